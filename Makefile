@@ -1,0 +1,75 @@
+# Two commands: `make serve` (read the book) and `make test` (prove that it is right).
+# Everything below sets itself up on first use; `make help` lists the rest.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+READY := .venv/.ready
+
+.PHONY: help setup serve book exercises test quick bench lint format types lock clean
+
+help:
+	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
+	@echo "make book       build the book into _build/html and stop"
+	@echo "make exercises  make exercises/ anew from solutions/"
+	@echo "make test       every check there is"
+	@echo "make quick      the checks that take seconds"
+	@echo "make bench      measure the encodings beside their peers, and keep the result"
+	@echo "make format     let ruff format the code"
+	@echo "make lock       pin every installed package in constraints.txt"
+	@echo "make clean      remove what was built (not .venv, not course/)"
+
+setup: $(READY)
+
+# Torch first: whatever comes after it then finds it there and pulls no other build.
+$(READY): requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $$($(PYTHON) --version) is too old; install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "error: this Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "installing the pinned packages into .venv (once, some minutes)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' requirements.txt)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-no-deps.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+serve: $(READY)
+	@$(BIN)/python book/build.py --serve
+
+book: $(READY)
+	@$(BIN)/python book/build.py
+
+exercises: $(READY)
+	@$(BIN)/python -m posenc_lib.grading.release
+
+test: lint types
+	@$(BIN)/python tests/browser/chromium.py --install
+	@$(BIN)/python -m pytest
+
+quick: lint types
+	@$(BIN)/python -m pytest -m "not slow"
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks.encodings
+
+lint: $(READY)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: $(READY)
+	@$(BIN)/mypy
+
+format: $(READY)
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+# Without the old pins, so that a changed requirement can bring what it needs.
+lock:
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check $$(grep '^torch==' requirements.txt)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-no-deps.txt
+	@$(BIN)/pip freeze --exclude-editable --exclude posenc_lib --exclude setuptools | sed 's/+cpu//; s/ @ file:.*//' > constraints.txt
+
+clean:
+	rm -rf _build solutions/*/

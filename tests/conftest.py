@@ -1,0 +1,55 @@
+"""What several tests share: a clean copy of the project, and the site built in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def _copy_project(to: Path) -> Path:
+    """The files that git tracks or would track, as they are now: nothing built comes along."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+    # Where people work there is a .venv too, full of other people's pages.
+    (to / ".venv").mkdir()
+    (to / ".venv" / "README.md").write_text("---\n{{ not yaml }}\n---\n")
+    return to
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory) -> Path:
+    """A clean copy of the project, for what writes into it."""
+    return _copy_project(tmp_path_factory.mktemp("project"))
+
+
+def load_build() -> ModuleType:
+    """The module book/build.py, which is a script and no part of a package."""
+    spec = importlib.util.spec_from_file_location("build", ROOT / "book" / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def site(project) -> Path:
+    """The folder of the site, built from clean; a warning or a failed cell fails here."""
+    return load_build().build(project)

@@ -1,0 +1,59 @@
+"""What is installed is what is pinned, and the two commands stand in the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib"}
+
+
+def name(text: str) -> str:
+    return re.sub(r"[-_.]+", "-", text).lower()
+
+
+def pins(file: str) -> dict[str, str]:
+    lines = (ROOT / file).read_text().splitlines()
+    pinned = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {name(package): version for package, version in pinned}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems bring a few packages of their own")
+def test_every_installed_package_is_pinned_to_its_version():
+    here = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    installed = {name(d.metadata["Name"]): d.version for d in distributions(path=here)}
+    pinned = pins("constraints.txt")
+    wrong = {
+        n: v for n, v in installed.items() if n not in INSTALLERS and pinned.get(n) != v.partition("+")[0]
+    }
+    assert wrong == {}, "run `make lock`"
+
+
+def test_requirements_and_constraints_agree():
+    pinned = pins("constraints.txt")
+    for package, version in (pins("requirements.txt") | pins("requirements-no-deps.txt")).items():
+        assert pinned.get(package) == version or package in INSTALLERS
+
+
+def test_the_installed_packages_fit_together():
+    done = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False)
+    without_needs = tuple(pins("requirements-no-deps.txt"))
+    amiss = [line for line in done.stdout.splitlines() if not name(line).startswith(without_needs)]
+    assert [line for line in amiss if line != "No broken requirements found."] == []
+
+
+@pytest.mark.parametrize("command", ["make serve", "make test"])
+def test_the_readme_names_the_command_and_the_makefile_has_it(command):
+    assert command in (ROOT / "README.md").read_text()
+    assert f"\n{command.removeprefix('make ')}:" in (ROOT / "Makefile").read_text()
+
+
+def test_ci_runs_the_test_command():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
