@@ -1,0 +1,81 @@
+"""A table for evenly spaced positions, made by shifts in place of a sine for every number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, device_of, namespace, narrow, torch_of, values_are_known, widen
+from posenc_lib.angles import angles
+
+_WORTH_IT = 2**16
+"""Results of fewer numbers than this are made directly, which takes well under a millisecond."""
+_BLOCK = 2**16
+"""Complex numbers in a block: 1 MiB, so that it stays in a core's second-level cache."""
+
+
+def evenly_spaced(positions: Array, dim: int) -> tuple[float, float] | None:
+    """(first, step) of a list of whole numbers whose table is worth making by shifts, else None.
+
+    Only integers, which carry no gradient that shifts would lose; and only where `widen` puts them on
+    the CPU: there a sine costs more than a multiplication, and looking at values makes no GPU wait.
+    """
+    if not values_are_known(positions):  # first: an exporter would take the sizes below for limits
+        return None
+    if positions.ndim != 1 or positions.shape[0] < 2 or positions.shape[0] * dim < _WORTH_IT:
+        return None
+    if not namespace(positions).isdtype(positions.dtype, "integral"):
+        return None
+    whole = widen(positions)
+    if not _on_cpu(whole):
+        return None
+    xp = namespace(whole)
+    first, step = float(whole[0]), float(whole[1] - whole[0])
+    even = first + step * xp.arange(whole.shape[0], dtype=xp.float64)
+    return (first, step) if bool(xp.all(whole == even)) else None
+
+
+def shifted_table(
+    first: float, step: float, like: Array, rates: np.ndarray, *, layout: str, dtype: Any
+) -> Array:
+    """sin and cos of (first + step * n) * rate for n = 0 .. len(like) - 1, by the shift identity.
+
+    Write n = rows * a + b. With z(p) = sin(p w) + i cos(p w) for a pair of frequency w, angle
+    addition reads z(p + s) = z(p) (cos(s w) - i sin(s w)): the rotation PE(p + s) = M_s PE(p) as
+    one complex product. So sines are needed for the first position of each block and for the
+    shifts inside one block alone; the rest is multiplication. Both factors are float64, so the
+    product adds 3e-16 to the error of their angles, and the cast to `dtype` comes last.
+
+    Returns:
+        (len(like), 2 * len(rates)) in that layout of `sinusoidal`, as `like` in kind and place.
+    """
+    host = widen(like[:0])  # where float64 is: beside `like`, or NumPy or the CPU in its stead
+    xp = namespace(host)
+    count, pairs = like.shape[0], rates.shape[0]
+    rows = min(max(_BLOCK // pairs, 1), count)
+    starts = first + step * rows * xp.arange(-(-count // rows), dtype=xp.float64)
+    shifts = step * xp.arange(rows, dtype=xp.float64)
+    block_angles, shift_angles = angles(starts, rates), angles(shifts, rates)
+    block_starts = xp.sin(block_angles) + 1j * xp.cos(block_angles)
+    turns = xp.cos(shift_angles) - 1j * xp.sin(shift_angles)
+
+    same_library = xp is namespace(like)
+    table = xp.empty((count, 2 * pairs), dtype=dtype if same_library else xp.float64, device=device_of(host))
+    block = xp.empty((rows, pairs), dtype=xp.complex128, device=device_of(host))
+    for a in range(block_starts.shape[0]):
+        xp.multiply(block_starts[a, :], turns, out=block)
+        part = table[a * rows : (a + 1) * rows, :]
+        kept = block[: part.shape[0], :]
+        if layout == "interleaved":
+            part[...] = kept.view(xp.float64)  # a complex number is its real, then its imaginary part
+        else:
+            sines_first = layout == "split"
+            part[:, :pairs] = kept.real if sines_first else kept.imag
+            part[:, pairs:] = kept.imag if sines_first else kept.real
+    return narrow(table, like, dtype)
+
+
+def _on_cpu(array: Array) -> bool:
+    """Whether this is an array of NumPy, or a tensor on the CPU."""
+    return isinstance(array, np.ndarray) or (torch_of(array) is not None and array.device.type == "cpu")

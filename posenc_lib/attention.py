@@ -1,0 +1,189 @@
+"""One attention, with the three doors as arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, device_of, is_floating, namespace, require_same_device
+
+Rotation = Callable[[Array], Array]
+
+
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    rotate: Rotation | tuple[Rotation, Rotation] | None = None,
+    bias: Array | None = None,
+    mask: Array | None = None,
+    causal: bool = False,
+    return_weights: bool = False,
+) -> Array | tuple[Array, Array]:
+    """Scaled dot-product attention: softmax(q k^T / sqrt(head_dim) + bias) v.
+
+    The three doors of a positional encoding: it was added to the input before q, k and v were
+    made; it is the `rotate` of queries and keys; or it is the `bias` on the scores.
+
+    Args:
+        q: (..., queries, head_dim), real floating point.
+        k: (..., keys, head_dim).
+        v: (..., keys, value_dim).
+        rotate: a function from an array to one of the same shape, applied to q and to k; a pair of
+            them, (for q, for k), where queries and keys stand at different positions.
+        bias: real numbers of any width, added to the scaled scores; broadcasts to (..., queries, keys).
+        mask: booleans, True where the query may look at the key; broadcasts like `bias`.
+        causal: let no query look past itself. The last query stands at the last key, so that a
+            few new queries can attend to a longer cache of keys.
+        return_weights: also return the weights, (..., queries, keys).
+
+    Returns:
+        (..., queries, value_dim), of the dtype of q, k and v; with `return_weights`, the pair
+        (output, weights). A query that may look at no key at all gets weights and output 0, not NaN.
+        Scores and weights are float32 inside, or wider where an argument is, and are cast last: in
+        bfloat16 a bias of -1000 would otherwise be off by up to 2.
+
+    Raises:
+        TypeError: arrays of different libraries; integers or different dtypes in q, k, v; a mask
+            that is not boolean; a bias that is; a rotate that cannot be called or gives no real vectors.
+        ValueError: shapes that do not fit, different devices, more queries than keys with `causal`.
+
+    Example:
+        >>> import numpy as np
+        >>> q = k = v = np.ones((1, 3, 4))  # 1 head, 3 positions, head_dim 4
+        >>> far = -np.abs(np.arange(3)[:, None] - np.arange(3))  # a penalty on distance
+        >>> _, weights = attention(q, k, v, bias=1.0 * far, causal=True, return_weights=True)
+        >>> weights[0].round(3)
+        array([[1.   , 0.   , 0.   ],
+               [0.269, 0.731, 0.   ],
+               [0.09 , 0.245, 0.665]])
+
+    Source: Vaswani et al. 2017, equation 1.
+    """
+    xp = _require_fit(q, k, v, bias, mask, causal)
+    rotate_q, rotate_k = _read_rotations(rotate)
+    q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
+
+    wide = xp.result_type(q.dtype, k.dtype, xp.float32)
+    q, k = xp.astype(q, wide, copy=False), xp.astype(k, wide, copy=False)
+    scores = xp.matmul(q, xp.matrix_transpose(k)) / math.sqrt(q.shape[-1])
+    if bias is not None:
+        scores = scores + bias
+    allowed = _allowed_pairs(xp, scores, mask, causal)
+    weights = _softmax(xp, scores, allowed)
+    output = xp.astype(xp.matmul(weights, xp.astype(v, weights.dtype, copy=False)), v.dtype, copy=False)
+    return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
+
+
+def _allowed_pairs(xp: Any, scores: Array, mask: Array | None, causal: bool) -> Array | None:
+    """Which (query, key) pairs may meet; None where all may."""
+    if not causal:
+        return mask
+    queries, keys = scores.shape[-2:]
+    past = xp.tril(xp.ones((queries, keys), dtype=xp.bool, device=device_of(scores)), k=keys - queries)
+    return past if mask is None else xp.logical_and(mask, past)
+
+
+def _softmax(xp: Any, scores: Array, allowed: Array | None) -> Array:
+    """Weights over the last axis that sum to 1, or to 0 where nothing is allowed."""
+    if allowed is not None:
+        scores = xp.where(
+            allowed, scores, xp.asarray(-math.inf, dtype=scores.dtype, device=device_of(scores))
+        )
+    peak = xp.max(scores, axis=-1, keepdims=True)
+    peak = xp.where(peak == -math.inf, xp.zeros_like(peak), peak)
+    raised = xp.exp(scores - peak)
+    total = xp.sum(raised, axis=-1, keepdims=True)
+    return raised / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def _rotated(rotation: Rotation | None, x: Array, name: str) -> Array:
+    if rotation is None:
+        return x
+    turned = rotation(x)
+    if getattr(turned, "shape", None) != x.shape:
+        raise ValueError(
+            f"rotate gave {_shape(turned)} for {name} of shape {_shape(x)}; it must return an array of "
+            "the shape that it is given"
+        )
+    namespace(x, turned)
+    if not is_floating(turned):
+        raise TypeError(f"rotate gave dtype {turned.dtype} for {name}; it must return real numbers")
+    return turned
+
+
+def _read_rotations(rotate: Any) -> tuple[Rotation | None, Rotation | None]:
+    pair = rotate if isinstance(rotate, tuple) else (rotate, rotate)
+    if len(pair) != 2 or not all(r is None or callable(r) for r in pair):
+        raise TypeError(
+            f"rotate={rotate!r} cannot be applied; give a function of one array, or a pair of them, "
+            "(for q, for k)"
+        )
+    return pair
+
+
+def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array | None, causal: bool) -> Any:
+    """Check what was given; return the array namespace."""
+    optional = {"bias": bias, "mask": mask}
+    given = {"q": q, "k": k, "v": v} | {name: a for name, a in optional.items() if a is not None}
+    xp = namespace(*given.values())
+    require_same_device(**given)
+
+    for name in ("q", "k", "v"):
+        array = given[name]
+        if not is_floating(array):
+            raise TypeError(f"{name} has dtype {array.dtype}; attention needs real floating-point vectors")
+        if array.ndim < 2:
+            raise ValueError(
+                f"{name} has shape {_shape(array)}; give (..., positions, width), at least two axes"
+            )
+    if not q.dtype == k.dtype == v.dtype:
+        raise TypeError(f"dtypes differ: q {q.dtype}, k {k.dtype}, v {v.dtype}; cast them to one")
+    if q.shape[-1] != k.shape[-1] or q.shape[-1] == 0:
+        raise ValueError(
+            f"q of shape {_shape(q)} and k of shape {_shape(k)} differ in head_dim, the last axis, or it "
+            "is 0; queries and keys need the same head_dim, 1 or more"
+        )
+    if k.shape[-2] != v.shape[-2] or k.shape[-2] == 0:
+        raise ValueError(
+            f"k of shape {_shape(k)} and v of shape {_shape(v)} differ in the number of keys, the "
+            "second-last axis, or it is 0; give one value a key, and at least one key"
+        )
+    queries, keys = q.shape[-2], k.shape[-2]
+    if causal and queries > keys:
+        raise ValueError(
+            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last "
+            "key, so there must be at least as many keys as queries"
+        )
+    batch = _broadcast(xp, "q, k and v", *(array.shape[:-2] for array in (q, k, v)))
+    scores = (*batch, queries, keys)
+    for name in ("bias", "mask"):
+        if name in given and _broadcast(xp, f"{name} and the scores", given[name].shape, scores) != scores:
+            raise ValueError(
+                f"{name} of shape {_shape(given[name])} does not broadcast to the scores' shape {scores}, "
+                "(..., queries, keys)"
+            )
+    if mask is not None and mask.dtype != xp.bool:
+        raise TypeError(
+            f"mask has dtype {mask.dtype}; give booleans, True where a query may look at a key "
+            "(numbers to add to the scores are a bias)"
+        )
+    if bias is not None and not is_floating(bias):
+        raise TypeError(f"bias has dtype {bias.dtype}; give real numbers (booleans are a mask)")
+    return xp
+
+
+def _broadcast(xp: Any, what: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(tuple(shape) for shape in shapes))
+    except ValueError:
+        named = " and ".join(str(tuple(shape)) for shape in shapes)
+        raise ValueError(f"the shapes of {what} do not broadcast: {named}") from None
+
+
+def _shape(array: Any) -> Any:
+    return tuple(array.shape) if hasattr(array, "shape") else type(array).__name__

@@ -1,0 +1,209 @@
+"""What every bias is made of: where each query and each key stands, and how far apart they are."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    device_of,
+    is_floating,
+    namespace,
+    read_numbers,
+    read_positions,
+    require_positive,
+    require_same_device,
+    result_dtype,
+    values_are_known,
+    widen,
+)
+
+
+def relative_positions(queries: int | Array, keys: int | Array, *, like: Array | None = None) -> Array:
+    """Where each key stands as seen from each query: key - query, negative for the past.
+
+    Args:
+        queries: an int n for the last n of the keys' positions (so that the last query stands at the
+            last key, as in `attention(causal=True)` with a cache of keys), or an array of positions
+            of shape (..., queries).
+        keys: an int n for positions 0 .. n-1, or an array of shape (..., keys).
+        like: an array whose library and device the result has where both are ints; NumPy if None.
+
+    Returns:
+        (..., queries, keys): int64, or float64 where positions are real numbers.
+
+    Raises:
+        TypeError: positions are no numbers, or arrays of different libraries.
+        ValueError: negative counts, more queries than keys as ints, NaN positions, 0-d arrays, shapes
+            that do not broadcast, different devices.
+
+    Example:
+        >>> relative_positions(2, 4)
+        array([[-2, -1,  0,  1],
+               [-3, -2, -1,  0]])
+
+    Source: the sign is that of T5 (memory position - context position) and of Shaw et al. 2018 (j - i).
+    """
+    return offsets(*read_pair(queries, keys, like))
+
+
+def read_pair(queries: Any, keys: Any, like: Array | None = None) -> tuple[Array, Array]:
+    """The positions (..., queries) and (..., keys), as arrays of one library on one device."""
+    placed = {
+        name: None if is_count(given) else _read(given, name)
+        for name, given in (("queries", queries), ("keys", keys))
+    }
+    arrays = {name: array for name, array in placed.items() if array is not None}
+    anchor = next(iter(arrays.values()), like)
+    key_positions = placed["keys"]
+    if key_positions is None:
+        key_positions = _count_up(_read_count(keys, "keys"), anchor)
+    query_positions = placed["queries"]
+    if query_positions is None:
+        count, available = _read_count(queries, "queries"), key_positions.shape[-1]
+        if count > available:
+            raise ValueError(
+                f"queries={count} are more than the {available} keys: as an int it means the last positions "
+                "of the keys; give an array of positions where the queries stand elsewhere"
+            )
+        query_positions = key_positions[..., available - count :]
+    namespace(query_positions, key_positions)
+    require_same_device(queries=query_positions, keys=key_positions)
+    _require_broadcast(query_positions, key_positions)
+    return query_positions, key_positions
+
+
+def is_count(given: Any) -> bool:
+    """Whether positions were given as an int, a number of them."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
+def offsets(query_positions: Array, key_positions: Array) -> Array:
+    """key - query, (..., queries, keys), exact: in int64, or in float64 for real positions."""
+    xp = namespace(query_positions, key_positions)
+    if is_floating(query_positions) or is_floating(key_positions):
+        first, second = widen(query_positions), widen(key_positions)
+    else:
+        first, second = xp.astype(query_positions, xp.int64), xp.astype(key_positions, xp.int64)
+    return second[..., None, :] - first[..., :, None]
+
+
+def real_dtype(dtype: Any, like: Array, *others: Array) -> Any:
+    """The dtype of a result: as asked, else that of the first array of real numbers, else the default."""
+    xp = namespace(like)
+    same_library = [like, *(array for array in others if namespace(array) is xp)]
+    return result_dtype(next(filter(is_floating, same_library), like), dtype)
+
+
+def per_head(values: Array, relative: Array) -> Array:
+    """(heads,) numbers in float64 as (heads, 1, 1), to broadcast against (..., 1, queries, keys)."""
+    if isinstance(values, np.ndarray):
+        values = constant(values, relative)
+    values = widen(values)
+    namespace(values, relative)
+    require_same_device(**{"the numbers per head": values, "positions": relative})
+    return values[:, None, None]
+
+
+def read_per_head(values: Any, heads: int | None, name: str) -> Array:
+    """One finite real number a head, as an array of shape (heads,)."""
+    values = read_numbers(values, name)
+    if values.ndim != 1 or values.shape[0] == 0 or (heads is not None and values.shape[0] != heads):
+        wanted = "(heads,)" if heads is None else f"({heads},)"
+        raise ValueError(f"{name} has shape {tuple(values.shape)}; give one number a head, shape {wanted}")
+    return values
+
+
+def read_real(array: Any, name: str, shape: str, ndim: int, *, more: bool = False) -> Array:
+    """A floating-point array with `ndim` axes (or more); `shape` is what the error asks for."""
+    xp = namespace(array)
+    if not xp.isdtype(array.dtype, "real floating"):
+        raise TypeError(f"{name} has dtype {array.dtype}; give real floating-point numbers, shape {shape}")
+    if array.ndim < ndim or (array.ndim > ndim and not more):
+        raise ValueError(f"{name} has shape {tuple(array.shape)}; give shape {shape}")
+    return array
+
+
+def read_positive(value: Any, name: str) -> Any:
+    """A number above 0, or a 0-d array of one (a learned parameter)."""
+    if isinstance(value, Real) or not hasattr(value, "dtype"):
+        return require_positive(value, name)
+    value = read_numbers(value, name)
+    if value.ndim != 0:
+        raise ValueError(f"{name} has shape {tuple(value.shape)}; give one number, or a 0-d array")
+    require_all(value > 0, value, f"{name} must be above 0")
+    return value
+
+
+def require_all(holds: Array, of: Array, message: str) -> None:
+    """Raise ValueError with the message and the values, unless every element holds (where known)."""
+    if values_are_known(holds) and not bool(namespace(holds).all(holds)):
+        raise ValueError(f"{message}; got {of}")
+
+
+def require_count(value: Any, name: str, least: int = 1) -> int:
+    """`value` as an int; TypeError unless integral, ValueError below `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
+    if value < least:
+        raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
+    return int(value)
+
+
+def require_flag(value: Any, name: str) -> bool:
+    """`value` as a bool; TypeError for anything else, which would pass for True or False unseen."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} is no boolean; give True or False")
+    return bool(value)
+
+
+def require_length(positions: Array, length: int, name: str, array: str) -> None:
+    """Raise ValueError unless there are `length` positions, one for each row of the named array."""
+    if positions.shape[-1] != length:
+        raise ValueError(
+            f"{name} gives {positions.shape[-1]} positions, and {array} has {length}; give one each"
+        )
+
+
+def default_scale(scale: Any, head_dim: int) -> float:
+    """The factor on products of vectors: as given, else 1 / sqrt(head_dim), that of `attention`."""
+    return float(head_dim) ** -0.5 if scale is None else require_positive(scale, "scale")
+
+
+def _read(given: Any, name: str) -> Array:
+    try:
+        array = read_positions(given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None
+    if array.ndim == 0:
+        raise ValueError(f"{name} is one position with no axis; give positions of shape (..., {name})")
+    return array
+
+
+def _read_count(given: Any, name: str) -> int:
+    if given < 0:
+        raise ValueError(
+            f"{name}={given} asks for a negative number of positions; give 0 or more, or an array of them"
+        )
+    return int(given)
+
+
+def _count_up(count: int, like: Array | None) -> Array:
+    if like is None or isinstance(like, np.ndarray):
+        return np.arange(count)
+    return namespace(like).arange(count, device=device_of(like))
+
+
+def _require_broadcast(query_positions: Array, key_positions: Array) -> None:
+    first, second = tuple(query_positions.shape[:-1]), tuple(key_positions.shape[:-1])
+    try:
+        np.broadcast_shapes(first, second)
+    except ValueError:
+        raise ValueError(
+            f"queries of shape {tuple(query_positions.shape)} and keys of shape "
+            f"{tuple(key_positions.shape)} do not broadcast before the last axis"
+        ) from None

@@ -1,0 +1,141 @@
+"""CoPE: positions that count what the query finds worth counting, not tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, device_of, namespace, require_same_device
+from posenc_lib.biased._pairs import default_scale, read_real, require_flag
+from posenc_lib.biased.shaw import pick
+
+
+def cope_bias(
+    q: Array,
+    k: Array,
+    table: Array,
+    *,
+    causal: bool = True,
+    mask: Array | None = None,
+    scale: float | None = None,
+    gate_scale: float | None = None,
+) -> Array:
+    """CoPE's bias: scale * q_i . e[p_ij], where p_ij counts the keys from j to i, as far as gates are open.
+
+    The gate is g_it = sigmoid(gate_scale * q_i . k_t), and p_ij the sum of g_it over t = j .. i. It
+    is a real number: e[p] lies between the two rows of the table next to it.
+
+    Args:
+        q: (..., queries, head_dim), real.
+        k: (..., keys, head_dim).
+        table: (positions, head_dim), learned, or (heads, positions, head_dim): row p is e[p]. Counts
+            beyond the last row stay there.
+        causal: count no key after the query. The last query stands at the last key. CoPE is defined for
+            causal attention; False counts all keys from j on.
+        mask: booleans, True where the query may look at the key; broadcasts to (..., queries, keys). What
+            may not be looked at is not counted: give padding here as well as to `attention`.
+        scale: of q . e; 1 / sqrt(head_dim) by default, that of `attention`.
+        gate_scale: of q . k inside the gate; 1 / sqrt(head_dim) by default.
+
+    Returns:
+        (..., queries, keys), of the dtype of q. Counts are float32 at least, since bfloat16 could not
+        count past 256.
+
+    Raises:
+        TypeError: q, k or table no real numbers; a mask that is not boolean; causal no boolean;
+            arrays of different libraries.
+        ValueError: shapes that do not fit, different devices, more queries than keys with `causal`.
+
+    Who does what: the paper's equations have neither scale (give 1.0 for both). Its listing, and
+    x-transformers 2.31.10, divide the gate's product by sqrt(head_dim) but not q . e (scale=1.0). The
+    authors' training code, projects/cope of facebookresearch/RAM, divides both by default, as here.
+    Those two build the causal mask into the gates; q . k of `attention` and of the gate are the same number,
+    computed twice here, since a bias cannot see the scores.
+
+    Example:
+        >>> import numpy as np
+        >>> q, k = np.ones((1, 3, 4)), np.full((1, 3, 4), 100.0)  # every gate wide open
+        >>> table = np.arange(4.0)[:, None] * np.ones(4)  # e[p] = (p, p, p, p)
+        >>> cope_bias(q, k, table, scale=0.25)[0]  # then p counts tokens, the query itself included
+        array([[1., 0., 0.],
+               [2., 1., 0.],
+               [3., 2., 1.]])
+
+    Source: Golovneva et al. 2024, "Contextual Position Encoding: Learning to Count What's Important",
+    equations 3 to 5.
+    """
+    xp = _require_fit(q, k, table, mask, require_flag(causal, "causal"))
+    head_dim = q.shape[-1]
+    wide = xp.result_type(q.dtype, xp.float32)
+    logits = xp.astype(xp.matmul(q, xp.matrix_transpose(k)), wide) * default_scale(gate_scale, head_dim)
+    gates = _sigmoid(xp, logits)
+    allowed = _allowed(xp, gates, mask, causal)
+    if allowed is not None:
+        gates = xp.where(allowed, gates, xp.zeros_like(gates))
+
+    count = xp.flip(xp.cumulative_sum(xp.flip(gates, axis=-1), axis=-1), axis=-1)
+    count = xp.clip(count, 0, table.shape[-2] - 1)
+    below = xp.floor(count)
+    part = count - below
+    whole = xp.astype(below, xp.int64)
+    at_each_row = xp.matmul(q, xp.matrix_transpose(table)) * default_scale(scale, head_dim)
+    lower = pick(at_each_row, whole)
+    upper = pick(at_each_row, xp.clip(whole + 1, 0, table.shape[-2] - 1))
+    return xp.astype(lower * (1 - part) + upper * part, q.dtype, copy=False)
+
+
+def _sigmoid(xp: Any, x: Array) -> Array:
+    """1 / (1 + e^-x) by way of tanh, which overflows nowhere."""
+    return 0.5 * (xp.tanh(0.5 * x) + 1.0)
+
+
+def _allowed(xp: Any, gates: Array, mask: Array | None, causal: bool) -> Array | None:
+    if not causal:
+        return mask
+    queries, keys = gates.shape[-2:]
+    past = xp.tril(xp.ones((queries, keys), dtype=xp.bool, device=device_of(gates)), k=keys - queries)
+    return past if mask is None else xp.logical_and(mask, past)
+
+
+def _require_fit(q: Array, k: Array, table: Array, mask: Array | None, causal: bool) -> Any:
+    given = {"q": q, "k": k, "table": table}
+    for name, array in given.items():
+        read_real(
+            array, name, f"(..., {'positions' if name == 'table' else 'tokens'}, head_dim)", 2, more=True
+        )
+    if mask is not None:
+        given["mask"] = mask
+    xp = namespace(*given.values())
+    require_same_device(**given)
+    if not q.shape[-1] == k.shape[-1] == table.shape[-1]:
+        raise ValueError(
+            f"q of shape {tuple(q.shape)}, k of shape {tuple(k.shape)} and table of shape "
+            f"{tuple(table.shape)} differ in head_dim, the last axis"
+        )
+    if table.shape[-2] < 1:
+        raise ValueError(f"table has shape {tuple(table.shape)}; give at least one row, for count 0")
+    queries, keys = q.shape[-2], k.shape[-2]
+    if causal and queries > keys:
+        raise ValueError(
+            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last key, so"
+            " there must be at least as many keys as queries"
+        )
+    if mask is not None and mask.dtype != xp.bool:
+        raise TypeError(f"mask has dtype {mask.dtype}; give booleans, True where a query may look at a key")
+    _require_broadcast(q, k, table, mask)
+    return xp
+
+
+def _require_broadcast(q: Array, k: Array, table: Array, mask: Array | None) -> None:
+    queries, keys = q.shape[-2], k.shape[-2]
+    try:
+        batch = np.broadcast_shapes(*(tuple(array.shape[:-2]) for array in (q, k, table)))
+        scores = (*batch, queries, keys)
+        fits = mask is None or np.broadcast_shapes(tuple(mask.shape), scores) == scores
+    except ValueError:
+        fits = False
+    if not fits:
+        named = {"q": q, "k": k, "table": table, "mask": mask}
+        shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in named.items() if a is not None)
+        raise ValueError(f"the shapes do not broadcast to (..., queries, keys): {shapes}")

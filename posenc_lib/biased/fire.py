@@ -1,0 +1,141 @@
+"""FIRE: a small network that reads distance as a fraction of how far back there is to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, constant, namespace, narrow, require_same_device, widen
+from posenc_lib.biased._pairs import offsets, read_pair, read_positive, read_real, real_dtype
+
+FireWeights = tuple[Array, Array, Array, Array]
+
+
+def fire_distances(
+    queries: int | Array,
+    keys: int | Array,
+    *,
+    c: float | Array,
+    threshold: float | Array,
+    like: Array | None = None,
+    dtype: Any = None,
+) -> Array:
+    """What FIRE's network reads: psi(|query - key|) / psi(max(threshold, query)), psi(x) = log(1 + c x).
+
+    Between 0, at the query itself, and 1, at position 0 from a query past the threshold: a longer text is
+    squeezed into the range that was seen in training.
+
+    Args:
+        queries: an int n for the last n of the keys' positions, or positions of shape (..., queries).
+        keys: an int n for positions 0 .. n-1, or positions of shape (..., keys).
+        c: above 0, or a 0-d array, learned: how much finer near distances are told apart.
+        threshold: above 0, or a 0-d array, learned: the paper's L. Queries before it are not
+            stretched, or short texts would look like long ones.
+        like: an array whose library, device and dtype the result has where both are ints.
+        dtype: of the result; by default that of `like`, else that of real positions.
+
+    Returns:
+        (..., queries, keys).
+
+    Raises:
+        TypeError: positions, c or threshold no real numbers; arrays of different libraries.
+        ValueError: c or threshold not above 0; NaN; more queries than keys as ints.
+
+    Example:
+        >>> fire_distances(2, 4, c=1.0, threshold=2.0).round(2)  # the queries stand at 2 and 3
+        array([[1.  , 0.63, 0.  , 0.63],
+               [1.  , 0.79, 0.5 , 0.  ]])
+
+    Source: Li et al. 2024, "Functional Interpolation for Relative Positions improves Long Context
+    Transformers", section 3: the transform and the threshold.
+    """
+    c, threshold = read_positive(c, "c"), read_positive(threshold, "threshold")
+    placed = read_pair(queries, keys, like)
+    anchors = placed if like is None else (like, *placed)
+    namespace(*anchors)
+    require_same_device(**{f"argument {i}": array for i, array in enumerate(anchors)})
+    dtype = real_dtype(dtype, *anchors)
+    relative = widen(offsets(*placed))
+    xp = namespace(relative)
+    c, threshold = _beside(c, relative), _beside(threshold, relative)
+    query = widen(placed[0])[..., :, None]
+    reach = xp.where(query > threshold, query, threshold)
+    return narrow(xp.log1p(c * xp.abs(relative)) / xp.log1p(c * reach), placed[0], dtype)
+
+
+def fire_bias(
+    weights: FireWeights,
+    queries: int | Array,
+    keys: int | Array,
+    *,
+    c: float | Array,
+    threshold: float | Array,
+) -> Array:
+    """FIRE's bias: w2 relu(w1 x + b1) + b2, with x from `fire_distances`.
+
+    Args:
+        weights: (w1, b1, w2, b2), learned, of shapes (hidden, 1), (hidden,), (heads, hidden) and
+            (heads,): what two `torch.nn.Linear` hold. The paper has 32 hidden units. For another
+            network, apply it to `fire_distances` yourself.
+        queries, keys, c, threshold: as in `fire_distances`.
+
+    Returns:
+        (heads, queries, keys), or (..., heads, queries, keys) for positions with more axes; in the
+        library, on the device and of the dtype of the weights.
+
+    Raises:
+        TypeError: weights, positions, c or threshold no real numbers; arrays of different libraries.
+        ValueError: weights of other shapes; c or threshold not above 0; NaN; different devices.
+
+    Who does what: the authors' code adds 1e-6 to the denominator, which moves x by less
+    than 1e-6 / psi(threshold); the paper's formula does not, and neither does this. Their positions
+    start at 0, as here.
+
+    Example:
+        >>> weights = np.ones((1, 1)), np.zeros(1), -np.ones((1, 1)), np.zeros(1)  # f(x) = -relu(x)
+        >>> fire_bias(weights, 1, 4, c=1.0, threshold=2.0).round(2)
+        array([[[-1.  , -0.79, -0.5 ,  0.  ]]])
+
+    Source: Li et al. 2024, section 3, and the implementation in their appendix.
+    """
+    w1, b1, w2, b2 = read_fire_weights(weights)
+    x = fire_distances(queries, keys, c=c, threshold=threshold, like=w1)
+    xp = namespace(x, w1)
+    hidden = x[..., None] * w1[:, 0] + b1
+    active = xp.where(hidden > 0, hidden, xp.zeros_like(hidden))
+    return xp.moveaxis(xp.matmul(active, xp.matrix_transpose(w2)) + b2, -1, -3)
+
+
+def read_fire_weights(weights: Any) -> FireWeights:
+    """The four arrays, of shapes that fit."""
+    if not isinstance(weights, (tuple, list)) or len(weights) != 4:
+        raise TypeError(
+            f"weights is {type(weights).__name__}; give the four arrays (w1, b1, w2, b2) of the network"
+        )
+    w1, b1, w2, b2 = weights
+    read_real(w1, "w1", "(hidden, 1)", 2)
+    read_real(b1, "b1", "(hidden,)", 1)
+    read_real(w2, "w2", "(heads, hidden)", 2)
+    read_real(b2, "b2", "(heads,)", 1)
+    namespace(w1, b1, w2, b2)
+    require_same_device(w1=w1, b1=b1, w2=w2, b2=b2)
+    hidden, heads = w1.shape[0], w2.shape[0]
+    if w1.shape[1] != 1 or b1.shape[0] != hidden or w2.shape[1] != hidden or b2.shape[0] != heads:
+        shapes = ", ".join(str(tuple(array.shape)) for array in (w1, b1, w2, b2))
+        raise ValueError(
+            f"weights have shapes {shapes}; give (hidden, 1), (hidden,), (heads, hidden) and (heads,)"
+        )
+    return w1, b1, w2, b2
+
+
+def _beside(value: Any, relative: Array) -> Any:
+    """A number, or a 0-d array widened to stand with the float64 distances."""
+    if not hasattr(value, "dtype"):
+        return value
+    if isinstance(value, np.ndarray):
+        value = constant(value, relative)
+    value = widen(value)
+    namespace(value, relative)
+    require_same_device(**{"c and threshold": value, "positions": relative})
+    return value

@@ -1,0 +1,146 @@
+"""Shaw's relative keys: a learned vector for each clipped distance, met by the query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc_lib._arrays import Array, is_floating, namespace, require_same_device
+from posenc_lib.biased._pairs import (
+    default_scale,
+    offsets,
+    read_pair,
+    read_real,
+    require_length,
+)
+
+
+def shaw_bias(
+    q: Array, table: Array, queries: int | Array, keys: int | Array, *, scale: float | None = None
+) -> Array:
+    """Shaw's bias: scale * q_i . w_r, with r = key - query, clipped to -k .. k.
+
+    It depends on the content of the query, and so is made anew from every q. Adding it to
+    q_i . k_j / sqrt(head_dim) gives the paper's score, q_i . (k_j + w_r) / sqrt(head_dim).
+
+    Args:
+        q: (..., queries, head_dim), real.
+        table: (2k + 1, head_dim), learned: row r + k is for the relative position r, so that row k is
+            the query's own. (heads, 2k + 1, head_dim) for a table a head; the paper shares one.
+        queries: an int n for the last n of the keys' positions, or integers of shape
+            (..., queries): as many as q has.
+        keys: an int n for positions 0 .. n-1, or integers of shape (..., keys).
+        scale: 1 / sqrt(head_dim) by default, that of `attention`.
+
+    Returns:
+        (..., queries, keys), the bias for `attention`; where positions have more axes, these are the
+        first axes of q, (..., heads, queries, head_dim).
+
+    Raises:
+        TypeError: q or table no real numbers, positions no integers, arrays of different libraries.
+        ValueError: shapes that do not fit, a table with an even number of rows, different devices.
+
+    The rows stand in the order of tensor2tensor's code (`_generate_relative_positions_matrix`).
+
+    Example:
+        >>> import numpy as np
+        >>> q = np.ones((1, 3, 4))
+        >>> table = np.arange(5.0)[:, None] * np.ones(4)  # k = 2: row r + 2 is full of r + 2
+        >>> shaw_bias(q, table, 3, 3, scale=0.25)
+        array([[[2., 3., 4.],
+                [1., 2., 3.],
+                [0., 1., 2.]]])
+
+    Source: Shaw et al. 2018, "Self-Attention with Relative Position Representations", section 3.2 and
+    equation 4.
+    """
+    xp, rows = _read(q, "q", table, queries, keys)
+    against_each_row = xp.matmul(q, xp.matrix_transpose(table)) * default_scale(scale, q.shape[-1])
+    return pick(against_each_row, beside_heads(rows))
+
+
+def shaw_values(weights: Array, table: Array, queries: int | Array, keys: int | Array) -> Array:
+    """Shaw's second term, on the values: sum over keys j of weights_ij * w_r, r = key - query, clipped.
+
+    No bias can do this: it is the exception among the three doors. Add the result to the output of
+    `attention(..., return_weights=True)`. The authors found that it adds little to the relative keys.
+
+    Args:
+        weights: (..., queries, keys), the attention weights.
+        table: (2k + 1, value_dim), learned, or (heads, 2k + 1, value_dim).
+        queries, keys: as in `shaw_bias`.
+
+    Returns:
+        (..., queries, value_dim).
+
+    Raises:
+        TypeError: weights or table no real numbers, positions no integers, arrays of different libraries.
+        ValueError: shapes that do not fit, a table with an even number of rows, different devices.
+
+    Example:
+        >>> import numpy as np
+        >>> weights = np.asarray([[1.0, 0.0], [0.25, 0.75]])
+        >>> table = np.asarray([[-1.0], [0.0], [1.0]])  # k = 1
+        >>> shaw_values(weights, table, 2, 2)
+        array([[ 0.  ],
+               [-0.25]])
+
+    Source: Shaw et al. 2018, equation 3; its section 4.3 on how little the value term adds.
+    """
+    xp, rows = _read(weights, "weights", table, queries, keys)
+    if weights.shape[-1] != rows.shape[-1]:
+        raise ValueError(f"weights has {weights.shape[-1]} keys, and keys gives {rows.shape[-1]} positions")
+    picked = xp.take(table, xp.reshape(rows, (-1,)), axis=-2)
+    vectors = xp.reshape(picked, (*table.shape[:-2], *rows.shape, table.shape[-1]))
+    if table.ndim == 3:
+        vectors = xp.moveaxis(vectors, 0, -4)
+    elif rows.ndim > 2:
+        vectors = vectors[..., None, :, :, :]  # one table for all heads
+    return xp.matmul(weights[..., None, :], vectors)[..., 0, :]
+
+
+def pick(x: Array, columns: Array) -> Array:
+    """x[..., i, columns[..., i, j]] as element (..., i, j); x is (..., queries, width)."""
+    xp = namespace(x, columns)
+    spread = xp.broadcast_to(columns, (*x.shape[:-1], columns.shape[-1]))
+    return xp.take_along_axis(x, spread, axis=-1)
+
+
+def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | Array) -> tuple[Any, Array]:
+    """The array functions, and the table's row for each query and key; checks what was given."""
+    xp = read_table(x, name, table)
+    placed = read_pair(queries, keys, x)
+    require_length(placed[0], x.shape[-2], "queries", name)
+    relative = offsets(*placed)
+    if is_floating(relative):
+        raise TypeError("positions are real numbers; the table has rows for whole distances: give integers")
+    require_same_device(**{name: x, "table": table, "positions": relative})
+    reach = table.shape[-2] // 2
+    return xp, xp.clip(relative, -reach, reach) + reach
+
+
+def read_table(x: Array, name: str, table: Array) -> Any:
+    """Raise unless x, the queries or the weights, and the table fit; return the array functions."""
+    shape = "(..., queries, head_dim)" if name == "q" else "(..., queries, keys)"
+    read_real(x, name, shape, 2, more=True)
+    read_real(table, "table", "(2k + 1, head_dim) or (heads, 2k + 1, head_dim)", 2, more=True)
+    xp = namespace(x, table)
+    if table.shape[-2] % 2 == 0:
+        raise ValueError(
+            f"table has {table.shape[-2]} rows; it needs 2k + 1 of them, for the distances -k .. k"
+        )
+    if name == "q" and x.shape[-1] != table.shape[-1]:
+        raise ValueError(
+            f"q of shape {tuple(x.shape)} and table of shape {tuple(table.shape)} differ in head_dim, the "
+            "last axis"
+        )
+    if table.ndim > 3 or (table.ndim == 3 and (x.ndim < 3 or x.shape[-3] != table.shape[0])):
+        raise ValueError(
+            f"table of shape {tuple(table.shape)} has other heads than {name} of shape {tuple(x.shape)}; "
+            "give (2k + 1, head_dim) for all heads, or (heads, 2k + 1, head_dim)"
+        )
+    return xp
+
+
+def beside_heads(pairs: Array) -> Array:
+    """(batch, queries, keys) -> (batch, 1, queries, keys), to broadcast against all heads."""
+    return pairs if pairs.ndim == 2 else pairs[..., None, :, :]

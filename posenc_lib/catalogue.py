@@ -1,0 +1,676 @@
+"""Every encoding of the library in one list: what it computes, who published it, what it costs, who uses it.
+
+Plain data: reading the list imports neither NumPy nor torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+DOORS = ("added", "rotated", "biased")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One encoding, as the catalogue has it.
+
+    Attributes:
+        name: what `posenc_lib.nn.Transformer(encoding=...)` calls it; a scaling rule of RoPE is
+            "rope-" and the rule.
+        title: its name in prose.
+        doors: through which of "added", "rotated" and "biased" it enters attention; () for none.
+        formula: what it computes, in plain text.
+        latex: the same in LaTeX.
+        parameters: how many numbers are learned, as a formula in the symbols of `SYMBOLS`. For one layer
+            where the source gives every layer its own.
+        year: of the first publication.
+        paper: who published it, and where.
+        arxiv: the paper's arXiv identifier, or None where it has none.
+        key: its entry in the book's list of references, or None where no paper describes it.
+        extrapolates_by_design: whether the source presents it as reading longer texts than a model was
+            trained on, without training at the new length, and shows that it does.
+        because: the reason for that yes or no, in a few words.
+        used_by: models that have it; () where we know of no published checkpoint.
+        functions: where the library has it.
+        module: its class in `posenc_lib.nn`.
+    """
+
+    name: str
+    title: str
+    doors: tuple[str, ...]
+    formula: str
+    latex: str
+    parameters: str
+    year: int
+    paper: str
+    arxiv: str | None
+    key: str | None
+    extrapolates_by_design: bool
+    because: str
+    used_by: tuple[str, ...]
+    functions: tuple[str, ...]
+    module: str
+
+    @property
+    def url(self) -> str | None:
+        """The paper on arXiv."""
+        return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else None
+
+    def __str__(self) -> str:
+        answer = "yes" if self.extrapolates_by_design else "no"
+        lines = {
+            "door": " and ".join(self.doors) or "none",
+            "formula": self.formula,
+            "learned": self.parameters,
+            "paper": self.paper + (f", arXiv {self.arxiv}" if self.arxiv else ""),
+            "extrapolates by design": f"{answer}: {self.because}",
+            "used by": ", ".join(self.used_by) or "no published checkpoint that we know of",
+            "functions": ", ".join(self.functions),
+            "module": self.module,
+        }
+        return f"{self.name}: {self.title}\n" + "\n".join(f"  {name}: {text}" for name, text in lines.items())
+
+
+class Catalogue(tuple[Encoding, ...]):
+    """A tuple of encodings that prints as a table, and renders as one in a notebook."""
+
+    __slots__ = ()
+
+    def named(self, name: str) -> Encoding:
+        """The encoding of that name; ValueError names the nearest where there is none."""
+        for each in self:
+            if each.name == name:
+                return each
+        import difflib
+
+        names = [each.name for each in self]
+        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4) or names
+        raise ValueError(f"there is no encoding {name!r}; did you mean {' or '.join(map(repr, near))}?")
+
+    def through(self, door: str) -> Catalogue:
+        """The encodings that enter through that door."""
+        if door not in DOORS:
+            raise ValueError(f"door={door!r} is unknown; choose one of {', '.join(map(repr, DOORS))}")
+        return Catalogue(each for each in self if door in each.doors)
+
+    def __str__(self) -> str:
+        rows = [("name", "door", "year", "learned numbers", "extrapolates by design", "first function")]
+        rows += [
+            (
+                each.name,
+                "+".join(each.doors) or "none",
+                str(each.year),
+                each.parameters,
+                "yes" if each.extrapolates_by_design else "no",
+                each.functions[0].removeprefix("posenc_lib."),
+            )
+            for each in self
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        groups = ((), *((door,) for door in DOORS))
+        body = "".join(_group(doors, [each for each in self if each.doors == doors]) for doors in groups)
+        note = "; ".join(f"{escape(symbol)}: {escape(meaning)}" for symbol, meaning in SYMBOLS.items())
+        return (
+            '<figure class="posenc-figure posenc-catalogue" style="overflow-x:auto">'
+            '<table style="width:100%;font-size:.9em;text-align:left;border-collapse:collapse">'
+            f"{body}</table><p><small>Learned numbers in {note}.</small></p></figure>"
+        )
+
+
+def catalogue() -> Catalogue:
+    """Every encoding of the library, by door.
+
+    Returns:
+        A tuple of `Encoding`. It prints as a table and renders as one in a notebook; `named(name)`
+        picks one, `through(door)` those of one door.
+
+    Example:
+        >>> [each.name for each in catalogue().through("added")]
+        ['sinusoidal', 'learned', 'hybrid', 'fourier', 'grid']
+        >>> catalogue().named("alibi").year
+        2021
+        >>> [each.name for each in catalogue().through("biased") if each.parameters == "0"]
+        ['alibi', 'sandwich']
+    """
+    return _CATALOGUE
+
+
+def _group(doors: tuple[str, ...], entries: list[Encoding]) -> str:
+    """The rows of one door, under its name."""
+    if not entries:
+        return ""
+    name = f"door {DOORS.index(doors[0]) + 1}: {doors[0]}" if doors else "all doors shut"
+    head = f'<tr><th colspan="2" scope="rowgroup" style="padding:1em 0 .4em">{name}</th></tr>'
+    return f"<tbody>{head}{''.join(_row(each) for each in entries)}</tbody>"
+
+
+def _row(each: Encoding) -> str:
+    paper = escape(each.paper)
+    if each.url:
+        paper = f'<a href="{escape(each.url)}">{paper}</a>'
+    # In parts, so that a long formula can go on in the next line.
+    parts = (rf'<span class="math">\({escape(part)}\)</span>' for part in each.latex.split(r",\ "))
+    facts = {
+        "learned numbers": each.parameters,
+        "extrapolates by design": f"{'yes' if each.extrapolates_by_design else 'no'}: {each.because}",
+        "used by": ", ".join(each.used_by) or "no published checkpoint that we know of",
+    }
+    listed = "".join(f"<br><strong>{name}</strong> {escape(text)}" for name, text in facts.items())
+    style = "vertical-align:top;padding:.5em 1em .5em 0;border-top:1px solid rgba(128,128,128,.4)"
+    return (
+        f'<tr><th scope="row" style="{style};font-weight:normal;width:32%">'
+        f"<strong>{escape(each.title)}</strong><br><code>{escape(each.name)}</code><br>{paper}</th>"
+        f'<td style="{style}"><span title="{escape(each.formula)}">{", ".join(parts)}</span>'
+        f"{listed}</td></tr>"
+    )
+
+
+SYMBOLS = {
+    "d": "width of the model",
+    "D": "width of a head",
+    "H": "heads",
+    "N": "rows of a table, one a position or count",
+    "B": "buckets",
+    "k": "longest distance that has a vector of its own",
+    "U": "hidden units",
+}
+"""What the formulas count in."""
+
+_ROPE_FUNCTIONS = (
+    "posenc_lib.rotated.apply_rotary",
+    "posenc_lib.rotated.rotary_tables",
+    "posenc_lib.rotated.rotate",
+)
+
+
+def _scaled(
+    rule: str,
+    title: str,
+    formula: str,
+    latex: str,
+    *,
+    scaling: str,
+    paper: str,
+    arxiv: str | None,
+    key: str | None,
+    extrapolates: bool,
+    because: str,
+    used_by: tuple[str, ...],
+    year: int = 2023,
+) -> Encoding:
+    """RoPE with a rule that changes its frequencies: the rest is RoPE's."""
+    return Encoding(
+        name=f"rope-{rule}",
+        title=title,
+        doors=("rotated",),
+        formula=formula,
+        latex=latex,
+        parameters="0",
+        year=year,
+        paper=paper,
+        arxiv=arxiv,
+        key=key,
+        extrapolates_by_design=extrapolates,
+        because=because,
+        used_by=used_by,
+        functions=(f"posenc_lib.rotated.{scaling}", *_ROPE_FUNCTIONS),
+        module="posenc_lib.nn.Rotary",
+    )
+
+
+_CATALOGUE = Catalogue(
+    (
+        Encoding(
+            name="none",
+            title="no encoding (NoPE)",
+            doors=(),
+            formula="s_ij = q_i·k_j / √D, nothing added",
+            latex=r"s_{ij} = q_i \cdot k_j / \sqrt{D}",
+            parameters="0",
+            year=2019,
+            paper="Irie et al. 2019; Haviv et al. 2022",
+            arxiv="1905.04226",
+            key="irie2019",
+            extrapolates_by_design=False,
+            because="nothing runs out, and nothing was made for length either",
+            used_by=("every fourth layer of Llama 4 and SmolLM3", "global layers of Cohere 2"),
+            functions=("posenc_lib.attention.attention",),
+            module="posenc_lib.nn.NoPE",
+        ),
+        Encoding(
+            name="sinusoidal",
+            title="sinusoidal",
+            doors=("added",),
+            formula="x_p + (sin pω_i, cos pω_i), ω_i = base^(-2i/d)",
+            latex=r"x_p + (\sin p\omega_i, \cos p\omega_i),\ \omega_i = b^{-2i/d}",
+            parameters="0",
+            year=2017,
+            paper="Vaswani et al. 2017",
+            arxiv="1706.03762",
+            key="vaswani2017",
+            extrapolates_by_design=False,
+            because="its paper hopes for it; Press et al. 2022 do not find it",
+            used_by=("the first Transformer", "Marian", "Pegasus", "M2M100 and NLLB", "Whisper's encoder"),
+            functions=(
+                "posenc_lib.added.sinusoidal",
+                "posenc_lib.added.shift_matrix",
+                "posenc_lib.added.similarity",
+            ),
+            module="posenc_lib.nn.Sinusoidal",
+        ),
+        Encoding(
+            name="learned",
+            title="learned table",
+            doors=("added",),
+            formula="x_p + T[p]",
+            latex=r"x_p + T_p",
+            parameters="N·d",
+            year=2017,
+            paper="Gehring et al. 2017",
+            arxiv="1705.03122",
+            key="gehring2017",
+            extrapolates_by_design=False,
+            because="there is no row past the last",
+            used_by=("BERT", "RoBERTa", "GPT-2", "OPT", "BART", "ViT", "CLIP", "Whisper's decoder"),
+            functions=("posenc_lib.added.learned",),
+            module="posenc_lib.nn.Learned",
+        ),
+        Encoding(
+            name="hybrid",
+            title="sinusoidal and learned",
+            doors=("added",),
+            formula="x_p + PE(p) + T[p]",
+            latex=r"x_p + PE(p) + T_p",
+            parameters="N·d",
+            year=2017,
+            paper="the sum of Vaswani et al. 2017 and Gehring et al. 2017",
+            arxiv=None,
+            key="vaswani2017",
+            extrapolates_by_design=False,
+            because="past the table the sinusoidal part goes on alone",
+            used_by=(),
+            functions=("posenc_lib.added.hybrid",),
+            module="posenc_lib.nn.Hybrid",
+        ),
+        Encoding(
+            name="fourier",
+            title="Fourier features",
+            doors=("added",),
+            formula="x_v + (sin 2πBv, cos 2πBv), B random or powers of two",
+            latex=r"x_v + (\sin 2\pi Bv, \cos 2\pi Bv)",
+            parameters="0",
+            year=2020,
+            paper="Tancik et al. 2020; powers of two: Mildenhall et al. 2020",
+            arxiv="2006.10739",
+            key="tancik2020",
+            extrapolates_by_design=False,
+            because="made for detail inside the range that was seen",
+            used_by=("NeRF (powers of two)", "SAM's prompt encoder (random)"),
+            functions=(
+                "posenc_lib.added.fourier_features",
+                "posenc_lib.added.gaussian_frequencies",
+                "posenc_lib.added.power_of_two_frequencies",
+            ),
+            module="posenc_lib.nn.FourierFeatures",
+        ),
+        Encoding(
+            name="grid",
+            title="sinusoidal on 2-D and 3-D grids",
+            doors=("added",),
+            formula="x_rc + [PE(c), PE(r)], each of width d/2; on a volume also PE(z)",
+            latex=r"x_{rc} + [PE(c), PE(r)]",
+            parameters="0",
+            year=2018,
+            paper="Parmar et al. 2018; columns as in He et al. 2022 (MAE)",
+            arxiv="1802.05751",
+            key="parmar2018",
+            extrapolates_by_design=False,
+            because="sinusoidal along each axis",
+            used_by=("MAE", "DETR"),
+            functions=("posenc_lib.added.grid_sinusoidal",),
+            module="posenc_lib.nn.Grid",
+        ),
+        Encoding(
+            name="rope",
+            title="RoPE",
+            doors=("rotated",),
+            formula="R(i)q · R(j)k, pair t turned by position·ω_t, ω_t = base^(-2t/D)",
+            latex=r"R_i q \cdot R_j k,\ \theta_t = p\, b^{-2t/D}",
+            parameters="0",
+            year=2021,
+            paper="Su et al. 2021",
+            arxiv="2104.09864",
+            key="su2021",
+            extrapolates_by_design=False,
+            because="slow pairs reach angles that training never showed",
+            used_by=("LLaMA 1 to 3", "Mistral", "Qwen", "Gemma", "GPT-NeoX and Pythia", "GPT-J", "Falcon"),
+            functions=_ROPE_FUNCTIONS,
+            module="posenc_lib.nn.Rotary",
+        ),
+        _scaled(
+            "linear",
+            "RoPE, position interpolation (PI)",
+            "ω'_t = ω_t / s",
+            r"\omega'_t = \omega_t / s",
+            scaling="LinearScaling",
+            paper="Chen et al. 2023",
+            arxiv="2306.15595",
+            key="chen2023",
+            extrapolates=False,
+            because="the model is tuned at the new length",
+            used_by=("global layers of Gemma 3 from 4B on",),
+        ),
+        _scaled(
+            "ntk",
+            "RoPE, NTK-aware",
+            "base' = base · s^(D/(D-2))",
+            r"b' = b\, s^{D/(D-2)}",
+            scaling="NTKScaling",
+            paper="bloc97 2023, as in Peng et al. 2023, section 3.1",
+            arxiv="2309.00071",
+            key="peng2023",
+            extrapolates=True,
+            because="proposed for LLaMA without tuning, to somewhat less than s times the length",
+            used_by=(),
+        ),
+        _scaled(
+            "dynamic-ntk",
+            "RoPE, dynamic NTK",
+            "NTK-aware, s from the length that is read",
+            r"b' = b\, s(n)^{D/(D-2)}",
+            scaling="DynamicNTKScaling",
+            paper="emozilla 2023, as in Peng et al. 2023, section 3.3",
+            arxiv="2309.00071",
+            key="peng2023",
+            extrapolates=True,
+            because="proposed for LLaMA without tuning; short texts stay as they were",
+            used_by=(),
+        ),
+        _scaled(
+            "ntk-by-parts",
+            "RoPE, NTK by parts",
+            "ω'_t = (1-γ)ω_t/s + γω_t, γ by the turns within the original length",
+            r"\omega'_t = (1-\gamma_t)\,\omega_t/s + \gamma_t\,\omega_t",
+            scaling="NTKByPartsScaling",
+            paper="Peng et al. 2023, section 3.2",
+            arxiv="2309.00071",
+            key="peng2023",
+            extrapolates=True,
+            because="reads past its training with and without tuning",
+            used_by=("Llama 3.1, under another name",),
+        ),
+        _scaled(
+            "yarn",
+            "RoPE, YaRN",
+            "NTK by parts, tables times 0.1 ln s + 1",
+            r"\text{by parts},\ \cos, \sin \cdot (0.1 \ln s + 1)",
+            scaling="YaRNScaling",
+            paper="Peng et al. 2023",
+            arxiv="2309.00071",
+            key="peng2023",
+            extrapolates=True,
+            because="reads past the length it was tuned at",
+            used_by=("DeepSeek-V2 and V3", "gpt-oss"),
+        ),
+        _scaled(
+            "llama3",
+            "RoPE, Llama 3.1",
+            "NTK by parts, γ from 1 to 4 turns",
+            r"\text{by parts},\ \gamma\ \text{from 1 to 4 turns}",
+            scaling="Llama3Scaling",
+            paper="meta-llama/llama-models 2024; the models: Grattafiori et al. 2024",
+            arxiv="2407.21783",
+            key="grattafiori2024",
+            extrapolates=False,
+            because="the models are trained at the long length",
+            used_by=("Llama 3.1, 3.2 and 3.3",),
+            year=2024,
+        ),
+        _scaled(
+            "longrope",
+            "RoPE, LongRoPE",
+            "ω'_t = ω_t / λ_t, λ_t searched, short and long lists",
+            r"\omega'_t = \omega_t / \lambda_t",
+            scaling="LongRoPEScaling",
+            paper="Ding et al. 2024",
+            arxiv="2402.13753",
+            key="ding2024",
+            extrapolates=True,
+            because="8 times the length without tuning, far more with it",
+            used_by=("Phi-3 and Phi-3.5 with 128k",),
+            year=2024,
+        ),
+        _scaled(
+            "proportional",
+            "RoPE, proportional",
+            "the fastest pairs turn, the others stand still",
+            r"\omega'_t = \omega_t\ \text{or}\ 0",
+            scaling="ProportionalScaling",
+            paper="code only: modeling_rope_utils.py of transformers",
+            arxiv=None,
+            key=None,
+            extrapolates=False,
+            because="pairs that stand still see no new angle, but no source measures it",
+            used_by=("full-attention layers of Gemma 4",),
+            year=2026,
+        ),
+        Encoding(
+            name="axial",
+            title="axial RoPE",
+            doors=("rotated",),
+            formula="pairs shared among the axes: some turn by the row, others by the column",
+            latex=r"[R_{r} q_1, R_{c} q_2]",
+            parameters="0",
+            year=2021,
+            paper="Su 2021 (kexue.fm/archives/8397); studied in Heo et al. 2024",
+            arxiv="2403.13298",
+            key="heo2024",
+            extrapolates_by_design=False,
+            because="RoPE along each axis",
+            used_by=("Qwen2-VL's image encoder", "DINOv3", "Flux"),
+            functions=("posenc_lib.rotated.axial_tables", "posenc_lib.rotated.rotate"),
+            module="posenc_lib.nn.AxialRotary",
+        ),
+        Encoding(
+            name="mrope",
+            title="multimodal RoPE (M-RoPE)",
+            doors=("rotated",),
+            formula="RoPE, pair t turned by time, height or width",
+            latex=r"\theta_t = p_{a(t)}\, b^{-2t/D}",
+            parameters="0",
+            year=2024,
+            paper="Wang et al. 2024",
+            arxiv="2409.12191",
+            key="wang2024",
+            extrapolates_by_design=False,
+            because="on text it is RoPE; pictures take fewer positions than tokens, so positions last longer",
+            used_by=("Qwen2-VL", "Qwen2.5-VL", "Qwen3-VL"),
+            functions=("posenc_lib.rotated.mrope_tables", "posenc_lib.rotated.rotate"),
+            module="posenc_lib.nn.MultimodalRotary",
+        ),
+        Encoding(
+            name="xpos",
+            title="xPos",
+            doors=("rotated",),
+            formula="RoPE, pair t of a score times z_t^((i-j)/512)",
+            latex=r"R_i q \cdot R_j k,\ \text{pair } t \text{ times } z_t^{(i-j)/512}",
+            parameters="0",
+            year=2022,
+            paper="Sun et al. 2022",
+            arxiv="2212.10554",
+            key="sun2022",
+            extrapolates_by_design=True,
+            because="pairs fade with distance; its attention is also windowed",
+            used_by=(),
+            functions=("posenc_lib.rotated.xpos_tables", "posenc_lib.rotated.rotate"),
+            module="posenc_lib.nn.XPos",
+        ),
+        Encoding(
+            name="alibi",
+            title="ALiBi",
+            doors=("biased",),
+            formula="s_ij - m_h |i - j|, m_h = 2^(-8h/H)",
+            latex=r"s_{ij} - m_h |i - j|,\ m_h = 2^{-8h/H}",
+            parameters="0",
+            year=2021,
+            paper="Press et al. 2022",
+            arxiv="2108.12409",
+            key="press2022",
+            extrapolates_by_design=True,
+            because="far keys count for little, at any length",
+            used_by=("BLOOM", "MPT", "Falcon-RW"),
+            functions=(
+                "posenc_lib.biased.alibi_bias",
+                "posenc_lib.biased.alibi_slopes",
+                "posenc_lib.biased.alibi_attention",
+                "posenc_lib.biased.alibi_columns",
+                "posenc_lib.biased.alibi_score_mod",
+            ),
+            module="posenc_lib.nn.ALiBi",
+        ),
+        Encoding(
+            name="t5",
+            title="T5's relative bias",
+            doors=("biased",),
+            formula="s_ij + T[bucket(j - i), h]",
+            latex=r"s_{ij} + T_{\mathrm{bucket}(j-i),\,h}",
+            parameters="B·H",
+            year=2019,
+            paper="Raffel et al. 2020",
+            arxiv="1910.10683",
+            key="raffel2020",
+            extrapolates_by_design=False,
+            because="all long distances share a bucket; its paper does not measure longer texts",
+            used_by=("T5, Flan-T5 and mT5", "UMT5", "LongT5", "MPNet"),
+            functions=(
+                "posenc_lib.biased.t5_bias",
+                "posenc_lib.biased.t5_buckets",
+                "posenc_lib.biased.t5_score_mod",
+            ),
+            module="posenc_lib.nn.T5Bias",
+        ),
+        Encoding(
+            name="shaw",
+            title="Shaw's relative keys",
+            doors=("biased",),
+            formula="s_ij + q_i·w_r / √D, r = clip(j - i, -k, k); optionally Σ_j a_ij w'_r on the values",
+            latex=r"s_{ij} + q_i \cdot w_r / \sqrt{D},\ r = \mathrm{clip}(j-i, -k, k)",
+            parameters="(2·k + 1)·D",
+            year=2018,
+            paper="Shaw et al. 2018",
+            arxiv="1803.02155",
+            key="shaw2018",
+            extrapolates_by_design=False,
+            because="clipping is meant to allow it; its paper does not measure it",
+            used_by=("Music Transformer",),
+            functions=(
+                "posenc_lib.biased.shaw_bias",
+                "posenc_lib.biased.shaw_values",
+                "posenc_lib.biased.shaw_score_mod",
+            ),
+            module="posenc_lib.nn.Shaw",
+        ),
+        Encoding(
+            name="transformer-xl",
+            title="Transformer-XL's relative attention",
+            doors=("biased",),
+            formula="s_ij + (u·k_j + (q_i + v)·W PE(i - j)) / √D",
+            latex=r"s_{ij} + (u \cdot k_j + (q_i + v) \cdot W\, PE(i-j)) / \sqrt{D}",
+            parameters="d·d + 2·d",
+            year=2019,
+            paper="Dai et al. 2019",
+            arxiv="1901.02860",
+            key="dai2019",
+            extrapolates_by_design=True,
+            because="tested with attention longer than trained, since PE(i - j) has no last row",
+            used_by=("Transformer-XL", "XLNet"),
+            functions=(
+                "posenc_lib.biased.transformer_xl_bias",
+                "posenc_lib.biased.relative_shift",
+                "posenc_lib.biased.transformer_xl_score_mod",
+            ),
+            module="posenc_lib.nn.TransformerXL",
+        ),
+        Encoding(
+            name="kerple",
+            title="KERPLE",
+            doors=("biased",),
+            formula="s_ij - r1_h log(1 + r2_h |i - j|), or - r1_h |i - j|^r2_h",
+            latex=r"s_{ij} - r_{1} \log(1 + r_{2} |i-j|)",
+            parameters="2·H",
+            year=2022,
+            paper="Chi et al. 2022",
+            arxiv="2205.09921",
+            key="chi2022",
+            extrapolates_by_design=True,
+            because="ALiBi's idea, with a penalty that is learned",
+            used_by=(),
+            functions=("posenc_lib.biased.kerple_bias", "posenc_lib.biased.kerple_score_mod"),
+            module="posenc_lib.nn.KERPLE",
+        ),
+        Encoding(
+            name="fire",
+            title="FIRE",
+            doors=("biased",),
+            formula="s_ij + f_h(ψ(i - j) / ψ(max(L, i))), ψ(x) = log(1 + cx)",
+            latex=r"s_{ij} + f_h\big(\psi(i-j) / \psi(\max(L, i))\big)",
+            parameters="(H + 2)·U + H + 2",
+            year=2023,
+            paper="Li et al. 2024",
+            arxiv="2310.04418",
+            key="li2024",
+            extrapolates_by_design=True,
+            because="longer texts are squeezed into the range that was seen",
+            used_by=(),
+            functions=(
+                "posenc_lib.biased.fire_bias",
+                "posenc_lib.biased.fire_distances",
+                "posenc_lib.biased.fire_score_mod",
+            ),
+            module="posenc_lib.nn.FIRE",
+        ),
+        Encoding(
+            name="sandwich",
+            title="Sandwich",
+            doors=("biased",),
+            formula="s_ij + PE(i)·PE(j) · H/(8h)",
+            latex=r"s_{ij} + \tfrac{H}{8h}\, PE(i) \cdot PE(j)",
+            parameters="0",
+            year=2022,
+            paper="Chi et al. 2023",
+            arxiv="2212.10356",
+            key="chi2023",
+            extrapolates_by_design=True,
+            because="far keys count for little, at any length",
+            used_by=(),
+            functions=("posenc_lib.biased.sandwich_bias", "posenc_lib.biased.sandwich_score_mod"),
+            module="posenc_lib.nn.Sandwich",
+        ),
+        Encoding(
+            name="cope",
+            title="CoPE",
+            doors=("biased",),
+            formula="s_ij + q_i·T[p_ij] / √D, p_ij = Σ_{t=j..i} σ(q_i·k_t / √D)",
+            latex=r"s_{ij} + q_i \cdot T_p / \sqrt{D},\ p = \sum_{t=j}^{i} \sigma(q_i \cdot k_t / \sqrt{D})",
+            parameters="N·D",
+            year=2024,
+            paper="Golovneva et al. 2024",
+            arxiv="2405.18719",
+            key="golovneva2024",
+            extrapolates_by_design=True,
+            because="it counts what matters, and no further than its table reaches",
+            used_by=(),
+            functions=("posenc_lib.biased.cope_bias",),
+            module="posenc_lib.nn.CoPE",
+        ),
+    )
+)

@@ -1,0 +1,41 @@
+"""Door 2, rotated into queries and keys: R(position) q, R(position) k."""
+
+from posenc_lib.rotated.axial import axial_tables, mrope_tables
+from posenc_lib.rotated.checkpoints import RopeSettings, convert_layout, rope_from_config
+from posenc_lib.rotated.config import scaling_from_config
+from posenc_lib.rotated.rotary import RotaryTables, apply_rotary, rotary_tables, rotate
+from posenc_lib.rotated.scaling import (
+    DynamicNTKScaling,
+    LinearScaling,
+    Llama3Scaling,
+    LongRoPEScaling,
+    NTKByPartsScaling,
+    NTKScaling,
+    ProportionalScaling,
+    Scaling,
+    YaRNScaling,
+)
+from posenc_lib.rotated.xpos import xpos_tables
+
+__all__ = [
+    "DynamicNTKScaling",
+    "LinearScaling",
+    "Llama3Scaling",
+    "LongRoPEScaling",
+    "NTKByPartsScaling",
+    "NTKScaling",
+    "ProportionalScaling",
+    "RopeSettings",
+    "RotaryTables",
+    "Scaling",
+    "YaRNScaling",
+    "apply_rotary",
+    "axial_tables",
+    "convert_layout",
+    "mrope_tables",
+    "rope_from_config",
+    "rotary_tables",
+    "rotate",
+    "scaling_from_config",
+    "xpos_tables",
+]

@@ -1,0 +1,160 @@
+"""Rotation by positions of several axes: rows and columns of an image, or time, height and width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, constant, namespace, read_numbers, require_even_dim, widen
+from posenc_lib.angles import angles, frequencies
+from posenc_lib.rotated.config import read_scaling
+from posenc_lib.rotated.rotary import RotaryTables, tables_of
+
+
+def axial_tables(
+    positions: Array,
+    dim: int,
+    *,
+    sections: Sequence[int] | None = None,
+    base: float = 10000.0,
+    dtype: Any = None,
+) -> RotaryTables:
+    """Tables for axial RoPE: each axis turns pairs of its own, with a frequency series of its own.
+
+    The first `sections[0]` pairs turn by the first axis with the frequencies of an encoding of
+    2 * sections[0] columns, and so on. A score then depends on the offset along each axis.
+
+    Args:
+        positions: (axes, ...), one number for each axis: for the rows and columns of an image
+            `np.indices((height, width)).reshape(2, -1)`, rows first.
+        dim: how many columns turn, even.
+        sections: pairs for each axis, dim/2 in all; by default equally many.
+        base: the constant of every axis' geometric series.
+        dtype: as in `rotary_tables`.
+
+    Returns:
+        Tables of shape (..., dim/2), for `rotate`. With layout "half" and rows first they are those of
+        Qwen2-VL's image encoder; with "interleaved" and sections (8, 28, 28), Flux.
+
+    Raises:
+        TypeError: positions are no numbers, dim no integer, or sections no list of integers.
+        ValueError: NaN positions; odd dim; sections that do not add up to dim/2 or do not fit the axes.
+
+    Source: Su 2021, "Transformer upgrade path 4: 2-D rotary embedding" (kexue.fm/archives/8397);
+    transformers, `modeling_qwen2_vl.py`; diffusers, `FluxPosEmbed`.
+
+    Example:
+        >>> patches = np.indices((3, 4)).reshape(2, -1)  # rows and columns of 12 patches
+        >>> axial_tables(patches, 8).cos.shape
+        (12, 4)
+    """
+    dim = require_even_dim(dim)
+    positions = _read_axes(positions)
+    axes = positions.shape[0]
+    if sections is None:
+        if dim // 2 % axes:
+            raise ValueError(
+                f"dim={dim} has {dim // 2} pairs, which {axes} axes cannot share equally; give sections=, or "
+                f"a multiple of {2 * axes} as dim"
+            )
+        sections = (dim // 2 // axes,) * axes
+    sections = _read_sections(sections, axes, dim)
+    turned = [angles(positions[a, ...], frequencies(2 * n, base=base)) for a, n in enumerate(sections)]
+    return tables_of(namespace(turned[0]).concat(turned, axis=-1), positions, dtype)
+
+
+def mrope_tables(
+    positions: Array,
+    dim: int,
+    sections: Sequence[int],
+    *,
+    interleaved: bool = False,
+    base: float = 10000.0,
+    scaling: Any = None,
+    dtype: Any = None,
+) -> RotaryTables:
+    """Tables for multimodal RoPE (M-RoPE): one frequency series, its pairs shared among the axes.
+
+    Where all axes of a token agree, as in text, this is plain RoPE.
+
+    Args:
+        positions: (axes, ...): time, height and width for Qwen's models, (3, batch, seq). Give
+            (3, batch, 1, seq) where vectors are (batch, heads, seq, head_dim).
+        dim: how many columns turn, even.
+        sections: pairs for each axis, dim/2 in all: (16, 24, 24) in Qwen2-VL.
+        interleaved: deal pairs out in turn, axis a > 0 taking pairs a, a + axes, a + 2 axes, ... until it
+            has its number, and axis 0 all others, as Qwen3-VL; otherwise in runs, as Qwen2-VL.
+        base, scaling, dtype: as in `rotary_tables`.
+
+    Returns:
+        Tables of shape (..., dim/2), for `rotate` (layout "half" in Qwen's models).
+
+    Raises:
+        TypeError: positions are no numbers, dim no integer, or sections no list of integers.
+        ValueError: as `axial_tables`; sections that cannot be dealt out in turn.
+
+    Source: Wang et al. 2024, "Qwen2-VL", section 2.1; transformers, `modeling_qwen2_vl.py` and
+    `modeling_qwen3_vl.py`.
+
+    Example:
+        >>> positions = np.zeros((3, 2, 1, 5))  # time, height and width; two rows of five tokens
+        >>> mrope_tables(positions, 16, (2, 3, 3)).cos.shape
+        (2, 1, 5, 8)
+    """
+    dim = require_even_dim(dim)
+    base, rule = read_scaling(scaling, base)
+    rates = frequencies(dim, base=base, scaling=rule)
+    positions = _read_axes(positions)
+    sections = _read_sections(sections, positions.shape[0], dim)
+    owner = _owners(sections, interleaved)
+    wide = widen(positions)
+    xp = namespace(wide)
+    mine = xp.moveaxis(xp.take(wide, constant(owner, wide), axis=0), 0, -1)
+    theta = mine * constant(rates, wide)
+    return tables_of(theta, positions, dtype, getattr(rule, "attention_scaling", 1.0))
+
+
+def _owners(sections: tuple[int, ...], interleaved: bool) -> np.ndarray:
+    """(dim/2,) the axis by which each pair turns."""
+    axes = len(sections)
+    if not interleaved:
+        return np.repeat(np.arange(axes), sections)
+    owner = np.zeros(sum(sections), dtype=np.int64)
+    for axis in range(1, axes):
+        owner[axis : axes * sections[axis] : axes] = axis
+    if tuple(np.bincount(owner, minlength=axes)) != sections:
+        raise ValueError(
+            f"sections={sections} cannot be dealt out in turn: there are not enough pairs for it; give "
+            "sections of nearly equal size, the first the largest"
+        )
+    return owner
+
+
+def _read_axes(positions: Any) -> Array:
+    if isinstance(positions, Integral):
+        raise TypeError(
+            f"positions={positions!r} is one number; give (axes, ...), such as "
+            "np.indices((height, width)).reshape(2, -1)"
+        )
+    positions = read_numbers(positions, "positions")
+    if positions.ndim == 0 or positions.shape[0] == 0:
+        raise ValueError(
+            f"positions of shape {tuple(positions.shape)} have no axis of coordinates; give (axes, ...)"
+        )
+    return positions
+
+
+def _read_sections(sections: Any, axes: int, dim: int) -> tuple[int, ...]:
+    if not isinstance(sections, Sequence) or not all(
+        isinstance(n, Integral) and not isinstance(n, bool) for n in sections
+    ):
+        raise TypeError(f"sections={sections!r}; give the number of pairs of each axis, such as (16, 24, 24)")
+    if len(sections) != axes or min(sections) < 1 or sum(sections) != dim // 2:
+        raise ValueError(
+            f"sections={tuple(sections)} for {axes} axes and dim={dim}; give {axes} numbers of pairs, each "
+            f"1 or more, {dim // 2} in all"
+        )
+    return tuple(int(n) for n in sections)

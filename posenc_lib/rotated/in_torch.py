@@ -1,0 +1,252 @@
+"""The rotation in PyTorch, quick without a compiler.
+
+Three ways lead to the same numbers:
+
+- where a compiler, a function transform or a tensor subclass looks on: `rotary.turn`, plain
+  arithmetic that a compiler fuses into one kernel;
+- interleaved pairs that need no cast: memory already holds complex numbers, and one complex
+  product turns them;
+- else a few kernels: on small tensors as few as can be, on large ones on the CPU in blocks that stay in
+  its cache, so that memory is read once and written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat.torch
+import torch
+from torch.autograd import forward_ad
+
+from posenc_lib.rotated import rotary
+
+if TYPE_CHECKING:
+    from posenc_lib.rotated.rotary import RotaryTables
+
+BLOCK = 1 << 18
+"""Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
+
+
+def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
+    """`rotary.rotate` for tensors."""
+    if not _fits_plainly(x, tables, out):
+        tables = rotary.fitting(x, tables, out)
+    if _is_watched(x):
+        turned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
+        return turned if out is None else out.copy_(turned)
+    recorded = x.requires_grad or tables.cos.requires_grad or tables.sin.requires_grad
+    if (recorded or (out is not None and out.requires_grad)) and torch.is_grad_enabled():
+        return _rotate_recorded(x, tables, layout, out)
+    return _rotate(x, tables, layout, out)
+
+
+def _fits_plainly(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor | None) -> bool:
+    """Whether a quick look shows that all is well; if not, `rotary.fitting` says what is wrong, if anything.
+
+    One token of decoding takes less time to rotate than to check at leisure.
+    """
+    if type(tables) is not rotary.RotaryTables or type(tables.cos) is not type(x):
+        return False
+    cos, shape = tables.cos, x.shape
+    places = cos.shape[:-1]
+    return (
+        (x.dtype, cos.dtype) in _FITTING
+        and x.device == cos.device
+        and 2 * cos.shape[-1] <= shape[-1]
+        and shape[len(shape) - 1 - len(places) : -1] == places
+        and (out is None or _is_like(out, x))
+    )
+
+
+def _is_like(out: torch.Tensor, x: torch.Tensor) -> bool:
+    return type(out) is type(x) and out.shape == x.shape and out.dtype == x.dtype and out.device == x.device
+
+
+def _is_watched(x: torch.Tensor) -> bool:
+    """Whether someone traces the operations, so that writing into buffers would fail or mislead."""
+    return (
+        torch.compiler.is_compiling()
+        or type(x) not in (torch.Tensor, torch.nn.Parameter)
+        or not (x.is_cpu or x.is_cuda)
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    )
+
+
+def _rotate_recorded(
+    x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None
+) -> torch.Tensor:
+    if out is not None:
+        raise ValueError(
+            "out= was given while gradients are recorded; leave it away, or rotate under torch.no_grad()"
+        )
+    if tables.cos.requires_grad or tables.sin.requires_grad:  # learned frequencies
+        learned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
+        return learned
+    return _Rotation.turned(x, tables, layout)
+
+
+class _Rotation(torch.autograd.Function):
+    """The gradient of a rotation is the rotation back."""
+
+    @classmethod
+    def turned(cls, x: torch.Tensor, tables: RotaryTables, layout: str) -> torch.Tensor:
+        result: torch.Tensor = cls.apply(x, tables, layout)  # type: ignore[no-untyped-call]
+        return result
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, tables: RotaryTables, layout: str) -> torch.Tensor:
+        ctx.tables, ctx.layout = tables, layout
+        return _rotate(x, tables, layout, None)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        back = rotary.RotaryTables(ctx.tables.cos, -ctx.tables.sin)
+        return _Rotation.turned(grad, back, ctx.layout), None, None
+
+
+def _rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
+    dim = tables.dim
+    if dim == x.shape[-1] and x.numel() <= 2 * BLOCK:
+        turned = _turned_pairs(x, _turns(tables)) if layout == "interleaved" else _turned_halves(x, tables)
+        return _cast(turned, x.dtype) if out is None else out.copy_(turned)
+
+    result = torch.empty_like(x) if out is None or _overlaps(x, out) else out
+    moving, moved = x[..., :dim], result[..., :dim]
+    if dim < x.shape[-1] and not _same_place(x, result):
+        result[..., dim:] = x[..., dim:]
+    if layout == "interleaved":
+        _turn_pairs(moving, moved, _turns(tables))
+    else:
+        _turn_halves(moving, moved, tables.cos, tables.sin)
+    return result if out is None or result is out else out.copy_(result)
+
+
+def _turned_pairs(x: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
+    """x of (..., dim) with columns 2j and 2j+1 turned, in the precision of the complex `turns`."""
+    real = _REAL[turns.dtype]
+    if x.dtype == real and _holds_pairs(x):
+        return (x.view(turns.dtype) * turns).view(real)
+    wide = _cast(x, real)
+    if not _holds_pairs(wide):
+        wide = wide.clone(memory_format=torch.contiguous_format)
+    wide.view(turns.dtype).mul_(turns)
+    return wide
+
+
+def _turned_halves(x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
+    """x of (..., dim) with columns j and j + dim/2 turned, in the fewest kernels."""
+    cos, sin = _across(tables)
+    wide = _cast(x, cos.dtype)
+    swapped = wide.roll(tables.dim // 2, -1)
+    return (wide * cos if wide is x else wide.mul_(cos)).addcmul_(swapped, sin)
+
+
+def _turn_pairs(x: torch.Tensor, out: torch.Tensor, turns: torch.Tensor) -> None:
+    """Write x with columns 2j and 2j+1 turned into out; they may be the same."""
+    if x.dtype == _REAL[turns.dtype] and _holds_pairs(x) and _holds_pairs(out):
+        torch.mul(x.view(turns.dtype), turns, out=out.view(turns.dtype))
+        return
+    for source, target, by in _blocks(x, out, turns):
+        target.copy_(_turned_pairs(source, by))
+
+
+def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
+    """Write x with columns j and j + dim/2 turned into out; they may be the same."""
+    direct = out.dtype == cos.dtype and not _same_place(x, out)
+    for source, target, c, s in _blocks(x, out, cos, sin):
+        wide = _cast(source, cos.dtype)
+        turned = target if direct else torch.empty_like(wide)
+        first, second = wide.chunk(2, -1)
+        new_first, new_second = turned.chunk(2, -1)
+        torch.mul(first, c, out=new_first).addcmul_(second, s, value=-1)
+        torch.mul(second, c, out=new_second).addcmul_(first, s)
+        if not direct:
+            target.copy_(turned)
+
+
+def _blocks(x: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
+    """x and what broadcasts to it, cut along x's longest axis into pieces that stay in the cache."""
+    if x.numel() <= 2 * BLOCK or not x.is_cpu or x.ndim < 2:
+        return iter([(x, *others)])
+    axis = max(range(x.ndim - 1), key=lambda a: x.shape[a])
+    size = max(1, x.shape[axis] * BLOCK // x.numel())
+    spread = (other.expand(*x.shape[:-1], other.shape[-1]) for other in others)
+    return zip(*(torch.split(tensor, size, axis) for tensor in (x, *spread)), strict=True)
+
+
+def _turns(tables: RotaryTables) -> torch.Tensor:
+    """cos + i sin, for pairs that are complex numbers."""
+    turns: torch.Tensor = _kept(tables, "_turns", torch.complex)
+    return turns
+
+
+def _across(tables: RotaryTables) -> tuple[torch.Tensor, torch.Tensor]:
+    """(cos, cos) and (-sin, sin), for x and for x with its halves swapped."""
+    across: tuple[torch.Tensor, torch.Tensor] = _kept(
+        tables, "_across", lambda cos, sin: (torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1))
+    )
+    return across
+
+
+def _kept(tables: RotaryTables, name: str, make: Callable[[torch.Tensor, torch.Tensor], Any]) -> Any:
+    """What is made of the tables, made once, and again if someone wrote into them.
+
+    Tensors of inference mode do not count their writes, so that nothing can be kept of them.
+    """
+    cos, sin = tables.cos, tables.sin
+    if cos.is_inference() or sin.is_inference():
+        return make(cos, sin)
+    state = (cos._version, sin._version)
+    kept = tables.__dict__.get(name)
+    if kept is None or kept[0] != state:
+        kept = tables.__dict__[name] = state, make(cos, sin)
+    return kept[1]
+
+
+def _holds_pairs(x: torch.Tensor) -> bool:
+    """Whether columns 2j and 2j+1 lie in memory as one complex number does."""
+    if x.dtype not in _COMPLEX or x.storage_offset() % 2:
+        return False
+    if x.is_contiguous():
+        return x.shape[-1] % 2 == 0
+    return x.stride(-1) == 1 and not any(stride % 2 for stride in x.stride()[:-1])
+
+
+def _cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """x in this dtype: x itself where it has it. These methods take half the time of `x.to(dtype)`."""
+    if x.dtype == dtype:
+        return x
+    method = _CASTS.get(dtype)
+    return x.to(dtype) if method is None else method(x)
+
+
+def _same_place(x: torch.Tensor, out: torch.Tensor) -> bool:
+    return x.data_ptr() == out.data_ptr() and x.stride() == out.stride()
+
+
+def _overlaps(x: torch.Tensor, out: torch.Tensor) -> bool:
+    """Whether writing into out might change what is yet to be read from x, otherwise than in place."""
+    same_memory = x.untyped_storage().data_ptr() == out.untyped_storage().data_ptr()
+    return same_memory and not _same_place(x, out)
+
+
+_FITTING = frozenset(
+    {
+        (torch.float32, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float16, torch.float32),
+        (torch.float64, torch.float64),
+    }
+)
+"""Usual dtypes of vectors and tables."""
+
+_COMPLEX = {torch.float32: torch.complex64, torch.float64: torch.complex128}
+_REAL = {kind: real for real, kind in _COMPLEX.items()}
+
+_CASTS = {
+    torch.float32: torch.Tensor.float,
+    torch.bfloat16: torch.Tensor.bfloat16,
+    torch.float16: torch.Tensor.half,
+}
