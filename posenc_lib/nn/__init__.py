@@ -1,0 +1,54 @@
+"""The encodings and a small Transformer as PyTorch modules.
+
+    from posenc_lib.nn import Transformer
+
+    model = Transformer(vocabulary=256, dim=128, layers=4, heads=4, encoding="rope")
+    logits = model(tokens)  # (batch, length) -> (batch, length, 256)
+
+`PositionalEncoding` is the base of them all: three doors, `add`, `rotate` and `bias`, of which each encoding
+opens its own. `Attention` calls `rotate` and `bias`, `Transformer` all three. `ENCODINGS` has them by name.
+The maths is that of the pure functions in `posenc_lib`: here stands what modules need besides, parameters,
+kept tables, padding and caches of keys.
+
+Importing `posenc_lib` does not import this package, nor torch.
+"""
+
+from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
+from posenc_lib.nn.attention import Attention, Cache, LayerCache
+from posenc_lib.nn.base import NoPE, PositionalEncoding
+from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.encoder_layer import EncoderLayer
+from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
+from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+from posenc_lib.nn.transformer import Block, Transformer
+
+__all__ = [
+    "ENCODINGS",
+    "FIRE",
+    "KERPLE",
+    "ALiBi",
+    "Attention",
+    "AxialRotary",
+    "Block",
+    "Cache",
+    "CoPE",
+    "EncoderLayer",
+    "FourierFeatures",
+    "Grid",
+    "Hybrid",
+    "LayerCache",
+    "Learned",
+    "MultimodalRotary",
+    "NoPE",
+    "PositionalEncoding",
+    "Rotary",
+    "Sandwich",
+    "Shaw",
+    "Sinusoidal",
+    "Sizes",
+    "T5Bias",
+    "Transformer",
+    "TransformerXL",
+    "XPos",
+    "make_encoding",
+]

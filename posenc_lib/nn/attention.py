@@ -1,0 +1,253 @@
+"""Self-attention with three doors, and the cache of its keys and values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from posenc_lib.attention import attention
+from posenc_lib.biased._pairs import require_count
+from posenc_lib.nn.base import (
+    NoPE,
+    Places,
+    PositionalEncoding,
+    Positions,
+    Run,
+    as_tensor,
+    read_places,
+)
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention: softmax(q k^T / sqrt(head_dim) + bias) v, on rotated q and k.
+
+    Its parameters have the names, shapes and start of `nn.MultiheadAttention`: weights load both ways.
+
+    Args:
+        dim: width of the model.
+        heads: number of heads, a divisor of dim.
+        dropout: probability with which an attention weight is dropped in training.
+        bias: whether the projections have a bias.
+
+    Raises:
+        TypeError, ValueError: heads do not divide dim, or one of them is below 1.
+
+    Attributes:
+        record_weights: set to True to find the attention weights of the last call, (batch, heads, queries,
+            keys), in `weights`. Slower: `posenc_lib.attention` works in place of the fused kernel, and no
+            weight is dropped.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        *,
+        dropout: float = 0.0,
+        bias: bool = True,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.dim, self.heads = require_count(dim, "dim"), require_count(heads, "heads")
+        self.head_dim = split_heads(dim, heads)
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"dropout={dropout!r} is no probability; give a number from 0 to 1")
+        self.dropout = dropout
+        where: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.in_proj_weight = nn.Parameter(torch.empty(3 * dim, dim, **where))
+        self.in_proj_bias = nn.Parameter(torch.empty(3 * dim, **where)) if bias else None
+        self.out_proj = nn.Linear(dim, dim, bias=bias, **where)
+        self.record_weights = False
+        self.weights: Tensor | None = None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the projections anew, as `nn.MultiheadAttention` does."""
+        self.out_proj.reset_parameters()
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        if self.in_proj_bias is not None:
+            nn.init.zeros_(self.in_proj_bias)
+            nn.init.zeros_(self.out_proj.bias)
+
+    def forward(
+        self,
+        x: Tensor,
+        positions: Positions | None = None,
+        encoding: PositionalEncoding | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        cache: LayerCache | None = None,
+    ) -> Tensor:
+        """Attend.
+
+        Args:
+            x: (batch, length, dim).
+            positions: of its tokens, by default 0 .. length-1 (after those in the cache).
+            encoding: what opens the doors `rotate` and `bias`; none by default.
+            mask: booleans, True where the query may look at the key, or numbers to add to the scores;
+                broadcasts to (batch, heads, length, keys).
+            causal: let no token look at later ones.
+            cache: keys and values of earlier tokens; those of x are added to it.
+
+        Returns:
+            (batch, length, dim). A token that may look at no other gets the output projection's bias.
+
+        Raises:
+            TypeError, ValueError: x of another shape, a mask that does not fit, and what the encoding raises.
+        """
+        if x.ndim != 3 or x.shape[-1] != self.dim:
+            raise ValueError(f"x has shape {tuple(x.shape)}; give (batch, length, {self.dim})")
+        if encoding is None:
+            encoding = NoPE()
+        elif not isinstance(encoding, PositionalEncoding):
+            raise TypeError(f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding")
+        past = 0 if cache is None else cache.length
+        if positions is None:
+            positions = Run(past, past + x.shape[1])
+
+        projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
+        q, k, v = projected.view(*x.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
+        q, k = encoding.rotate(q, k, positions, positions)  # door 2
+        key_positions = positions
+        if cache is not None:
+            k, v, key_positions = cache.extend(k, v, positions)
+        scores = (x.shape[0], self.heads, q.shape[-2], k.shape[-2])
+        mask = _read_mask(mask, scores)
+        looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
+        bias = encoding.bias(q, k, positions, key_positions, looks)  # door 3
+        if bias is not None:
+            _require_fit(bias, "the encoding's bias", scores)
+
+        output = self._attend(q, k, v, bias, mask, causal, past)
+        joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
+        return joined
+
+    def _attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+        causal: bool,
+        past: int,
+    ) -> Tensor:
+        if mask is not None and mask.dtype != torch.bool:
+            bias, mask = (mask if bias is None else bias + mask), None
+        if self.record_weights:
+            outcome = attention(q, k, v, bias=bias, mask=mask, causal=causal, return_weights=True)
+            output: Tensor = outcome[0]
+            self.weights = outcome[1].detach()
+            return output
+        queries, keys = q.shape[-2], k.shape[-2]
+        fused = causal and bias is None and mask is None and past == 0  # the kernel masks by itself
+        if causal and not fused and (past == 0 or queries > 1):  # one query at the end may look at all keys
+            earlier = torch.ones(queries, keys, dtype=torch.bool, device=q.device).tril(keys - queries)
+            mask = earlier if mask is None else mask & earlier
+        if bias is not None:
+            mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        dropout = self.dropout if self.training else 0.0
+        with torch.autocast(q.device.type, enabled=False):  # it would round the bias
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=fused)
+
+    def extra_repr(self) -> str:
+        return f"{self.dim}, heads={self.heads}"
+
+
+class LayerCache:
+    """The keys (rotated already), values and positions that one layer has seen."""
+
+    def __init__(self) -> None:
+        self.k: Tensor | None = None
+        self.v: Tensor | None = None
+        self.positions: Places = Run(0, 0)
+
+    @property
+    def length(self) -> int:
+        """How many tokens are in it."""
+        return 0 if self.k is None else self.k.shape[-2]
+
+    def extend(self, k: Tensor, v: Tensor, positions: Positions) -> tuple[Tensor, Tensor, Places]:
+        """Add new keys, values and their positions; return all there are."""
+        new = read_places(positions, k)
+        if self.k is None or self.v is None:
+            self.k, self.v, self.positions = k, v, new
+        else:
+            if k.shape[0] != self.k.shape[0]:
+                raise ValueError(
+                    f"{k.shape[0]} rows in the batch, and {self.k.shape[0]} in the cache; a cache serves one "
+                    "batch: make a new one"
+                )
+            self.k, self.v = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
+            self.positions = _joined(self.positions, new, k.device)
+        return self.k, self.v, self.positions
+
+
+class Cache:
+    """What a causal `Transformer` remembers of the tokens that it has read, for decoding step by step.
+
+    Example:
+        >>> from posenc_lib.nn import Transformer
+        >>> model, cache = Transformer(256, 64, 2, 4).eval(), Cache()
+        >>> text = torch.randint(256, (1, 10))
+        >>> logits = model(text, cache=cache)  # the prompt
+        >>> logits = model(logits[:, -1:].argmax(-1), cache=cache)  # one token more
+    """
+
+    def __init__(self) -> None:
+        self.layers: list[LayerCache] = []
+        self.length = 0
+        self.padding: Tensor | None = None
+        self.given_positions = False
+
+    def counts(self) -> int | Tensor:
+        """How many tokens, padding left out, each row has: an int where none was padded, else (batch, 1)."""
+        if self.padding is None:
+            return self.length
+        return (~self.padding).sum(-1, keepdim=True)
+
+
+def split_heads(dim: int, heads: int) -> int:
+    """The width of one head; ValueError unless heads divide dim."""
+    if dim % heads:
+        raise ValueError(f"dim={dim} is not divisible by heads={heads}; give heads that divide it")
+    return dim // heads
+
+
+def _read_mask(mask: Any, scores: tuple[int, ...]) -> Tensor | None:
+    """The mask, of two axes or more."""
+    if mask is None:
+        return None
+    if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"mask is {kind}; give booleans, True where a query may look, or real numbers to add")
+    _require_fit(mask, "mask", scores)
+    return mask if mask.ndim > 1 else mask.reshape(1, -1)
+
+
+def _require_fit(pairs: Tensor, name: str, scores: tuple[int, ...]) -> None:
+    """Raise ValueError unless the tensor broadcasts to the scores' shape."""
+    fits = pairs.ndim <= len(scores) and all(
+        size in (1, wanted) for size, wanted in zip(reversed(pairs.shape), reversed(scores), strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"{name} has shape {tuple(pairs.shape)}; it must broadcast to {tuple(scores)}, (batch, heads, "
+            "queries, keys)"
+        )
+
+
+def _joined(first: Places, second: Places, device: torch.device) -> Places:
+    if isinstance(first, Run) and isinstance(second, Run) and first.stop == second.start:
+        return Run(first.start, second.stop)
+    a, b = as_tensor(first, device), as_tensor(second, device)
+    axes = max(a.ndim, b.ndim)
+    a, b = a.expand(*(1,) * (axes - a.ndim), *a.shape), b.expand(*(1,) * (axes - b.ndim), *b.shape)
+    shape = torch.broadcast_shapes(a.shape[:-1], b.shape[:-1])  # type: ignore[no-untyped-call]
+    return torch.cat([a.expand(*shape, -1), b.expand(*shape, -1)], dim=-1)

@@ -1,0 +1,122 @@
+"""Every encoding by name, made to fit a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
+from posenc_lib.nn.base import NoPE, PositionalEncoding
+from posenc_lib.nn.biased import (
+    FIRE,
+    KERPLE,
+    ALiBi,
+    CoPE,
+    Sandwich,
+    Shaw,
+    T5Bias,
+    TransformerXL,
+)
+from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What an encoding may want to know of the model that it is for.
+
+    Args:
+        dim: width of the model.
+        heads: number of attention heads.
+        causal: whether no token looks at later ones.
+        length: how long the sequences are to be; None for "not known".
+    """
+
+    dim: int
+    heads: int
+    causal: bool = True
+    length: int | None = None
+
+    @property
+    def head_dim(self) -> int:
+        """Width of one head's queries and keys."""
+        return self.dim // self.heads
+
+    def length_for(self, name: str) -> int:
+        """The length; ValueError where it is not known."""
+        if self.length is None:
+            raise ValueError(
+                f"encoding={name!r} depends on how long sequences are; give length=, the number of positions"
+            )
+        return self.length
+
+    def square_for(self, name: str) -> tuple[int, int]:
+        """The shape of a square grid of `length` patches; ValueError where it is none."""
+        side = math.isqrt(self.length_for(name))
+        if side * side != self.length:
+            raise ValueError(
+                f"encoding={name!r} by name is for square images, and length={self.length} is no square; "
+                "give an instance with the shape you have"
+            )
+        return side, side
+
+
+def _mrope(sizes: Sizes) -> PositionalEncoding:
+    pairs = sizes.head_dim // 2
+    space = 3 * pairs // 8  # time, height and width share the pairs as 16, 24, 24: Qwen2-VL
+    return MultimodalRotary(sizes.head_dim, (pairs - 2 * space, space, space))
+
+
+def _cope(sizes: Sizes) -> PositionalEncoding:
+    if not sizes.causal:
+        raise ValueError(
+            "encoding='cope' counts the keys before each query; give causal=True, or another encoding"
+        )
+    return CoPE(sizes.head_dim, rows=65 if sizes.length is None else sizes.length + 1)
+
+
+ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
+    "none": lambda sizes: NoPE(),
+    # added; tables start at the spread of `Transformer`'s token embeddings, as in BERT and GPT-2
+    "sinusoidal": lambda sizes: Sinusoidal(sizes.dim),
+    "learned": lambda sizes: Learned(sizes.length_for("learned"), sizes.dim, std=1.0),
+    "hybrid": lambda sizes: Hybrid(sizes.length_for("hybrid"), sizes.dim),
+    "fourier": lambda sizes: FourierFeatures(sizes.dim, scale=0.05),
+    "grid": lambda sizes: Grid(sizes.square_for("grid"), sizes.dim),
+    # rotated
+    "rope": lambda sizes: Rotary(sizes.head_dim),
+    "axial": lambda sizes: AxialRotary(sizes.head_dim, sizes.square_for("axial")),
+    "mrope": _mrope,
+    "xpos": lambda sizes: XPos(sizes.head_dim),
+    # biased
+    "alibi": lambda sizes: ALiBi(sizes.heads, direction="causal" if sizes.causal else "symmetric"),
+    "t5": lambda sizes: T5Bias(sizes.heads, bidirectional=not sizes.causal, std=sizes.dim**-0.5),
+    "shaw": lambda sizes: Shaw(sizes.head_dim),
+    "transformer-xl": lambda sizes: TransformerXL(sizes.dim, sizes.heads, causal=sizes.causal),
+    "kerple": lambda sizes: KERPLE(sizes.heads),
+    # the paper's L is a quarter of its training length
+    "fire": lambda sizes: FIRE(sizes.heads, threshold=512.0 if sizes.length is None else sizes.length / 4),
+    "sandwich": lambda sizes: Sandwich(sizes.heads),
+    "cope": _cope,
+}
+"""Name -> a function from the model's `Sizes` to a new encoding. Add your own here, or give an instance."""
+
+
+def make_encoding(encoding: Any, sizes: Sizes) -> PositionalEncoding:
+    """The encoding of that name, new; a module is returned as it is.
+
+    Raises:
+        TypeError: neither a name nor a `PositionalEncoding`.
+        ValueError: an unknown name, or sizes that do not suit the encoding.
+    """
+    if isinstance(encoding, PositionalEncoding):
+        return encoding
+    if not isinstance(encoding, str):
+        raise TypeError(
+            f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding, or a name, one of "
+            f"{', '.join(map(repr, ENCODINGS))}"
+        )
+    if encoding not in ENCODINGS:
+        raise ValueError(f"encoding={encoding!r} is unknown; give one of {', '.join(map(repr, ENCODINGS))}")
+    return ENCODINGS[encoding](sizes)

@@ -1,0 +1,367 @@
+"""Door 2 as modules: R(position) q and R(position) k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from posenc_lib._arrays import require_choice, require_even_dim
+from posenc_lib.biased._pairs import require_count
+from posenc_lib.nn.added import in_grid, read_shape
+from posenc_lib.nn.base import (
+    PositionalEncoding,
+    Positions,
+    Run,
+    as_tensor,
+    one_axis,
+    read_places,
+    wide_dtype,
+)
+from posenc_lib.nn.tables import KeptTables, scaling_key
+from posenc_lib.rotated import (
+    RotaryTables,
+    axial_tables,
+    mrope_tables,
+    rope_from_config,
+    rotary_tables,
+    rotate,
+    xpos_tables,
+)
+from posenc_lib.rotated.config import partial_rotary_dim
+from posenc_lib.rotated.rotary import LAYOUTS
+
+
+class Rotary(PositionalEncoding):
+    """RoPE: queries and keys turned by angles proportional to their positions.
+
+    All settings are attributes that may be changed at any time, `scaling` for longer texts for instance: the
+    next call obeys. Keys in a cache, however, stay as they were rotated.
+
+    Args:
+        head_dim: width of a head's queries and keys.
+        base, scaling: as in `posenc_lib.rotary_tables`; `scaling` may be a Hugging Face dict.
+        layout: "interleaved" or "half", as in `posenc_lib.rotate`.
+        rotary_dim: how many columns turn, even; by default all, or what a scaling dict says.
+
+    Raises:
+        TypeError, ValueError: as `posenc_lib.apply_rotary`.
+
+    Example:
+        >>> rope = Rotary(64, base=500_000.0, layout="half")
+        >>> q, k = torch.randn(1, 8, 10, 64), torch.randn(1, 2, 10, 64)
+        >>> q, k = rope.rotate(q, k, 10, 10)
+
+    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        *,
+        base: float = 10000.0,
+        layout: str = "interleaved",
+        rotary_dim: int | None = None,
+        scaling: Any = None,
+    ) -> None:
+        super().__init__()
+        self.head_dim = require_count(head_dim, "head_dim")
+        if rotary_dim is None and not isinstance(scaling, Mapping):
+            require_even_dim(head_dim, "head_dim")
+        self.base, self.rotary_dim, self.scaling = base, rotary_dim, scaling
+        self.layout = require_choice(layout, "layout", LAYOUTS)
+        self._make(torch.arange(1), torch.float32)
+        self._kept = KeptTables()
+
+    @classmethod
+    def from_config(cls, config: Any, **choices: Any) -> Rotary:
+        """The rotation of a checkpoint, from its config; arguments as in `posenc_lib.rope_from_config`.
+
+        Raises:
+            TypeError, ValueError: as `posenc_lib.rope_from_config`; the checkpoint has M-RoPE.
+        """
+        found = rope_from_config(config, **choices)
+        if found.sections is not None:
+            raise ValueError(
+                f"this config has M-RoPE with sections {found.sections}; give them to MultimodalRotary"
+            )
+        return cls(
+            found.head_dim,
+            base=found.base,
+            layout=found.layout,
+            rotary_dim=found.rotary_dim,
+            scaling=found.scaling,
+        )
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+    ) -> tuple[Tensor, Tensor]:
+        """Queries and keys, turned; rounded once in 16-bit dtypes."""
+        q_tables = self._tables(q, q_positions)
+        same = k_positions is q_positions and k.dtype == q.dtype and k.shape[-2] == q.shape[-2]
+        k_tables = q_tables if same else self._tables(k, k_positions)
+        return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
+
+    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
+        """The tables for vectors x of (batch, heads, length, head_dim)."""
+        places = one_axis(read_places(positions, _read_vectors(x, self.head_dim)), self)
+        dtype = wide_dtype(x)
+        tables: RotaryTables = self._kept.rows(
+            places,
+            lambda at: self._make(at, dtype),
+            settings=(self._turning, self.base, scaling_key(self.scaling, self._turning, self.base)),
+            device=x.device,
+            dtype=dtype,
+            width=self._turning,
+        )
+        return _for_all_heads(tables)
+
+    def _make(self, positions: Tensor, dtype: torch.dtype) -> RotaryTables:
+        return rotary_tables(positions, self._turning, base=self.base, scaling=self.scaling, dtype=dtype)
+
+    @property
+    def _turning(self) -> int:
+        """How many columns turn."""
+        dim = self.rotary_dim
+        if dim is None and isinstance(self.scaling, Mapping):
+            dim = partial_rotary_dim(self.scaling, self.head_dim)
+        return _read_rotary_dim(self.head_dim if dim is None else dim, self.head_dim)
+
+    def extra_repr(self) -> str:
+        return f"{self.head_dim}, base={self.base:g}, layout={self.layout!r}, scaling={self.scaling!r}"
+
+
+class MultimodalRotary(Rotary):
+    """M-RoPE: each pair turns by one of several coordinates: time, height and width.
+
+    Positions of one number a token, (length,) or (batch, length), are those of text, where all axes agree:
+    that is plain RoPE. Coordinates are (axes, batch or 1, length).
+
+    Args:
+        head_dim, base, rotary_dim, scaling: as in `Rotary`.
+        sections: pairs for each axis, rotary_dim/2 in all: (16, 24, 24) in Qwen2-VL.
+        interleaved: deal the pairs out in turn, as Qwen3-VL, rather than in runs.
+        layout: "half" as in Qwen's models, or "interleaved".
+
+    Raises:
+        TypeError, ValueError: as `Rotary` and `posenc_lib.mrope_tables`.
+
+    Source: Wang et al. 2024, "Qwen2-VL", section 2.1.
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        sections: Sequence[int],
+        *,
+        interleaved: bool = False,
+        base: float = 10000.0,
+        layout: str = "half",
+        rotary_dim: int | None = None,
+        scaling: Any = None,
+    ) -> None:
+        super().__init__(head_dim, base=base, layout=layout, rotary_dim=rotary_dim, scaling=scaling)
+        self.sections, self.interleaved = sections, interleaved
+        self._make_sections(torch.zeros(len(sections), 1), torch.float32)
+
+    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
+        places = read_places(positions, _read_vectors(x, self.head_dim))
+        if not isinstance(places, Tensor) or places.ndim < 3:
+            return super()._tables(x, places)
+        return _for_all_heads(self._make_sections(places, wide_dtype(x)))
+
+    def _make_sections(self, coordinates: Tensor, dtype: torch.dtype) -> RotaryTables:
+        return mrope_tables(
+            coordinates,
+            self._turning,
+            self.sections,
+            interleaved=self.interleaved,
+            base=self.base,
+            scaling=self.scaling,
+            dtype=dtype,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, sections={tuple(self.sections)}"
+
+
+class AxialRotary(PositionalEncoding):
+    """Axial RoPE: some pairs turn by the row, others by the column, each axis with its own frequencies.
+
+    Args:
+        head_dim: width of a head's queries and keys.
+        shape: (height, width) or (depth, height, width): then a position is the number of a patch in reading
+            order, (length,) or (batch, length). Without it, and if you like with it, positions are
+            coordinates, (axes, batch or 1, length), rows first.
+        sections, base: as in `posenc_lib.axial_tables`.
+        axes: how many coordinates, where there is no shape.
+        layout: "interleaved" or "half".
+
+    Raises:
+        TypeError, ValueError: as `posenc_lib.axial_tables`; no grid and no coordinates; a position outside
+            the grid.
+
+    Source: Su 2021 (kexue.fm/archives/8397); transformers, `modeling_qwen2_vl.py`, for images.
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        shape: Sequence[int] | None = None,
+        *,
+        axes: int | None = None,
+        sections: Sequence[int] | None = None,
+        base: float = 10000.0,
+        layout: str = "interleaved",
+    ) -> None:
+        super().__init__()
+        self.head_dim = require_even_dim(head_dim, "head_dim")
+        self.shape = None if shape is None else read_shape(shape)
+        if self.shape is not None and axes not in (None, len(self.shape)):
+            raise ValueError(f"axes={axes} contradicts shape={self.shape}; leave axes out")
+        self.axes = axes or (2 if self.shape is None else len(self.shape))
+        self.sections, self.base = sections, base
+        self.layout = require_choice(layout, "layout", LAYOUTS)
+        self._make(torch.zeros(self.axes, 1), torch.float32)
+        self._kept = KeptTables()
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+    ) -> tuple[Tensor, Tensor]:
+        """Queries and keys, turned."""
+        q_tables, k_tables = self._tables(q, q_positions), self._tables(k, k_positions)
+        return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
+
+    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
+        places = read_places(positions, _read_vectors(x, self.head_dim))
+        dtype = wide_dtype(x)
+        if isinstance(places, Tensor) and places.ndim == 3:
+            if places.shape[0] != self.axes:
+                raise ValueError(
+                    f"positions of shape {tuple(places.shape)} have {places.shape[0]} axes of coordinates; "
+                    f"give {self.axes}, as ({self.axes}, batch or 1, length)"
+                )
+            return _for_all_heads(self._make(places, dtype))
+        if self.shape is None:
+            raise ValueError(
+                f"positions are one number a token, but AxialRotary turns by {self.axes} coordinates; give a "
+                f"tensor of shape ({self.axes}, batch or 1, length), or the grid as shape="
+            )
+        places = in_grid(places, self.shape, self)
+        table: RotaryTables = self._kept.whole(
+            lambda: self._make(self._cells(x.device), dtype),
+            settings=(self.shape, self.sections and tuple(self.sections), self.base),
+            device=x.device,
+            dtype=dtype,
+        )
+        if isinstance(places, Run):
+            return table[places.start : places.stop]
+        index = places.long()
+        cos, sin = nn.functional.embedding(index, table.cos), nn.functional.embedding(index, table.sin)
+        return _for_all_heads(RotaryTables(cos, sin))
+
+    def _cells(self, device: torch.device) -> Tensor:
+        """The coordinates of all cells, (axes, cells), in reading order."""
+        assert self.shape is not None
+        along = [torch.arange(n, device=device) for n in self.shape]
+        return torch.stack(torch.meshgrid(*along, indexing="ij")).reshape(self.axes, -1)
+
+    def _make(self, coordinates: Tensor, dtype: torch.dtype) -> RotaryTables:
+        return axial_tables(coordinates, self.head_dim, sections=self.sections, base=self.base, dtype=dtype)
+
+    def extra_repr(self) -> str:
+        return f"{self.head_dim}, shape={self.shape}, axes={self.axes}, layout={self.layout!r}"
+
+
+class XPos(PositionalEncoding):
+    """xPos: RoPE whose pairs also fade with distance, the fast ones first. For causal attention.
+
+    Its tables are made anew in each call.
+
+    Args:
+        head_dim: width of a head's queries and keys, even.
+        base, scale_base, gamma, center: as in `posenc_lib.xpos_tables`. For texts of many thousand
+            positions put the center in their middle: scores do not depend on it, but the range of float32
+            ends somewhere. Keys in a cache must have been rotated with the same center.
+        layout: "interleaved" or "half".
+
+    Raises:
+        TypeError, ValueError: as `posenc_lib.xpos_tables`.
+
+    Source: Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        *,
+        base: float = 10000.0,
+        scale_base: float = 512.0,
+        gamma: float = 0.4,
+        center: float = 0.0,
+        layout: str = "interleaved",
+    ) -> None:
+        super().__init__()
+        self.head_dim = require_even_dim(head_dim, "head_dim")
+        self.base, self.scale_base, self.gamma, self.center = base, scale_base, gamma, center
+        self.layout = require_choice(layout, "layout", LAYOUTS)
+        known = isinstance(center, (int, float)) and math.isfinite(center)
+        self._make(torch.tensor([float(center) if known else 0.0]), torch.float32)
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+    ) -> tuple[Tensor, Tensor]:
+        """Queries and keys, turned; queries shrink with their position, and keys grow."""
+        for_q, for_k = self._tables(q, q_positions)
+        if k_positions is not q_positions or k.dtype != q.dtype or k.shape[-2] != q.shape[-2]:
+            _, for_k = self._tables(k, k_positions)
+        return rotate(q, for_q, layout=self.layout), rotate(k, for_k, layout=self.layout)
+
+    def _tables(self, x: Tensor, positions: Positions) -> tuple[RotaryTables, RotaryTables]:
+        places = one_axis(read_places(positions, _read_vectors(x, self.head_dim)), self)
+        for_q, for_k = self._make(as_tensor(places, x.device), wide_dtype(x))
+        return _for_all_heads(for_q), _for_all_heads(for_k)
+
+    def _make(self, positions: Tensor, dtype: torch.dtype) -> tuple[RotaryTables, RotaryTables]:
+        return xpos_tables(
+            positions,
+            self.head_dim,
+            base=self.base,
+            scale_base=self.scale_base,
+            gamma=self.gamma,
+            center=self.center,
+            dtype=dtype,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self.head_dim}, base={self.base:g}, scale_base={self.scale_base:g}, center={self.center:g}"
+
+
+def _for_all_heads(tables: RotaryTables) -> RotaryTables:
+    """(batch, length, pairs) -> (batch, 1, length, pairs), to fit (batch, heads, length, head_dim)."""
+    if tables.cos.ndim < 3:
+        return tables
+    return RotaryTables(tables.cos[:, None], tables.sin[:, None])
+
+
+def _read_vectors(x: Any, head_dim: int) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{type(x).__name__} given for queries or keys; give (batch, heads, length, {head_dim})"
+        )
+    if x.ndim != 4 or x.shape[-1] != head_dim:
+        raise ValueError(
+            f"queries or keys have shape {tuple(x.shape)}; give (batch, heads, length, {head_dim}), with "
+            f"head_dim={head_dim} as this encoding was made for"
+        )
+    return x
+
+
+def _read_rotary_dim(dim: Any, head_dim: int) -> int:
+    dim = require_even_dim(dim, "rotary_dim")
+    if dim > head_dim:
+        raise ValueError(f"rotary_dim={dim} is above head_dim={head_dim}; give {head_dim} or less")
+    return int(dim)

@@ -1,0 +1,161 @@
+"""Tables of whole positions, kept between calls so that they are made once. They cannot be stale.
+
+A kept table is a plain attribute of its module: no buffer, so that `.to()`, `load_state_dict` and the
+state dict never touch it. It is found by everything that it depends on, and where that cannot be
+known, it is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from posenc_lib._arrays import values_are_known
+from posenc_lib.angles import frequencies
+from posenc_lib.nn.base import Places, Run, as_tensor
+from posenc_lib.rotated import (
+    DynamicNTKScaling,
+    LinearScaling,
+    Llama3Scaling,
+    LongRoPEScaling,
+    NTKByPartsScaling,
+    NTKScaling,
+    ProportionalScaling,
+    YaRNScaling,
+)
+from posenc_lib.rotated.config import read_scaling
+
+Table = TypeVar("Table", bound=Any)
+"""Anything that picks rows when it is indexed by positions: a tensor, or `RotaryTables`."""
+
+MOST_BYTES = 1 << 26
+"""Tables are kept up to this size, 64 MiB. Positions further out are worked out for each call."""
+
+
+class KeptTables:
+    """The tables of one module: one for each device and dtype, all for its present settings."""
+
+    def __init__(self) -> None:
+        self._settings: Hashable = None
+        self._tables: dict[tuple[torch.device, torch.dtype], Any] = {}
+
+    def rows(
+        self,
+        positions: Places,
+        make: Callable[[Tensor], Table],
+        *,
+        settings: Hashable,
+        device: torch.device,
+        dtype: torch.dtype,
+        width: int,
+    ) -> Table:
+        """The table's rows at these positions.
+
+        Args:
+            positions: whole numbers 0, 1, ... are looked up; all others are worked out directly.
+            make: from a tensor of positions, of any shape, to their rows.
+            settings: all that `make` depends on besides the device and the dtype.
+            device, dtype: of the rows.
+            width: numbers in a row, for the limit on memory.
+        """
+        needed = None if _must_not_keep(device) else _rows_needed(positions)
+        most = MOST_BYTES // (width * dtype.itemsize)
+        if needed is None or needed > most:
+            return make(as_tensor(positions, device))
+        self._forget_unless(settings)
+        kept = self._tables.get((device, dtype))
+        if kept is None or kept.count < needed:
+            kept = _Growing(make, min(1 << max(needed - 1, 0).bit_length(), most), device)
+            self._tables[device, dtype] = kept
+        found: Table = kept.rows(positions)
+        return found
+
+    def whole(
+        self, make: Callable[[], Table], *, settings: Hashable, device: torch.device, dtype: torch.dtype
+    ) -> Table:
+        """A table of one size, such as that of a grid; arguments as in `rows`."""
+        if _must_not_keep(device):
+            return make()
+        self._forget_unless(settings)
+        table: Table | None = self._tables.get((device, dtype))
+        if table is None:
+            with torch.inference_mode(False), torch.no_grad():
+                table = self._tables[device, dtype] = make()
+        return table
+
+    def _forget_unless(self, settings: Hashable) -> None:
+        if settings != self._settings:
+            self._tables.clear()
+            self._settings = settings
+
+    def __reduce__(self) -> tuple[type[KeptTables], tuple[()]]:
+        return KeptTables, ()  # copies and pickles start empty
+
+
+class _Growing:
+    """The rows of positions 0 .. count-1, and the run of them that was asked for last."""
+
+    def __init__(self, make: Callable[[Tensor], Any], count: int, device: torch.device) -> None:
+        # Under inference_mode a tensor is made that no later training step may use.
+        with torch.inference_mode(False), torch.no_grad():
+            self.table = make(torch.arange(count, device=device))
+        self.count = count
+        self._last: tuple[Run, Any] | None = None
+
+    def rows(self, positions: Places) -> Any:
+        if isinstance(positions, Tensor):
+            return self.table[positions]
+        last = self._last
+        if last is None or last[0] != positions:  # every layer of a model asks for the same
+            with torch.inference_mode(False):
+                last = positions, self.table[positions.start : positions.stop]
+            self._last = last
+        return last[1]
+
+
+_FROZEN = {
+    DynamicNTKScaling,
+    LinearScaling,
+    Llama3Scaling,
+    LongRoPEScaling,
+    NTKByPartsScaling,
+    NTKScaling,
+    ProportionalScaling,
+    YaRNScaling,
+}
+"""Rules that equal one another when all that they hold is equal, and that cannot change."""
+
+
+def scaling_key(scaling: Any, dim: int, base: float) -> Hashable:
+    """Something that differs wherever the rule's frequencies or its attention factor differ."""
+    if scaling is None or torch.compiler.is_compiling():  # compiled code keeps no tables
+        return None
+    if type(scaling) in _FROZEN:
+        return (type(scaling), scaling)
+    # A dict can be changed in place, and nobody knows what a rule of the user's holds: ask for the result.
+    base, rule = read_scaling(scaling, base)
+    rates: np.ndarray = frequencies(dim, base=base, scaling=rule)
+    return (rates.tobytes(), getattr(rule, "attention_scaling", 1.0))
+
+
+def _must_not_keep(device: torch.device) -> bool:
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+        return True  # a tracer would bake the table in, or leave its own kind of tensor behind
+    # Memory that is allocated while a graph is captured belongs to the graph.
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+
+
+def _rows_needed(positions: Places) -> int | None:
+    """How many rows 0 .. n-1 hold all these positions; None where they cannot be looked up."""
+    if isinstance(positions, Run):
+        return None if positions.start < 0 else positions.stop
+    # Elsewhere than on the CPU, to look at the positions would make the device wait.
+    if positions.device.type != "cpu" or not values_are_known(positions) or positions.numel() == 0:
+        return None
+    if positions.is_floating_point() or int(positions.min()) < 0:
+        return None
+    return int(positions.max()) + 1

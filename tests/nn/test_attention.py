@@ -1,0 +1,150 @@
+"""`Attention` against PyTorch's own attention, and its masks, doors and caches."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from posenc_lib.nn import ENCODINGS, ALiBi, Attention, Cache, LayerCache, Rotary, Sizes, make_encoding
+
+BATCH, LENGTH, DIM, HEADS = 3, 7, 32, 4
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def some_mask() -> torch.Tensor:
+    """(LENGTH, LENGTH) booleans, True where a query may look; nobody is blind."""
+    return (torch.rand(LENGTH, LENGTH) < 0.6) | torch.eye(LENGTH, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("masked", [True, False])
+def test_without_encoding_it_is_multihead_attention(bias, causal, masked):
+    theirs = nn.MultiheadAttention(DIM, HEADS, bias=bias, batch_first=True)
+    ours = Attention(DIM, HEADS, bias=bias)
+    assert ours.state_dict().keys() == theirs.state_dict().keys()
+    ours.load_state_dict(theirs.state_dict())
+    x = torch.randn(BATCH, LENGTH, DIM)
+    allowed = some_mask() if masked else torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+    hidden = ~(allowed.tril() if causal else allowed)
+    wanted, weights = theirs(x, x, x, attn_mask=hidden, average_attn_weights=False)
+    mask = allowed if masked else None
+    torch.testing.assert_close(ours(x, mask=mask, causal=causal), wanted)
+    ours.record_weights = True
+    torch.testing.assert_close(ours(x, mask=mask, causal=causal), wanted)
+    torch.testing.assert_close(ours.weights, weights)
+    assert "weights" not in ours.state_dict()
+
+
+def test_it_starts_as_multihead_attention_does():
+    torch.manual_seed(1)
+    theirs = nn.MultiheadAttention(DIM, HEADS)
+    ours = Attention(DIM, HEADS)
+    bound = max(parameter.abs().max() for parameter in theirs.parameters())
+    for name, parameter in ours.named_parameters():
+        other = theirs.get_parameter(name)
+        assert parameter.shape == other.shape
+        assert bool((parameter == 0).all()) == bool((other == 0).all())
+        assert parameter.abs().max() <= bound * 1.1
+        assert parameter.std().item() == pytest.approx(other.std().item(), rel=0.1, abs=1e-9)
+
+
+def test_a_mask_of_numbers_is_added():
+    attention, x = Attention(DIM, HEADS), torch.randn(BATCH, LENGTH, DIM)
+    hidden = torch.zeros(LENGTH, LENGTH).masked_fill(~some_mask(), -torch.inf)
+    torch.testing.assert_close(attention(x, mask=hidden), attention(x, mask=hidden == 0))
+    numbers = torch.randn(BATCH, HEADS, LENGTH, LENGTH)
+    fused = attention(x, mask=numbers, causal=True)
+    attention.record_weights = True
+    torch.testing.assert_close(fused, attention(x, mask=numbers, causal=True))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_doors_are_those_of_the_plain_attention(name, causal):
+    """The fused kernel and `posenc_lib.attention` agree, with every encoding, mask and direction."""
+    if name == "cope" and not causal:
+        pytest.skip("CoPE is for causal attention")
+    encoding = make_encoding(name, Sizes(dim=DIM, heads=HEADS, length=9, causal=causal))
+    for parameter in encoding.parameters():
+        nn.init.normal_(parameter)
+    attention, x = Attention(DIM, HEADS), torch.randn(BATCH, LENGTH, DIM)
+    for mask in (None, some_mask(), torch.rand(BATCH, 1, 1, LENGTH) < 0.9):
+        attention.record_weights = False
+        fused = attention(x, LENGTH, encoding, mask=mask, causal=causal)
+        attention.record_weights = True
+        plain = attention(x, LENGTH, encoding, mask=mask, causal=causal)
+        torch.testing.assert_close(fused, plain, rtol=1e-4, atol=1e-5)
+        sums = attention.weights.sum(-1)
+        assert (torch.isclose(sums, torch.ones(())) | (sums == 0)).all()
+        if causal:
+            assert (attention.weights.triu(1) == 0).all()
+
+
+def test_the_score_is_made_of_rotated_vectors_and_the_bias():
+    attention, x, rope, alibi = Attention(DIM, HEADS), torch.randn(1, LENGTH, DIM), Rotary(8), ALiBi(HEADS)
+    attention.record_weights = True
+    q, k, _ = F.linear(x, attention.in_proj_weight).view(1, LENGTH, 3, HEADS, 8).permute(2, 0, 3, 1, 4)
+    turned_q, turned_k = rope.rotate(q, k, LENGTH, LENGTH)
+    attention(x, LENGTH, rope)
+    wanted = (turned_q @ turned_k.mT / 8**0.5).softmax(-1)
+    torch.testing.assert_close(attention.weights, wanted)
+    attention(x, LENGTH, alibi)
+    wanted = (q @ k.mT / 8**0.5 + alibi.bias(q, k, LENGTH, LENGTH)).softmax(-1)
+    torch.testing.assert_close(attention.weights, wanted)
+
+
+def test_a_bias_is_not_rounded_to_16_bits():
+    """Keys 4,000 and 4,001 positions away: their biases differ by 1, and bfloat16 has steps of 16 there."""
+    encoding, attention = ALiBi(HEADS, slopes=[1.0, 1.0, 1.0, 1.0]), Attention(DIM, HEADS)
+    with torch.no_grad():
+        attention.in_proj_weight[: 2 * DIM].zero_()  # all scores are equal, but for the bias
+    x, at = torch.randn(1, 3, DIM), torch.tensor([0, 1, 4001])
+    mask = torch.tensor([True, True, False])
+
+    def last(dtype: torch.dtype) -> torch.Tensor:
+        return attention.to(dtype)(x.to(dtype), at, encoding, mask=mask)[0, 2].double()
+
+    exact = last(torch.float64)
+    both_alike = attention.double()(x.double(), at, None, mask=mask)[0, 2]
+    assert (exact - both_alike).abs().max() > 0.1
+    torch.testing.assert_close(last(torch.bfloat16), exact, rtol=0, atol=0.03)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        torch.testing.assert_close(last(torch.float32), exact, rtol=0, atol=0.03)
+
+
+@pytest.mark.parametrize("chunks", [(7,), (1, 1, 1, 1, 1, 1, 1), (3, 1, 3), (5, 2)])
+@pytest.mark.parametrize("encoding", [None, Rotary(8), ALiBi(HEADS)], ids=["none", "rope", "alibi"])
+def test_a_cache_continues_where_it_was(chunks, encoding):
+    attention, x = Attention(DIM, HEADS), torch.randn(BATCH, LENGTH, DIM)
+    whole = attention(x, None, encoding, causal=True)
+    cache = LayerCache()
+    parts = [attention(part, None, encoding, causal=True, cache=cache) for part in x.split(chunks, dim=1)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole)
+    assert cache.length == LENGTH
+
+
+def test_dropout_drops_in_training_alone():
+    attention, x = Attention(DIM, HEADS, dropout=0.5), torch.randn(BATCH, LENGTH, DIM)
+    assert not torch.equal(attention(x), attention(x))
+    attention.eval()
+    assert torch.equal(attention(x), attention(x))
+
+
+def test_the_cache_grows_positions_as_they_come():
+    cache = LayerCache()
+    k = torch.zeros(2, 1, 3, 4)
+    assert cache.extend(k, k, range(3))[2] == (0, 3)
+    assert cache.extend(k, k, range(3, 6))[2] == (0, 6)
+    apart = LayerCache()
+    apart.extend(k, k, range(3))
+    assert apart.extend(k, k, range(10, 13))[2].tolist() == [0, 1, 2, 10, 11, 12]
+    positions = cache.extend(k, k, torch.tensor([[6, 7, 8], [0, 1, 2]]))[2]
+    assert positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 0, 1, 2]]
+    assert Cache().counts() == 0

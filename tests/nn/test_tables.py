@@ -1,0 +1,291 @@
+"""Kept tables are never stale: whatever is done to a module, it does what a fresh one does."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from posenc_lib import rotated
+from posenc_lib.nn import AxialRotary, Grid, MultimodalRotary, Rotary, Sinusoidal, tables
+
+DIM = 8
+
+
+def turn(rope: Rotary, positions, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """What the module does to fixed vectors."""
+    count = positions.shape[-1] if isinstance(positions, torch.Tensor) else len(positions)
+    x = torch.linspace(-1, 1, count * DIM, dtype=torch.float64).reshape(1, 1, count, DIM).to(dtype)
+    return rope.rotate(x, x, positions, positions)[0]
+
+
+def fresh(rope: Rotary) -> Rotary:
+    return Rotary(DIM, base=rope.base, layout=rope.layout, rotary_dim=rope.rotary_dim, scaling=rope.scaling)
+
+
+def assert_as_fresh(rope: Rotary, positions=range(20), dtype: torch.dtype = torch.float32) -> None:
+    assert torch.equal(turn(rope, positions, dtype), turn(fresh(rope), positions, dtype))
+    plain = torch.tensor(list(positions)) if isinstance(positions, range) else positions
+    wanted = rotated.apply_rotary(
+        np.linspace(-1, 1, plain.numel() * DIM).reshape(1, 1, -1, DIM),
+        plain.numpy(),
+        base=rope.base,
+        layout=rope.layout,
+        rotary_dim=rope.rotary_dim,
+        scaling=rope.scaling,
+    )
+    tolerance = max(2 * torch.finfo(dtype).eps, 1e-12)
+    np.testing.assert_allclose(turn(rope, positions, dtype).double().numpy(), wanted, rtol=0, atol=tolerance)
+
+
+class CountingRotary(Rotary):
+    """Counts how often tables are made."""
+
+    made = 0
+
+    def _make(self, positions, dtype):
+        type(self).made += 1
+        return super()._make(positions, dtype)
+
+
+def test_a_table_is_made_once_and_grown_by_powers_of_two():
+    CountingRotary.made = 0
+    rope = CountingRotary(DIM)
+    CountingRotary.made = 0  # the constructor tried its settings
+    for stop in (5, 8, 3, 8):
+        turn(rope, range(stop))
+        turn(rope, torch.arange(stop))
+    assert CountingRotary.made == 1
+    for stop in (9, 16, 2, 12):
+        turn(rope, range(stop - 2, stop))
+    assert CountingRotary.made == 2
+    turn(rope, range(5), torch.float64)
+    assert CountingRotary.made == 3
+    turn(rope, range(16))
+    assert CountingRotary.made == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=1, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_any_order_of_calls_gives_what_a_fresh_module_gives(calls):
+    rope = Rotary(DIM)
+    for start, count in calls:
+        assert_as_fresh(rope, range(start, start + count))
+
+
+def _double_the_factor(rope: Rotary) -> None:
+    rope.scaling["factor"] *= 2
+
+
+class OwnRule:
+    """A rule of the user's, which may change under the module's feet."""
+
+    attention_scaling = 1.0
+    factor = 2.0
+
+    def scale(self, frequencies, *, dim, base):
+        return frequencies / self.factor
+
+
+@pytest.mark.parametrize(
+    ("scaling", "change"),
+    [
+        (None, lambda rope: setattr(rope, "base", 500_000.0)),
+        (None, lambda rope: setattr(rope, "layout", "half")),
+        (None, lambda rope: setattr(rope, "rotary_dim", 4)),
+        (None, lambda rope: setattr(rope, "scaling", rotated.LinearScaling(4.0))),
+        (rotated.LinearScaling(4.0), lambda rope: setattr(rope, "scaling", rotated.NTKScaling(4.0))),
+        (rotated.LinearScaling(4.0), lambda rope: setattr(rope, "scaling", rotated.LinearScaling(8.0))),
+        (rotated.YaRNScaling(4.0, 16), lambda rope: setattr(rope, "base", 100.0)),
+        (
+            rotated.YaRNScaling(4.0, 16),
+            lambda rope: setattr(rope, "scaling", rotated.YaRNScaling(4.0, 16, attention_factor=1.0)),
+        ),
+        (rotated.LinearScaling(4.0), lambda rope: setattr(rope, "scaling", None)),
+        ({"rope_type": "linear", "factor": 4.0}, _double_the_factor),
+        (OwnRule(), lambda rope: setattr(rope.scaling, "factor", 3.0)),
+        (OwnRule(), lambda rope: setattr(rope.scaling, "attention_scaling", 2.0)),
+    ],
+)
+def test_a_changed_setting_counts_at_once(scaling, change):
+    rope = Rotary(DIM, scaling=copy.deepcopy(scaling))
+    before = turn(rope, range(20))
+    for _ in range(2):
+        assert_as_fresh(rope)
+    change(rope)
+    assert_as_fresh(rope)
+    assert not torch.equal(turn(rope, range(20)), before)
+
+
+def test_settings_that_were_changed_and_changed_back():
+    rope = Rotary(DIM)
+    for base in (10_000.0, 500.0, 10_000.0, 500.0):
+        rope.base = base
+        assert_as_fresh(rope)
+
+
+def test_a_wrong_setting_is_refused_even_after_use():
+    rope = Rotary(DIM)
+    turn(rope, range(5))
+    rope.base = -1.0
+    with pytest.raises(ValueError, match="base"):
+        turn(rope, range(5))
+
+
+def test_dtypes_keep_out_of_each_others_way():
+    rope = Rotary(DIM)
+    for dtype in (torch.bfloat16, torch.float32, torch.float64, torch.float16, torch.float32, torch.float64):
+        rope.to(dtype)
+        assert_as_fresh(rope, dtype=dtype)
+        assert_as_fresh(rope, range(1_000_000, 1_000_010), dtype=dtype)
+    sinusoidal = Sinusoidal(DIM)
+    exact = sinusoidal(torch.zeros(1, 9, DIM, dtype=torch.float64))
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        got = sinusoidal.to(dtype)(torch.zeros(1, 9, DIM, dtype=dtype))
+        assert torch.equal(got, exact.to(dtype))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        copy.deepcopy,
+        lambda rope: pickle.loads(pickle.dumps(rope)),
+        lambda rope: rope.to("meta").to_empty(device="cpu"),
+        lambda rope: [rope, rope.load_state_dict(Rotary(DIM, base=3.0).state_dict())][0],
+        lambda rope: rope.half().double().float(),
+    ],
+    ids=["deepcopy", "pickle", "meta and back", "load_state_dict", "half and back"],
+)
+def test_copies_and_moves(change):
+    rope = Rotary(DIM, base=500.0)
+    assert_as_fresh(rope)
+    changed = change(rope)
+    assert_as_fresh(changed)
+    changed.base = 100.0
+    assert_as_fresh(changed)
+    rope.base = 700.0
+    assert_as_fresh(rope)
+
+
+def test_a_copy_carries_no_table():
+    rope = Rotary(DIM)
+    small = len(pickle.dumps(rope))
+    turn(rope, range(5000))
+    assert len(pickle.dumps(rope)) < small + 100
+
+
+def test_positions_that_no_table_holds():
+    rope = Rotary(DIM)
+    assert_as_fresh(rope, range(10))
+    for positions in (torch.arange(-5, 5), torch.tensor([0.5, 2.25, -0.125]), torch.arange(10).double()):
+        assert_as_fresh(rope, positions)
+    assert_as_fresh(rope, range(-3, 3))
+    assert turn(rope, torch.arange(0)).shape == (1, 1, 0, DIM)
+
+
+def test_far_positions_take_no_memory():
+    rope = Rotary(DIM)
+    assert_as_fresh(rope, range(10_000_000, 10_000_003))
+    assert not rope._kept._tables
+    assert_as_fresh(rope, range(10))
+    assert_as_fresh(rope, torch.tensor([3, 10_000_000]))
+    (kept,) = rope._kept._tables.values()
+    assert kept.count == 16
+    assert kept.count * DIM * 4 <= tables.MOST_BYTES
+
+
+class Watched(torch.Tensor):
+    """A tensor with which rotation does plain arithmetic that autograd records."""
+
+
+def test_made_in_inference_mode_and_used_in_training():
+    rope, sinusoidal, grid = Rotary(DIM), Sinusoidal(DIM), Grid((2, 2), DIM)
+    with torch.inference_mode():
+        for positions in (range(4), torch.arange(4)):
+            turn(rope, positions)
+            sinusoidal.add(torch.zeros(1, 4, DIM), positions)
+            grid.add(torch.zeros(1, 4, DIM), positions)
+    scale = torch.ones(1, requires_grad=True)
+    x = torch.ones(1, 1, 4, DIM) * scale
+    q, _ = rope.rotate(x, x, range(4), range(4))
+    added = (sinusoidal(x[0]) * scale).sum() + (grid(x[0]) * scale).sum()
+    (q.sum() + added).backward()
+    assert torch.isfinite(scale.grad).all()
+    watched = x.detach().as_subclass(Watched).requires_grad_()
+    turned_sum(rope, range(4), watched).backward()  # here autograd keeps the tables for the way back
+    turned_sum(rope, torch.arange(4), watched).backward()
+
+
+def test_tracers_leave_nothing_behind():
+    rope = Rotary(DIM)
+    with FakeTensorMode():
+        x = torch.empty(1, 1, 20, DIM)
+        rope.rotate(x, x, range(20), range(20))
+    with FlopCounterMode(display=False):
+        turn(rope, range(20))
+    torch.compile(lambda: turn(rope, range(20)), backend="eager")()
+    assert_as_fresh(rope)
+
+
+def test_inside_vmap_and_grad():
+    rope = Rotary(DIM)
+    x = torch.randn(3, 1, 1, 5, DIM)
+    together = torch.func.vmap(lambda one: rope.rotate(one, one, range(5), range(5))[0])(x)
+    rows = torch.stack([torch.arange(5), torch.arange(7, 12), torch.arange(3, 8)])
+    each = torch.func.vmap(lambda one, at: rope.rotate(one, one, at, at)[0])(x, rows)
+    for i in range(3):
+        torch.testing.assert_close(together[i], rope.rotate(x[i], x[i], range(5), range(5))[0])
+        torch.testing.assert_close(each[i], rope.rotate(x[i], x[i], rows[i], rows[i])[0])
+    gradient = torch.func.grad(lambda one: rope.rotate(one, one, range(5), range(5))[0].sum())(x[0])
+    wanted = torch.func.grad(lambda one: turned_sum(rope, torch.arange(5), one))(x[0])
+    torch.testing.assert_close(gradient, wanted)
+
+
+def turned_sum(rope: Rotary, positions, x: torch.Tensor) -> torch.Tensor:
+    return rope.rotate(x, x, positions, positions)[0].sum()
+
+
+def test_nobody_can_write_into_a_kept_table_through_a_result():
+    sinusoidal = Sinusoidal(DIM)
+    x = torch.zeros(1, 4, DIM)
+    first = sinusoidal(x).clone()
+    sinusoidal(x).zero_()
+    assert torch.equal(sinusoidal(x), first)
+
+
+def test_other_tables_follow_their_settings_too():
+    axial, grid = AxialRotary(DIM, (2, 3)), Grid((2, 3), DIM)
+    multimodal, sinusoidal = MultimodalRotary(DIM, (2, 1, 1)), Sinusoidal(DIM)
+    x, v = torch.zeros(1, 6, DIM), torch.randn(1, 1, 6, DIM)
+
+    def results():
+        return [
+            axial.rotate(v, v, 6, 6)[0],
+            multimodal.rotate(v, v, 6, 6)[0],
+            grid(x),
+            sinusoidal(x),
+        ]
+
+    before = results()
+    for module in (axial, multimodal, grid, sinusoidal):
+        module.base = 50.0
+    wanted = [
+        AxialRotary(DIM, (2, 3), base=50.0).rotate(v, v, 6, 6)[0],
+        MultimodalRotary(DIM, (2, 1, 1), base=50.0).rotate(v, v, 6, 6)[0],
+        Grid((2, 3), DIM, base=50.0)(x),
+        Sinusoidal(DIM, base=50.0)(x),
+    ]
+    for got, want, old in zip(results(), wanted, before, strict=True):
+        assert torch.equal(got, want)
+        assert not torch.equal(got, old)
+    sinusoidal.layout, sinusoidal.scale = "split", 0.5
+    assert torch.equal(sinusoidal(x), Sinusoidal(DIM, base=50.0, layout="split", scale=0.5)(x))
+    grid.shape = (3, 2)
+    assert torch.equal(grid(x), Grid((3, 2), DIM, base=50.0)(x))
