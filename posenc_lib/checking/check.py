@@ -1,0 +1,55 @@
+"""`check`: run, judge and report in one call, for notebooks and pages."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from posenc_lib.checking.judge import judge
+from posenc_lib.checking.report import Report
+from posenc_lib.checking.run import run
+from posenc_lib.exercises import Exercise, exercise
+
+
+def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
+    """Check an answer to an exercise.
+
+    Args:
+        exercise_id: "<chapter>.<function>", such as "02-the-formula.frequencies".
+        answer: your function itself (not a call of it), or your value where one is asked for.
+        seed: chooses the random inputs.
+
+    Returns:
+        The report, where every case is right.
+
+    Raises:
+        CheckFailed: a case is wrong; the exception prints the report.
+        ValueError: there is no such exercise.
+        TypeError: a function was expected and something else was given.
+    """
+    asked = exercise(exercise_id)
+    report = judge(asked, run(_as_function(asked, answer), asked.cases(seed), asked.array_library), seed=seed)
+    if not report.passed:
+        _display(report)
+        report.raise_on_failure()
+    return report
+
+
+def _as_function(asked: Exercise, answer: Any) -> Any:
+    if asked.kind == "value":
+        return lambda: answer
+    if not callable(answer):
+        raise TypeError(
+            f"check({asked.id!r}, ...) was given {type(answer).__name__}; give the function itself: "
+            f"check({asked.id!r}, {asked.function}), without calling it"
+        )
+    return answer
+
+
+def _display(report: Report) -> None:
+    """Show the HTML report in a notebook; elsewhere the exception's text is all there is."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        from IPython.display import display
+
+        display(report)

@@ -1,0 +1,76 @@
+"""The words an exercise is written in. Inputs and outputs are plain data: numbers, text, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the learner's function: what goes in, and how the report calls it."""
+
+    label: str
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Property:
+    """What every right answer has; told to a learner whose answer breaks it."""
+
+    holds: Callable[[tuple[Any, ...], Any], bool]
+    """From (arguments of the case, returned value) to whether it holds."""
+    message: str
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake that people make: an answer that makes it, and the words that name it."""
+
+    name: str
+    answer: Callable[..., Any]
+    message: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What is asked, and all that is needed to judge an answer and to say why it is wrong."""
+
+    id: str
+    """`<chapter>.<function>`."""
+    title: str
+    signature: str
+    """With shapes, as the learner reads it."""
+    points: int
+    minutes: int
+    difficulty: Literal[1, 2, 3, 4, 5]
+    reference: Callable[..., Any]
+    make_cases: Callable[[np.random.Generator], Iterable[Case]]
+    """All cases of one run, the nasty ones too; random numbers from the given generator only."""
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
+    """A ladder: each says a little more than the one before."""
+    alternatives: tuple[Callable[..., Any], ...] = ()
+    """Right answers that are written differently; the tests hold that they pass."""
+    properties: tuple[Property, ...] = ()
+    kind: Literal["function", "value"] = "function"
+    """A value is handed over as it is: a predicted number, say. Its reference takes no argument."""
+    array_library: Literal["numpy", "torch"] = "numpy"
+    """Which arrays the function is given."""
+    relative_tolerance: float = 1e-5
+    absolute_tolerance: float = 1e-6
+
+    @property
+    def chapter(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def function(self) -> str:
+        return self.id.partition(".")[2]
+
+    def cases(self, seed: int = 0) -> tuple[Case, ...]:
+        """The cases of one run: the same seed gives the same cases."""
+        return tuple(self.make_cases(np.random.default_rng(seed)))

@@ -1,0 +1,1 @@
+"""The course side: release exercises to learners, and grade what comes back."""

@@ -1,0 +1,151 @@
+"""From the text notebooks in `solutions/` to the notebooks that learners get in `exercises/`.
+
+    python -m posenc_lib.grading.release
+
+A text notebook is plain MyST Markdown. Two things mark an exercise in it: an answer cell holds
+nbgrader's `### BEGIN SOLUTION` and `### END SOLUTION`, and the cell after it calls
+`check("<chapter>.<function>", ...)`. Points and all other settings come from `posenc_lib.exercises`.
+A line `<!-- card: <function> -->` becomes the exercise's points, minutes and difficulty; its hints follow the
+text, folded away.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from html import escape
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config, PyFileConfigLoader
+
+from posenc_lib.exercises import Exercise, exercise
+
+CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
+CARD = re.compile(r"^<!-- card: (?P<function>\w+) -->$", re.MULTILINE)
+KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+class ReleaseError(Exception):
+    """A text notebook or nbgrader's release of it is not as it must be."""
+
+
+def release(root: Path) -> list[Path]:
+    """Make `exercises/<chapter>/<chapter>.ipynb` of every `solutions/<chapter>.md`.
+
+    The same input gives the same bytes. nbgrader's gradebook learns of each assignment.
+
+    Raises:
+        ReleaseError: a text notebook is malformed, or nbgrader refuses it.
+    """
+    # nbgrader calls alembic by name, which must work without an activated environment too.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    api = NbGraderAPI(config=_nbgrader_config(root))
+    return [_release_chapter(root, text, api) for text in sorted((root / "solutions").glob("*.md"))]
+
+
+def source_notebook(text: Path) -> NotebookNode:
+    """The notebook that nbgrader takes as its source: one text notebook, with nbgrader's metadata.
+
+    Raises:
+        ReleaseError: a check has no answer cell before it, or none of that exercise's name exists.
+    """
+    notebook = jupytext.read(text)
+    answer: NotebookNode | None = None
+    for cell in notebook.cells:
+        cell.metadata.pop("nbgrader", None)
+        if cell.cell_type == "markdown" and (found := CARD.search(cell.source)):
+            asked = _exercise(text, found["function"])
+            cell.source = CARD.sub(cost(asked), cell.source).rstrip() + "\n\n" + hints(asked)
+        elif "### BEGIN SOLUTION" in cell.source:
+            if answer is not None:
+                raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
+            answer = cell
+        elif found := CHECK_CALL.search(cell.source):
+            if answer is None:
+                raise ReleaseError(f"{text}: the check of {found['id']} has no answer cell before it")
+            asked = _exercise(text, found["id"].partition(".")[2])
+            answer.metadata["nbgrader"] = _settings(asked.function, solution=True)
+            cell.metadata["nbgrader"] = _settings(f"check-{asked.function}", points=asked.points)
+            answer = None
+    if answer is not None:
+        raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
+    return _tidy(notebook)
+
+
+def cost(asked: Exercise) -> str:
+    """Points, minutes and difficulty, as a learner reads them."""
+    points = f"{asked.points} point" + ("s" if asked.points > 1 else "")
+    dots = "●" * asked.difficulty + "○" * (5 - asked.difficulty)
+    return f"*{points} · about {asked.minutes} minutes · difficulty {dots} ({asked.difficulty} of 5)*"
+
+
+def hints(asked: Exercise) -> str:
+    """The ladder of hints, each folded away."""
+    return "\n".join(
+        f"<details><summary>Hint {number}</summary>{escape(hint, quote=False)}</details>"
+        for number, hint in enumerate(asked.hints, start=1)
+    )
+
+
+def _release_chapter(root: Path, text: Path, api: NbGraderAPI) -> Path:
+    chapter = text.stem
+    source = root / "solutions" / chapter / f"{chapter}.ipynb"
+    source.parent.mkdir(exist_ok=True)
+    nbformat.write(source_notebook(text), source)
+    result = api.generate_assignment(chapter, force=True, create=True)
+    if not result["success"]:
+        raise ReleaseError(
+            f"nbgrader could not release {chapter}:\n{result.get('log') or result.get('error')}"
+        )
+    released = root / "exercises" / chapter / f"{chapter}.ipynb"
+    nbformat.write(_tidy(nbformat.read(released, as_version=4)), released)
+    return released
+
+
+def _exercise(text: Path, function: str) -> Exercise:
+    try:
+        return exercise(f"{text.stem}.{function}")
+    except ValueError as error:
+        raise ReleaseError(f"{text}: {error}") from error
+
+
+def _settings(grade_id: str, *, solution: bool = False, points: int | None = None) -> dict[str, object]:
+    settings: dict[str, object] = {
+        "grade": not solution,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return settings if points is None else settings | {"points": points}
+
+
+def _tidy(notebook: NotebookNode) -> NotebookNode:
+    """Leave nothing that differs from run to run: ids from what the cell is, no outputs."""
+    notebook.metadata = NotebookNode(KERNEL)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for number, cell in enumerate(notebook.cells):
+        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell-{number}").replace("_", "-")
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def _nbgrader_config(root: Path) -> Config:
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    config.CourseDirectory.root = str(root.resolve())
+    return config
+
+
+if __name__ == "__main__":
+    try:
+        for path in release(Path.cwd()):
+            print(f"released {path.relative_to(Path.cwd())}")
+    except ReleaseError as error:
+        sys.exit(f"error: {error}")

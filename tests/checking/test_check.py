@@ -1,0 +1,212 @@
+"""check(): what a learner sees, for answers that are right, wrong, broken or strange."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from posenc_lib import check, frequencies
+from posenc_lib.checking import CheckFailed, Outcome, judge, run
+from posenc_lib.checking.plain import NotPlain, decode, encode, to_plain
+from posenc_lib.exercises import all_exercises, exercise
+
+ID = "02-the-formula.frequencies"
+ASKED = exercise(ID)
+
+
+def right(dim):
+    return 10000.0 ** (-np.arange(0, dim, 2) / dim)
+
+
+def failure(answer) -> str:
+    with pytest.raises(CheckFailed) as caught:
+        check(ID, answer)
+    return str(caught.value)
+
+
+def test_a_right_answer_gives_a_report_that_prints_and_renders():
+    report = check(ID, right)
+    assert report.passed
+    assert str(report).startswith("Passed")
+    assert ASKED.title in str(report)
+    assert "✓" in report._repr_html_()
+
+
+def test_a_wrong_answer_shows_the_first_wrong_element_expected_and_got():
+    text = failure(lambda dim: np.where(np.arange(dim // 2) == 1, 0.5, right(dim)))
+    # dim 2 has one frequency and passes; in dim 4 the second is 0.01.
+    assert "index [1]: got 0.5, expected 0.01" in text
+    assert "First wrong case: dim 4." in text
+
+
+def test_no_mistake_is_named_where_the_answer_only_resembles_one():
+    mistake = ASKED.mistakes[0]
+    text = failure(lambda dim: mistake.answer(dim) + (1e-3 if dim == 8 else 0.0))
+    assert not any(each.message in text for each in ASKED.mistakes)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda dim: None, "returned None"),
+        (lambda dim: right(dim)[:, None], "shape (1, 1); shape (1,) was expected"),
+        (lambda dim: [[1.0], [1.0, 2.0]], "rows of different lengths"),
+        (lambda dim: object(), "cannot be compared"),
+        (lambda dim: right(dim) > 0.5, "returned booleans"),
+        (lambda dim: right(dim) * np.nan, "got nan"),
+        (lambda dim: {"a": 1}, "not made of numbers"),
+        (lambda dim: 1 / 0, "ZeroDivisionError"),
+        (lambda: None, "TypeError"),
+    ],
+)
+def test_strange_answers_get_a_clear_word(answer, words):
+    assert words in failure(answer)
+
+
+def test_an_exception_shows_the_learners_own_line():
+    def answer(dim):
+        return np.ones(dim)[dim + 1]
+
+    assert "(line " in failure(answer)
+    assert "return np.ones(dim)[dim + 1]" in failure(answer)
+
+
+def test_an_unwritten_answer_is_told_so():
+    def starter(dim):
+        raise NotImplementedError
+
+    assert "not written yet" in failure(starter)
+
+
+def test_lists_tuples_tensors_and_float32_are_right_answers_too():
+    check(ID, lambda dim: list(right(dim)))
+    check(ID, lambda dim: tuple(right(dim)))
+    check(ID, lambda dim: torch.tensor(right(dim), requires_grad=True))
+    check(ID, lambda dim: right(dim).astype(np.float32))
+
+
+def test_a_warning_costs_nothing():
+    def noisy(dim):
+        warnings.warn("careful", stacklevel=2)
+        return right(dim)
+
+    with pytest.warns(UserWarning, match="careful"):
+        assert check(ID, noisy).passed
+
+
+def test_an_answer_cannot_spoil_the_inputs_of_the_next_case():
+    asked = ASKED
+    before = [case.args for case in asked.cases()]
+    run(lambda *args: None, asked.cases())
+    assert [case.args for case in asked.cases()] == before
+
+
+def test_objects_that_lie_about_equality_are_no_plain_data():
+    class Liar(float):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = float.__hash__
+
+    class LyingArray(np.ndarray):
+        def __eq__(self, other):
+            return True
+
+    with pytest.raises(NotPlain):
+        to_plain(Liar(3.0))
+    assert type(to_plain(np.ones(3).view(LyingArray))) is np.ndarray
+    with pytest.raises(NotPlain):
+        to_plain(np.array([object()]))
+
+
+def test_malformed_data_is_refused():
+    for bad in (
+        {"array": "!!", "dtype": "<f8", "shape": [1]},
+        {"array": "", "dtype": "|O", "shape": []},
+        {"x": 1},
+    ):
+        with pytest.raises(ValueError, match="malformed"):
+            decode(bad)
+
+
+def test_calling_the_function_by_mistake_is_explained():
+    with pytest.raises(TypeError, match="give the function itself"):
+        check(ID, right(4))
+
+
+def test_an_unknown_exercise_names_the_nearest():
+    with pytest.raises(ValueError, match=r"did you mean '02-the-formula\.frequencies'"):
+        check("02-the-formula.frequency", right)
+
+
+def test_the_judge_refuses_a_wrong_number_of_outcomes():
+    with pytest.raises(ValueError, match="one a case"):
+        judge(ASKED, [Outcome("value", value=1.0)])
+
+
+def test_html_escapes_what_the_answer_says():
+    def answer(dim):
+        raise ValueError("<script>alert(1)</script>")
+
+    with pytest.raises(CheckFailed) as caught:
+        check(ID, answer)
+    assert "<script>" not in caught.value.report._repr_html_()
+
+
+def test_the_answer_and_the_judge_can_stand_in_two_processes():
+    """The joint that safe grading needs: cases go out as JSON, outcomes come back as JSON."""
+    learner = """
+import json, sys
+import numpy as np
+from posenc_lib.checking.plain import decode, encode
+from posenc_lib.checking.run import run
+from posenc_lib.exercises import Case
+cases = [Case("", decode(args)) for args in json.load(sys.stdin)]
+answer = lambda dim: 10000.0 ** (-2 * np.arange(dim // 2) / dim)
+json.dump([[o.kind, encode(o.value), o.error_type, o.text] for o in run(answer, cases)], sys.stdout)
+assert not any(name.startswith("posenc_lib.exercises.ch") for name in sys.modules)
+"""
+    sent = json.dumps([encode(case.args) for case in ASKED.cases()])
+    back = subprocess.run(
+        [sys.executable, "-c", learner], input=sent, capture_output=True, text=True, check=True
+    )
+    outcomes = [
+        Outcome(kind, decode(value), error, text) for kind, value, error, text in json.loads(back.stdout)
+    ]
+    assert judge(ASKED, outcomes).passed
+
+
+def test_checking_needs_numpy_alone():
+    """What a browser has: every exercise loads, and answers are judged, without any other package."""
+    code = """
+import sys
+for name in ("torch", "matplotlib", "array_api_compat", "IPython", "nbgrader"):
+    sys.modules[name] = None
+from posenc_lib import check, frequencies
+from posenc_lib.exercises import all_exercises
+assert len(all_exercises()) >= 10
+assert check("02-the-formula.frequencies", lambda dim: frequencies(dim)).passed
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert frequencies(4)[1] == pytest.approx(0.01)
+
+
+def test_a_wrong_value_is_not_told_the_answer():
+    asked = next(e for e in all_exercises() if e.kind == "value" and isinstance(e.reference(), int | float))
+    with pytest.raises(CheckFailed) as caught:
+        check(asked.id, -123456)
+    assert "-123456 is not the answer" in str(caught.value)
+    assert str(asked.reference()) not in str(caught.value)
+
+
+def test_the_judges_own_trials_of_mistakes_make_no_noise(capfd):
+    with pytest.raises(CheckFailed), warnings.catch_warnings(action="error"):
+        check("01-why-order-matters.softmax", lambda scores: scores)
+    out, err = capfd.readouterr()
+    assert out == err == ""

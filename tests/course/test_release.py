@@ -1,0 +1,105 @@
+"""exercises/ is made from solutions/, holds no answer, and is the same every time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from posenc_lib.exercises import all_exercises, exercise
+from posenc_lib.grading.release import ReleaseError, cost, hints, release, source_notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted({each.chapter for each in all_exercises()})
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("course")
+    (root / "solutions").mkdir()
+    (root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())
+    for text in (ROOT / "solutions").glob("*.md"):
+        (root / "solutions" / text.name).write_text(text.read_text())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        release(root)
+        yield root
+
+
+@pytest.mark.slow
+def test_exercises_are_current(course):
+    made = sorted(path.relative_to(course) for path in (course / "exercises").rglob("*.ipynb"))
+    kept = sorted(path.relative_to(ROOT) for path in (ROOT / "exercises").rglob("*.*"))
+    assert made == kept, "exercises/ holds other files than solutions/ asks for: run `make exercises`"
+    for path in made:
+        assert (course / path).read_bytes() == (ROOT / path).read_bytes(), (
+            f"{path} is stale: run `make exercises`"
+        )
+
+
+@pytest.mark.slow
+def test_a_second_release_gives_the_same_bytes(course):
+    before = {path: path.read_bytes() for path in (course / "exercises").rglob("*.ipynb")}
+    release(course)
+    assert {path: path.read_bytes() for path in (course / "exercises").rglob("*.ipynb")} == before
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_what_learners_get_holds_no_answer_and_all_points(chapter):
+    notebook = nbformat.read(ROOT / "exercises" / chapter / f"{chapter}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "SOLUTION" not in text
+    graded = {
+        c.metadata.nbgrader.grade_id: c.metadata.nbgrader for c in notebook.cells if "nbgrader" in c.metadata
+    }
+    for each in (e for e in all_exercises() if e.chapter == chapter):
+        assert graded[f"check-{each.function}"]["points"] == each.points
+        assert graded[f"check-{each.function}"]["locked"]
+        assert graded[each.function]["solution"]
+        assert cost(each) in text
+        assert hints(each) in text
+    answers = [c.source for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    assert all("replace this line" in source for source in answers)
+
+
+def test_the_cost_is_stated_and_hints_are_folded_and_escaped():
+    asked = exercise("02-the-formula.frequencies")
+    assert f"about {asked.minutes} minutes" in cost(asked)
+    assert f"({asked.difficulty} of 5)" in cost(asked)
+    assert hints(asked).count("<summary>") == len(asked.hints)
+    assert "&lt;b&gt;" in hints(replace(asked, hints=("is 1 <b> 2?",)))
+
+
+ANSWER = """```{code-cell} ipython3
+def frequencies(dim):
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+```
+"""
+HEAD = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n  language: python\n---\n\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (ANSWER, "has no check after it"),
+        (
+            '```{code-cell} ipython3\ncheck("02-the-formula.frequencies", f)\n```\n',
+            "has no answer cell before it",
+        ),
+        (
+            ANSWER + '\n```{code-cell} ipython3\ncheck("02-the-formula.nothing", f)\n```\n',
+            "there is no exercise",
+        ),
+        ("<!-- card: nothing -->\n", "there is no exercise"),
+    ],
+)
+def test_a_malformed_text_notebook_says_what_is_missing(tmp_path, body, words):
+    text = tmp_path / "02-the-formula.md"
+    text.write_text(HEAD + body)
+    with pytest.raises(ReleaseError, match=words):
+        source_notebook(text)

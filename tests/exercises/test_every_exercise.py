@@ -1,0 +1,164 @@
+"""Every exercise, whatever its subject: right answers pass, each known mistake is called by its name."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import jupytext
+import numpy as np
+import pytest
+
+from posenc_lib.checking import Outcome, Report, judge, run
+from posenc_lib.checking.plain import decode, encode
+from posenc_lib.exercises import Exercise, Mistake, all_exercises
+
+ROOT = Path(__file__).resolve().parents[2]
+EXERCISES = all_exercises()
+SEEDS = (0, 1, 2026)
+
+every_exercise = pytest.mark.parametrize("asked", EXERCISES, ids=lambda e: e.id)
+every_mistake = pytest.mark.parametrize(
+    ("asked", "mistake"), [pytest.param(e, m, id=f"{e.id}-{m.name}") for e in EXERCISES for m in e.mistakes]
+)
+
+
+def submit(asked: Exercise, answer, seed: int = 0) -> Report:
+    return judge(asked, run(answer, asked.cases(seed), asked.array_library), seed=seed)
+
+
+@every_exercise
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_reference_passes(asked, seed):
+    assert submit(asked, asked.reference, seed).passed
+
+
+@every_exercise
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_property_holds_for_the_reference(asked, seed):
+    for case, outcome in zip(
+        asked.cases(seed), run(asked.reference, asked.cases(seed), asked.array_library), strict=True
+    ):
+        if outcome.kind == "value":
+            for prop in asked.properties:
+                assert prop.holds(case.args, outcome.value), f"{prop.message} {case.label}"
+
+
+@every_exercise
+def test_right_answers_that_are_written_differently_pass(asked):
+    assert len(asked.alternatives) >= 3
+    for number, answer in enumerate(asked.alternatives):
+        for seed in SEEDS:
+            report = submit(asked, answer, seed)
+            assert report.passed, f"alternative {number}: {report}"
+
+
+@every_mistake
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_known_mistake_fails_and_is_called_by_its_own_name(asked, mistake, seed):
+    report = submit(asked, mistake.answer, seed)
+    assert not report.passed
+    assert report.mistake is mistake
+    assert mistake.message in str(report)
+    others = [m.message for m in asked.mistakes if m is not mistake]
+    assert not any(message in str(report) for message in others)
+
+
+@every_exercise
+def test_mistakes_are_many_and_have_names_and_words_of_their_own(asked):
+    assert len(asked.mistakes) >= (2 if asked.kind == "value" else 4)
+    for one, other in combinations(asked.mistakes, 2):
+        assert one.name != other.name
+        assert one.message != other.message
+
+
+@every_exercise
+def test_an_answer_with_no_known_mistake_is_wrong_and_gets_no_guess(asked):
+    report = submit(asked, lambda *args: "something else entirely")
+    assert not report.passed
+    assert report.mistake is None
+
+
+@every_exercise
+def test_hints_are_a_ladder_and_cost_is_stated(asked):
+    assert len(asked.hints) >= 2
+    assert asked.points > 0
+    assert asked.minutes > 0
+    assert asked.function.isidentifier()
+
+
+@every_exercise
+def test_cases_and_outcomes_are_plain_data_that_survive_the_way_to_another_process(asked):
+    for case, outcome in zip(asked.cases(), run(asked.reference, asked.cases(), asked.array_library), strict=True):
+        for value in (*case.args, outcome.value):
+            assert_same(decode(encode(value)), value)
+
+
+@every_exercise
+def test_the_same_seed_gives_the_same_cases(asked):
+    for one, other in zip(asked.cases(7), asked.cases(7), strict=True):
+        assert one.label == other.label
+        assert_same(one.args, other.args)
+
+
+def test_ids_are_unique_and_every_chapter_has_five_to_eight():
+    ids = [each.id for each in EXERCISES]
+    assert len(ids) == len(set(ids))
+    chapters = {each.chapter for each in EXERCISES}
+    assert chapters == {path.stem for path in (ROOT / "solutions").glob("*.md")}
+    for chapter in chapters:
+        assert 5 <= sum(each.chapter == chapter for each in EXERCISES) <= 8
+
+
+@pytest.mark.parametrize("chapter", sorted({each.chapter for each in EXERCISES}))
+def test_the_text_asks_every_exercise_once_and_its_solutions_pass(chapter, monkeypatch):
+    """Runs the cells of the text notebook, which call `check` and raise where an answer is wrong."""
+    notebook = jupytext.read(ROOT / "solutions" / f"{chapter}.md")
+    text = "\n".join(cell.source for cell in notebook.cells)
+    for each in (e for e in EXERCISES if e.chapter == chapter):
+        assert text.count(f'check("{each.id}"') == 1
+        assert text.count(f"<!-- card: {each.function} -->") == 1
+    namespace: dict[str, object] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, namespace)
+
+
+@pytest.mark.parametrize("chapter", sorted({each.chapter for each in EXERCISES}))
+def test_the_untouched_starter_fails_everywhere(chapter):
+    starter = jupytext.read(ROOT / "exercises" / chapter / f"{chapter}.ipynb")
+    namespace: dict[str, object] = {}
+    failed = 0
+    for cell in starter.cells:
+        if cell.cell_type != "code":
+            continue
+        try:
+            exec(cell.source, namespace)
+        except (AssertionError, NotImplementedError, NameError, TypeError):
+            failed += cell.source.startswith("check(")
+    assert failed == sum(each.chapter == chapter for each in EXERCISES)
+
+
+def assert_same(one, other):
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key])
+    else:
+        assert one == other
+
+
+def test_the_test_above_would_notice_a_mistake_without_effect():
+    """Guards the guard: a 'mistake' that is right must not pass for one."""
+    asked = EXERCISES[0]
+    harmless = Mistake("harmless", asked.reference, "This is no mistake at all.")
+    assert submit(asked, harmless.answer).passed
+    assert Outcome("value", 1.0) != Outcome("value", 2.0)
