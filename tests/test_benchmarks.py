@@ -1,0 +1,275 @@
+"""The benchmark runs, its contenders do the same work, and the page is made of what it stored. No times."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks import cases, encodings, measure
+from posenc_lib.figures import speed
+
+STORED = sorted(encodings.RESULTS.glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def smoke() -> dict[str, Any]:
+    """Every row once at tiny sizes, in this process; what needs fresh interpreters is made up."""
+    threads = torch.get_num_threads()
+    try:
+        run = encodings.run_rows("default", rounds=2, smoke=True)
+    finally:
+        torch.set_num_threads(threads)
+    one = {"bytes": 2**18, "result_bytes": 2**17}
+    return {
+        "format": encodings.FORMAT,
+        "date": "2026-01-01",
+        "command": "python -m benchmarks.encodings --smoke",
+        "rounds": 2,
+        "smoke": True,
+        "machine": measure.machine("cpu", 2),
+        "versions": measure.versions(),
+        "runs": [run, copy.deepcopy(run) | {"allocation": "no page faults"}],
+        "imports": {
+            "at_most_seconds": 0.15,
+            "rounds": 1,
+            "modules": [{"name": "posenc_lib", "kind": "ours", "seconds": [0.1, 0.1, 0.1]}],
+            "missing": {},
+        },
+        "memory": {"keys": 1024, "heads": 2, "n_by_n_bytes": 2**23, "limit": one, "ours": one},
+    }
+
+
+def contenders(results: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for run in results["runs"] for row in run["rows"] for each in row["contenders"]]
+
+
+# ---- the smoke run
+
+
+def test_all_rows_are_there_with_the_peers_of_the_test_requirements(smoke: dict[str, Any]) -> None:
+    speed.require_complete(smoke)
+    assert set(smoke["runs"][0]["skipped"]) <= {"torchtune.modules"}
+    peers = {each["name"] for each in contenders(smoke) if each["kind"] == "peer"}
+    for package in ("transformers", "rotary-embedding-torch", "x-transformers", "timm", "diffusers"):
+        assert any(package in name for name in peers), package
+
+
+def test_ours_and_peers_agree(smoke: dict[str, Any]) -> None:
+    for each in contenders(smoke):
+        if each["kind"] == "ours":
+            assert each["off_by"] < 1e-6, each["name"]
+        elif each["kind"] == "peer":
+            assert each["off_by"] < 0.1 or each["wrong"], each["name"]
+
+
+def test_the_unit_is_one(smoke: dict[str, Any]) -> None:
+    for run in smoke["runs"]:
+        for row in run["rows"]:
+            unit = next(each for each in row["contenders"] if each["name"] == row["unit"])
+            assert unit["multiple"] == [1, 1, 1]
+            assert unit["kind"] == ("limit" if row["unit_is"] == "limit" else "peer")
+
+
+@pytest.mark.slow
+def test_the_command_from_end_to_end(tmp_path: Path) -> None:
+    """Two processes, fresh interpreters, the table and the file."""
+    out = tmp_path / "smoke.json"
+    command = [sys.executable, "-m", "benchmarks.encodings", "--smoke", "--rounds", "1", "--out", str(out)]
+    root = Path(encodings.__file__).parents[1]
+    finished = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    results = json.loads(out.read_text())
+    speed.require_complete(results)
+    if encodings.platform.libc_ver()[0] == "glibc":
+        assert [run["allocation"] for run in results["runs"]] == list(encodings.ALLOCATIONS)
+    assert str(tmp_path) not in out.read_text(), "a path of this machine"
+    assert results["memory"]["ours"]["bytes"] > 0
+    assert {each["name"] for each in results["imports"]["modules"]} >= {"posenc_lib", "numpy", "torch"}
+    for each in contenders(results):
+        assert each["name"] in finished.stdout
+    with pytest.raises(ValueError, match="--smoke"):
+        speed.stored_results("smoke", tmp_path)
+
+
+# ---- what would be noticed
+
+
+def contender(call: Any, expected: Any = None, **more: Any) -> cases.Contender:
+    return cases.Contender("it", "peer", call, None if expected is None else lambda: (expected,), **more)
+
+
+@pytest.mark.parametrize("made", [torch.ones(3) * 1.1, torch.full((3,), torch.nan)])
+def test_a_peer_that_does_other_work_stops_the_run(made: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="it differs from ours"):
+        contender(lambda: made, torch.ones(3)).off_by()
+    assert contender(lambda: made, torch.ones(3), wrong="known").off_by() is not None
+
+
+def test_a_peer_of_another_shape_stops_the_run() -> None:
+    with pytest.raises(ValueError, match="shapes"):
+        contender(lambda: torch.ones(1, 3), torch.ones(3)).off_by()
+
+
+def test_a_peer_that_is_wrong_is_never_the_fastest() -> None:
+    quick = cases.Contender("wrong", "peer", int, wrong="known")
+    slow = cases.Contender("right", "peer", lambda: sum(range(20_000)))
+    work = cases.Work("x", "x", "x", None, (quick, slow), unit="fastest peer")
+    assert measure.measure(work, 3)["unit"] == "right"
+
+
+def test_multiples_are_those_of_the_same_round() -> None:
+    """A machine that slows down tenfold midway changes no multiple."""
+    seconds = {"unit": [1.0, 10.0, 10.0], "it": [2.0, 20.0, 20.0]}
+    summary = measure._summary(contender(int), seconds, "unit", None)
+    assert summary["multiple"] == [2, 2, 2]
+    assert summary["seconds"][1] == 20
+
+
+@pytest.mark.parametrize(("numbers", "expected"), [([3.0], [3, 3, 3]), ([5.0, 1, 2, 4, 3], [2, 3, 4])])
+def test_quartiles(numbers: list[float], expected: list[float]) -> None:
+    assert measure.quartiles(numbers) == expected
+
+
+def test_a_peer_that_is_not_installed_is_named() -> None:
+    setting = cases.Setting()
+    assert setting.module("no_such_peer") is None
+    assert setting.skipped == {"no_such_peer": "No module named 'no_such_peer'"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rounds", "0"], "give 1 or more"),
+        (["--threads", "0"], "give 1 or more"),
+        (["--device", "tpu"], "invalid"),
+    ],
+)
+def test_bad_options(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        encodings.parse(arguments)
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        encodings.parse(["--device", "cuda"])
+    assert "torch finds no CUDA device" in capsys.readouterr().err
+
+
+def test_the_output_file_is_not_stored() -> None:
+    assert encodings.parse(["--out", "a.json", "--rounds", "3"]).given == ["--rounds", "3"]
+    assert encodings.parse(["--rounds=3", "--out=a.json"]).given == ["--rounds=3"]
+    assert encodings.default_out(encodings.parse([])).name == "cpu-2-threads.json"
+
+
+# ---- table and chart
+
+
+def changed(results: dict[str, Any], change: Any) -> dict[str, Any]:
+    results = copy.deepcopy(results)
+    change(results)
+    return results
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(format=0), "format 0"),
+        (lambda r: r["runs"].clear(), "no run"),
+        (lambda r: r["runs"][1]["rows"].pop(), "has rows"),
+        (lambda r: r["runs"][0]["rows"][1].update(contenders=[]), "has only"),
+        (lambda r: r.pop("memory"), "lack memory"),
+    ],
+)
+def test_incomplete_results_are_refused(smoke: dict[str, Any], change: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        speed.require_complete(changed(smoke, change))
+
+
+def test_results_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no results 'x'.*make bench"):
+        speed.stored_results("x", tmp_path)
+
+
+def test_the_table_is_made_of_the_stored_numbers(smoke: dict[str, Any]) -> None:
+    def change(results: dict[str, Any]) -> None:
+        for run, multiple in zip(results["runs"], (3.217, 4.118), strict=True):
+            run["rows"][0]["contenders"][1]["multiple"] = [1, multiple, 9]
+
+    shown = speed.speed_tables(changed(smoke, change))
+    for text in (str(shown), shown._repr_html_()):
+        assert "3.22" in text
+        assert "4.12" in text
+    for each in contenders(smoke):
+        assert each["name"] in str(shown)
+
+
+def test_a_miss_is_told_and_a_goal_reached_is_not(smoke: dict[str, Any]) -> None:
+    def set_ours(multiple: float) -> Any:
+        def change(results: dict[str, Any]) -> None:
+            for each in contenders(results):
+                value = multiple if each["kind"] == "ours" else 100.0
+                each["multiple"] = [value] * 3
+
+        return change
+
+    assert speed.misses(changed(smoke, set_ours(0.5))) == []
+    told = speed.misses(changed(smoke, set_ours(1.21)))
+    assert any("takes 1.21, the goal is 1.2" in miss for miss in told)
+    assert len(speed.misses(changed(smoke, set_ours(101.0)))) > len(told)
+
+    def slow_import(results: dict[str, Any]) -> None:
+        set_ours(0.5)(results)
+        results["imports"]["modules"][0]["seconds"] = [0.1, 0.2, 0.3]
+        results["memory"]["ours"] = {"bytes": results["memory"]["n_by_n_bytes"], "result_bytes": 1}
+
+    told = speed.misses(changed(smoke, slow_import))
+    assert len(told) == 2
+    assert "import posenc_lib takes 0.200 s" in told[0]
+    assert "1,024 keys" in told[1]
+
+
+def test_the_chart_has_every_way_and_says_the_numbers(smoke: dict[str, Any]) -> None:
+    picture = speed.chart(smoke)
+    written = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
+    for row in smoke["runs"][0]["rows"]:
+        assert row["title"] in written
+        assert row["title"] in picture.alt
+    for name in {each["name"] for each in contenders(smoke)}:
+        assert name in written
+    assert written.count("no page faults") == 1
+    assert "currentColor" in picture.svg
+
+
+# ---- what is stored, and the page
+
+
+def test_there_are_results_for_the_page() -> None:
+    assert "cpu-2-threads" in [path.stem for path in STORED]
+
+
+@pytest.mark.parametrize("path", STORED, ids=[path.stem for path in STORED])
+def test_stored_results_are_complete(path: Path) -> None:
+    results = speed.stored_results(path.stem)
+    assert results["rounds"] >= 20
+    assert not re.search(r"/(home|root|work|tmp|Users)\b", path.read_text())
+    if results["machine"]["device"] == "cpu":
+        assert [run["allocation"] for run in results["runs"]] == list(encodings.ALLOCATIONS)
+        assert len(speed.speed_tables(results).tables) == len(speed.ROWS) + 2
+        assert results["memory"]["keys"] == cases.FULL.long_keys
+    for each in contenders(results):
+        assert each["multiple"][0] <= each["multiple"][1] <= each["multiple"][2]
+
+
+def test_no_number_of_the_page_is_typed() -> None:
+    page = (Path(encodings.__file__).parents[1] / "book" / "reference" / "speed.md").read_text()
+    prose = re.sub(r"```.*?```|^---.*?^---", "", page, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"\b\d[\d.]*", prose) == ["1"], "the unit alone"
