@@ -1,0 +1,210 @@
+"""Pictures of `01-why-order-matters`. Their data come from the page's cells or from functions here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.patches import Rectangle
+
+from posenc_lib._arrays import Array
+from posenc_lib.added import shift_matrix, sinusoidal
+from posenc_lib.attention import attention
+from posenc_lib.figures.picture import BLUE, DASHES, GREEN, GREY, ORANGE, PURPLE, Picture, canvas, finish
+
+# Weight 0 is the page itself, weight 1 is blue: so it reads on a light and on a dark page.
+_SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
+
+
+def shuffled_weights(words: Sequence[str], order: Sequence[int], before: Array, after: Array) -> Picture:
+    """Attention weights of a sentence, and of the same words in another order, both (n, n).
+
+    Raises:
+        ValueError: a weight did not move with its two words, so that the picture's words would be false.
+    """
+    moved = np.asarray(before)[np.ix_(order, order)]
+    if not np.allclose(after, moved):
+        raise ValueError(
+            "the weights after the shuffle are not those before it with rows and columns moved; "
+            "give the weights of attention without positions, and the order that was used"
+        )
+    shuffled = [words[i] for i in order]
+    with canvas(width=7.2, height=3.6) as figure:
+        left, right = figure.subplots(1, 2)
+        _heatmap(left, before, words)
+        _heatmap(right, after, shuffled)
+        left.set_title(f"“{' '.join(words)}”")
+        right.set_title(f"“{' '.join(shuffled)}”")
+        # The query of row 0, found again in the other sentence.
+        for axes, row in ((left, 0), (right, list(order).index(0))):
+            axes.add_patch(_frame(row, len(words)))
+            axes.set_xlabel("key")
+            axes.set_ylabel("query")
+        return finish(
+            figure,
+            alt=f"Two heat maps of attention weights, one for “{' '.join(words)}”, one for "
+            f"“{' '.join(shuffled)}”. They hold the same numbers: each weight stands in the row and the "
+            f"column of the same two words. The row of the first word, “{words[0]}”, is framed in both: "
+            f"it has moved from row 1 to row {list(order).index(0) + 1}, and its numbers have changed places "
+            "as the columns did.",
+        )
+
+
+def causal_average(tokens: int) -> tuple[Array, Array]:
+    """Causal attention with equal scores: its weights (n, n), and what each token reads, (n,), of a mark of 1
+    on the first token."""
+    nothing = np.zeros((tokens, 1))
+    mark = np.zeros((tokens, 1))
+    mark[0] = 1.0
+    read, weights = attention(nothing, nothing, mark, causal=True, return_weights=True)
+    return weights, read[:, 0]
+
+
+def reading_of_a_mark(tokens: int = 8) -> Picture:
+    """The triangle of equal causal weights, and the mark on the first token as each token reads it."""
+    weights, read = causal_average(tokens)
+    positions = np.arange(tokens)
+    with canvas(width=7.6, height=3.7) as figure:
+        left, right = figure.subplots(1, 2)
+        _heatmap(left, weights, [str(p) for p in positions], digits=None)
+        for position, weight in enumerate(weights[:, 0]):
+            left.text(0, position, f"1/{round(1 / weight)}", ha="center", va="center", fontsize=9)
+        left.set_xlabel("position of the key")
+        left.set_ylabel("position of the query")
+        left.set_title("weights under the mask")
+
+        right.plot(positions, read, color=ORANGE, marker="o", linestyle="none", label="what the token reads")
+        along = np.linspace(0, tokens - 1, 200)
+        right.plot(
+            along, 1 / (along + 1), color=GREY, linestyle="--", linewidth=1.2, label="1 / (position + 1)"
+        )
+        right.set_xlabel("position of the token")
+        right.set_ylabel("output of the head")
+        right.set_ylim(0, 1.08)
+        right.set_title("a mark on the first token")
+        right.legend()
+        return finish(
+            figure,
+            alt=f"Left: a triangle of attention weights for {tokens} tokens. Each row shares its weight "
+            "equally among the tokens up to itself, so the first column falls from 1/1 to "
+            f"1/{tokens}; above the diagonal there is nothing. Right: the output of the head against the "
+            "position, points that fall steeply at first and then ever more slowly, on the curve "
+            "1 / (position + 1). No two points have the same height.",
+        )
+
+
+def learning_curves(curves: Mapping[tuple[str, str], Sequence[float]], every: int) -> Picture:
+    """Accuracy while learning: one panel a task, one line an encoding.
+
+    Args:
+        curves: from (task, encoding) to accuracies from 0 to 1, one each `every` steps, the first at step 0.
+    """
+    tasks = list(dict.fromkeys(task for task, _ in curves))
+    with canvas(width=7.6, height=3.6) as figure:
+        panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
+        for axes, task in zip(panels, tasks, strict=True):
+            axes.axhline(50, color=GREY, linewidth=1.0, linestyle="-")
+            axes.text(1.0, 46, "chance", ha="right", va="top", transform=axes.get_yaxis_transform())
+            lines = [(encoding, values) for (of, encoding), values in curves.items() if of == task]
+            looks = zip((BLUE, ORANGE, GREEN, PURPLE), ("o", "s", "^", "D"), DASHES, strict=False)
+            for (encoding, values), (color, marker, dash) in zip(lines, looks, strict=False):
+                axes.plot(
+                    every * np.arange(len(values)),
+                    100 * np.asarray(values),
+                    color=color,
+                    marker=marker,
+                    linestyle=dash,
+                    # A larger hollow marker stays visible under a second line.
+                    markersize=9 if marker == "o" else 5,
+                    markerfacecolor="none" if marker == "o" else color,
+                    label=encoding,
+                )
+            axes.set_title(task)
+            axes.set_xlabel("training step")
+        panels[0].set_ylabel("accuracy on unseen sequences (%)")
+        panels[0].set_ylim(0, 105)
+        panels[0].legend(loc="lower right")
+        ends = " ".join(
+            f"Task “{task}”, {encoding}: from {values[0]:.0%} to {values[-1]:.0%}."
+            for (task, encoding), values in curves.items()
+        )
+        return finish(
+            figure, alt=f"Learning curves, one panel a task, accuracy against training step. {ends}"
+        )
+
+
+def weights_by_door(tokens: int = 8, dim: int = 16) -> dict[str, Array]:
+    """Attention weights (n, n) when the same word stands `tokens` times, by the door that position uses.
+
+    Queries and keys are made of the word's vector alone: what differs between tokens is position.
+    """
+    word = np.ones((tokens, dim))
+    turns = shift_matrix(np.arange(tokens), dim)
+    distance = np.abs(np.arange(tokens)[None, :] - np.arange(tokens)[:, None])
+
+    def weights(x: Array, sharpness: float = 3.0, **door: Any) -> Array:
+        return attention(sharpness * x, x, x, return_weights=True, **door)[1]
+
+    return {
+        "no door": weights(word),
+        "added": weights(word + sinusoidal(tokens, dim)),
+        "rotated": weights(word, rotate=lambda x: (turns @ x[..., None])[..., 0]),
+        "biased": weights(word, bias=-0.5 * distance),
+    }
+
+
+def three_doors(tokens: int = 8) -> Picture:
+    """`weights_by_door` as four heat maps."""
+    doors = weights_by_door(tokens)
+    top = max(float(w.max()) for w in doors.values())
+    with canvas(width=8.4, height=2.9) as figure:
+        panels = figure.subplots(1, len(doors), sharey=True)
+        for axes, (name, weights) in zip(panels, doors.items(), strict=True):
+            mesh = _heatmap(axes, weights, [str(p) for p in range(tokens)], digits=None, top=top)
+            axes.set_title(name)
+            axes.set_xlabel("position of the key")
+            axes.set_ylabel("")
+        panels[0].set_ylabel("position of the query")
+        bar = figure.colorbar(mesh, ax=list(panels), label="attention weight", shrink=0.9)
+        bar.outline.set_visible(False)
+        flat = 1 / tokens
+        return finish(
+            figure,
+            alt=f"Four heat maps of attention weights for the same word {tokens} times. With no door open, "
+            f"every weight is {flat:.3g}: an even surface without any pattern. With position rotated or "
+            "biased, a band runs down the diagonal: each token looks most at itself, less at its neighbours, "
+            "and the band is the same all the way down. With position added there is a pattern too, but it "
+            "changes from row to row, and its peak is not always on the diagonal.",
+        )
+
+
+def _heatmap(
+    axes: Axes, weights: Array, labels: Sequence[str], *, digits: int | None = 2, top: float = 1.0
+) -> Any:
+    """Queries down, keys across, row 0 on top; with `digits`, each weight is written into its cell."""
+    weights = np.asarray(weights)
+    # Cells are centred on whole numbers, so that ticks and text are placed by row and column.
+    edges = np.arange(len(labels) + 1) - 0.5
+    mesh = axes.pcolormesh(
+        edges, edges, weights, cmap=_SHADES, vmin=0.0, vmax=top, edgecolors=GREY, linewidth=0.4
+    )
+    if digits is not None:
+        for row, column in np.ndindex(*weights.shape):
+            axes.text(column, row, f"{weights[row, column]:.{digits}f}", ha="center", va="center")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(range(len(labels)), labels)
+    axes.tick_params(length=0)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_aspect("equal")
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    return mesh
+
+
+def _frame(row: int, columns: int) -> Rectangle:
+    return Rectangle(
+        (-0.5, row - 0.5), columns, 1, fill=False, edgecolor=ORANGE, linewidth=2.5, zorder=3, clip_on=False
+    )

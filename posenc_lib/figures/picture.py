@@ -1,0 +1,126 @@
+"""A picture for a page: drawn once, readable on a light and on a dark page, with words for those who
+cannot see it.
+
+Axes and text take the colour of the page's own text (SVG's `currentColor`). Everything else uses
+`COLOURS` and `DIVERGING`, chosen to stand out against white and near-black alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+
+import matplotlib
+from cycler import cycler
+from matplotlib.figure import Figure
+
+# Contrast of at least 3 : 1 against #ffffff and against #121212. Tell lines apart by dash or marker too.
+BLUE, ORANGE, GREEN, PURPLE, RED, GREY = "#3d85c6", "#d9730d", "#2e9e5b", "#a461d8", "#e0484d", "#808080"
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED, GREY)
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+DIVERGING = "coolwarm"
+
+# Matplotlib knows no `currentColor`: draw with a colour that nobody else uses, and replace it.
+_INK = "#010203"
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "posenc",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "image.cmap": DIVERGING,
+    "image.interpolation": "nearest",
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "figure.constrained_layout.use": True,
+    "axes.prop_cycle": cycler(color=list(COLOURS), linestyle=list(DASHES)),
+    **dict.fromkeys(
+        (
+            "text.color",
+            "axes.labelcolor",
+            "axes.edgecolor",
+            "axes.titlecolor",
+            "xtick.color",
+            "ytick.color",
+            "grid.color",
+            "legend.labelcolor",
+        ),
+        _INK,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG and its alt text. A notebook and the book show it by themselves."""
+
+    svg: str
+    alt: str
+
+    def _repr_html_(self) -> str:
+        return f'<figure class="posenc-figure">{self.svg}</figure>'
+
+    def __repr__(self) -> str:
+        return f"Picture: {self.alt}"
+
+
+@contextmanager
+def canvas(width: float = 7.0, height: float = 3.5) -> Iterator[Figure]:
+    """A matplotlib figure, in inches, with the book's style.
+
+    with canvas() as figure:
+        axes = figure.subplots()
+        ...
+        return finish(figure, alt="...")
+    """
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height))
+        figure.patch.set_alpha(0.0)
+        yield figure
+
+
+def finish(figure: Figure, *, alt: str) -> Picture:
+    """The drawn figure as a `Picture`. Call it inside `canvas`.
+
+    Raises:
+        ValueError: the alt text is missing, or an axis has numbers but no label.
+    """
+    if len(alt) < 20:
+        raise ValueError(f"alt={alt!r} does not describe the picture; say what a reader would see in it")
+    for axes in figure.axes:
+        axes.patch.set_alpha(0.0)
+        for axis in (axes.xaxis, axes.yaxis):
+            shown = axes.axison and axis.get_visible() and any(t.get_text() for t in axis.get_ticklabels())
+            if shown and not axis.get_label().get_text():
+                raise ValueError(f"the {axis.axis_name} axis has numbers but no label; name what it measures")
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(_for_page(buffer.getvalue(), alt), alt)
+
+
+def _for_page(svg: str, alt: str) -> str:
+    """Strip the XML prologue, take the page's text colour, scale with the page, make ids unique."""
+    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    prefix = f"p{hashlib.sha256(svg.encode()).hexdigest()[:8]}-"
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", svg)
+    width = re.search(r'width="([\d.]+)pt"', svg)
+    assert width is not None
+    head = (
+        f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
+        f'style="width:100%;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
+        'stroke-linejoin:round;stroke-linecap:butt"'
+    )
+    opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])
+    return head + opening.removeprefix("<svg") + svg[svg.index(">") :].rstrip()

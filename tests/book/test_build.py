@@ -1,0 +1,99 @@
+"""The build refuses what is false, and keeps refusing; it sees a change of the library."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from posenc_lib.exercises import all_exercises
+from tests.conftest import load_build
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path for path in (ROOT / "book").glob("[0-9][0-9]-*.md"))
+HEAD = (
+    "---\nfile_format: mystnb\nkernelspec:\n"
+    "  display_name: Python 3\n  language: python\n  name: python3\n---\n\n# A page\n\n"
+)
+
+
+@pytest.fixture
+def book_of_one_page(tmp_path):
+    """A root with the project's own settings and a single page."""
+    (tmp_path / "book").mkdir()
+    for name in ("_config.yml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "book" / "_ext", tmp_path / "book" / "_ext")
+    shutil.copytree(ROOT / "book" / "_static", tmp_path / "book" / "_static")
+    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book" / "references.bib")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        "A word that the glossary lacks: {term}`nothing`.\n",
+        "A source that nobody wrote: {cite}`nobody1900`.\n",
+        "A [link](nowhere.md) to nowhere.\n",
+    ],
+    ids=["an unknown term", "an unknown source", "a dead link"],
+)
+def test_a_faulty_page_fails_the_build(book_of_one_page, body):
+    (book_of_one_page / "book" / "page.md").write_text(HEAD + body)
+    with pytest.raises(subprocess.CalledProcessError):
+        load_build().build(book_of_one_page)
+
+
+@pytest.mark.slow
+def test_a_false_claim_fails_the_build_and_fails_it_again(book_of_one_page):
+    page = book_of_one_page / "book" / "page.md"
+    page.write_text(HEAD + "```{code-cell} ipython3\nassert 1 + 1 == 3\n```\n")
+    for _ in range(2):
+        with pytest.raises(subprocess.CalledProcessError):
+            load_build().build(book_of_one_page)
+    page.write_text(HEAD + "```{code-cell} ipython3\nassert 1 + 1 == 2\n```\n")
+    assert (load_build().build(book_of_one_page) / "book" / "page.html").exists()
+
+
+def test_a_changed_file_is_noticed_once(tmp_path):
+    changed = load_build()._changed
+    file, stamp = tmp_path / "code.py", tmp_path / "made" / "stamp"
+    file.write_text("x = 1\n")
+    assert changed(stamp, [file])
+    assert not changed(stamp, [file])
+    file.write_text("x = 2\n")
+    assert changed(stamp, [file])
+    assert not changed(stamp, [file])
+
+
+def test_a_busy_port_is_explained():
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code = f"import sys; sys.path.insert(0, 'book'); import build; build.serve(build.ROOT, {port})"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert f"port {port} cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_has_its_parts_and_links_each_of_its_exercises(chapter):
+    text = chapter.read_text()
+    for part in ("After this chapter you can", "Take-away", "Further reading", "{admonition} Predict"):
+        assert part.lower() in text.lower(), f"{chapter.name} has no {part}"
+    page = f"../exercises/{chapter.stem}/{chapter.stem}.ipynb"
+    for each in (e for e in all_exercises() if e.chapter == chapter.stem):
+        slug = re.sub(r"[^\w\- ]", "", each.title.lower()).replace(" ", "-")
+        assert f"{page}#{slug}" in text, f"{chapter.name} does not link {each.id}"

@@ -1,0 +1,77 @@
+"""What every picture keeps to: words, labels, page colours, unique ids; the README's copies are current."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from posenc_lib.figures import picture
+from posenc_lib.figures.picture import COLOURS, canvas, finish
+from posenc_lib.figures.readme import readme_pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+ALT = "A straight line that rises from 1 to 3 over three positions."
+
+
+def line(*, label: str = "value", alt: str = ALT):
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.plot([1, 2, 3])
+        axes.set_xlabel("position")
+        axes.set_ylabel(label)
+        return finish(figure, alt=alt)
+
+
+def test_text_takes_the_colour_of_the_page_and_nothing_leaks_into_it():
+    svg = line().svg
+    assert "currentColor" in svg
+    assert picture._INK not in svg
+    assert "<style" not in svg
+    ElementTree.fromstring(svg)
+
+
+def test_a_picture_says_what_is_on_it():
+    assert f'aria-label="{ALT}"' in line()._repr_html_()
+    assert 'role="img"' in line().svg
+    assert "&lt;b&gt;" in line(alt="A rising line <b>in bold</b>, as an example.").svg
+
+
+def test_a_picture_without_words_or_labels_is_refused():
+    with pytest.raises(ValueError, match="does not describe"):
+        line(alt="a line")
+    with pytest.raises(ValueError, match="the y axis has numbers but no label"):
+        line(label="")
+
+
+def test_two_pictures_on_a_page_share_no_id_and_the_same_one_is_drawn_twice_alike():
+    def ids(svg: str) -> set[str]:
+        return set(re.findall(r'\bid="([^"]+)"', svg))
+
+    one, other = line().svg, line(label="another value").svg
+    assert ids(one)
+    assert not ids(one) & ids(other)
+    assert line().svg == one
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', one))
+    assert used <= ids(one)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize("ground", ["#ffffff", "#121212"])
+def test_lines_stand_out_on_light_and_dark(colour, ground):
+    """WCAG 2.1, success criterion 1.4.11: graphical objects have a contrast of at least 3 : 1."""
+    bright, dark = sorted((_luminance(colour), _luminance(ground)), reverse=True)
+    assert (bright + 0.05) / (dark + 0.05) >= 3
+
+
+@pytest.mark.parametrize(("name", "svg"), readme_pictures().items())
+def test_the_readmes_pictures_are_current(name, svg):
+    assert (ROOT / "book" / "_static" / name).read_text() == svg, "run `python -m posenc_lib.figures.readme`"
