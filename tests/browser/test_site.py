@@ -76,6 +76,12 @@ def test_the_site_has_the_pages_of_the_toc_and_no_others(site):
     assert len(PAGES) == 17
 
 
+def test_every_page_names_its_icon(site):
+    # A browser asks a page that names none for /favicon.ico, which is not there.
+    pages = [site / page for page in [*PAGES, *MADE_BY_SPHINX]]
+    assert [p.name for p in pages if 'rel="icon"' not in p.read_text()] == []
+
+
 def test_a_page_asks_for_nothing_outside_and_has_no_error(visit):
     assert visit.outside == []
     assert visit.complaints == []

@@ -1,0 +1,105 @@
+"""What grading gives: a verdict and points for each exercise of each submission, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """How one exercise, or a whole submission, came out."""
+
+    RIGHT = "right"
+    PARTLY = "partly"
+    WRONG = "wrong"
+    ERROR = "error"
+    """The learner's own code raised."""
+    TIME_LIMIT = "time limit"
+    MEMORY_LIMIT = "memory limit"
+    OUTPUT_LIMIT = "output limit"
+    CRASHED = "crashed"
+    """The learner's process ended before it was told to."""
+    MALFORMED = "malformed"
+    """A file that is no notebook, or an answer that is no plain data."""
+    TAMPERED = "tampered"
+    """The learner's process did what no answer needs: it forged messages, or called the reference."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use."""
+
+    wall_seconds: float = 60.0
+    cpu_seconds: int = 60
+    memory_bytes: int = 2 * 2**30
+    processes: int = 64
+    """Processes and threads together."""
+    file_bytes: int = 16 * 2**20
+    """The largest file that it may write."""
+    output_bytes: int = 2**20
+    """All that its cells may print and show."""
+
+
+@dataclass(frozen=True)
+class ExerciseGrade:
+    """One exercise of one submission."""
+
+    exercise_id: str
+    verdict: Verdict
+    points: float
+    max_points: float
+    feedback: str = ""
+    """What the learner reads, as text. It never holds a hidden input."""
+    feedback_html: str = ""
+    mistake: str | None = None
+    """Name of the known mistake that the answer makes, where it is certain."""
+
+
+@dataclass(frozen=True)
+class SubmissionGrade:
+    """One submission, graded."""
+
+    student: str
+    assignment: str
+    verdict: Verdict
+    """RIGHT, PARTLY or WRONG by its points; any other verdict where it decided the whole submission."""
+    seed: int
+    """Chooses the hidden inputs; the same seed gives the same ones again."""
+    digest: str
+    """SHA-256 of the submitted file: tells whether the same file was graded before."""
+    exercises: tuple[ExerciseGrade, ...]
+    outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)
+    """What each cell printed and showed, in nbformat's form, by the cell's place in the notebook."""
+    notes: tuple[str, ...] = ()
+    """What the instructor and the learner should know: a cell was doubled, a check was changed."""
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return sum(each.points for each in self.exercises)
+
+    @property
+    def max_points(self) -> float:
+        return sum(each.max_points for each in self.exercises)
+
+    def to_json(self) -> dict[str, Any]:
+        """As what `json` can write."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SubmissionGrade:
+        """From what `to_json` gave, also after a way through a JSON file."""
+        return cls(
+            **{
+                **data,
+                "verdict": Verdict(data["verdict"]),
+                "exercises": tuple(
+                    ExerciseGrade(**{**each, "verdict": Verdict(each["verdict"])})
+                    for each in data["exercises"]
+                ),
+                "outputs": {int(place): outputs for place, outputs in data["outputs"].items()},
+                "notes": tuple(data["notes"]),
+            }
+        )
