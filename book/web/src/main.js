@@ -1,0 +1,12 @@
+// Loads what a page has, and nothing else: each part of a page is a module of its own.
+const PARTS = [
+  [".posenc-exercise", () => import("./exercises.js")],
+  [".posenc-figure-live", () => import("./figures.js")],
+  [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
+  [".posenc-progress", () => import("./progress.js")],
+];
+
+for (const [selector, load] of PARTS) {
+  const found = [...document.querySelectorAll(selector)];
+  if (found.length) load().then((part) => part.start(found));
+}
