@@ -131,11 +131,16 @@ def _require_broadcast(q: Array, k: Array, table: Array, mask: Array | None) -> 
     queries, keys = q.shape[-2], k.shape[-2]
     try:
         batch = np.broadcast_shapes(*(tuple(array.shape[:-2]) for array in (q, k, table)))
-        scores = (*batch, queries, keys)
-        fits = mask is None or np.broadcast_shapes(tuple(mask.shape), scores) == scores
     except ValueError:
-        fits = False
-    if not fits:
+        batch = None
+    if batch is None or (mask is not None and not _spreads(tuple(mask.shape), (*batch, queries, keys))):
         named = {"q": q, "k": k, "table": table, "mask": mask}
         shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in named.items() if a is not None)
         raise ValueError(f"the shapes do not broadcast to (..., queries, keys): {shapes}")
+
+
+def _spreads(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether an array of this shape broadcasts to the other; the sizes may be an exporter's symbols."""
+    return len(shape) <= len(to) and all(
+        one in (1, other) for one, other in zip(reversed(shape), reversed(to), strict=False)
+    )

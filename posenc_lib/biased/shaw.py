@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array, is_floating, namespace, require_same_device
+from posenc_lib._arrays import Array, is_floating, namespace, require_same_device, torch_of
 from posenc_lib.biased._pairs import (
     default_scale,
     offsets,
@@ -102,6 +102,8 @@ def pick(x: Array, columns: Array) -> Array:
     """x[..., i, columns[..., i, j]] as element (..., i, j); x is (..., queries, width)."""
     xp = namespace(x, columns)
     spread = xp.broadcast_to(columns, (*x.shape[:-1], columns.shape[-1]))
+    if torch_of(x) is not None:  # take_along_dim would tie an exported graph to one length
+        return x.gather(-1, spread)
     return xp.take_along_axis(x, spread, axis=-1)
 
 

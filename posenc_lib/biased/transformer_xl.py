@@ -40,8 +40,12 @@ def relative_shift(x: Array, keys: int) -> Array:
     Source: Dai et al. 2019, "Transformer-XL", appendix B.
     """
     read_real(x, "x", "(..., queries, keys)", 2, more=True)
+    return _shifted(x, require_count(keys, "keys"))
+
+
+def _shifted(x: Array, keys: int) -> Array:
+    """`relative_shift` of what was looked at already; an exporter's symbol serves as a count."""
     queries, width = x.shape[-2:]
-    keys = require_count(keys, "keys")
     causal = _is_causal(width, queries, keys, f"x of shape {tuple(x.shape)}")
     xp = namespace(x)
     batch = tuple(x.shape[:-2])
@@ -94,7 +98,7 @@ def transformer_xl_bias(
     xp = namespace(q, k, relative_keys, u, v)
     by_distance = xp.matmul(q + v[:, None, :], xp.matrix_transpose(relative_keys))
     of_the_key = xp.matmul(u[:, None, :], xp.matrix_transpose(k))
-    bias = of_the_key + relative_shift(by_distance, k.shape[-2])
+    bias = of_the_key + _shifted(by_distance, k.shape[-2])
     return bias * default_scale(scale, q.shape[-1])
 
 

@@ -166,11 +166,11 @@ class NTKByPartsScaling:
     Args:
         factor: how many times longer the context becomes; above 0.
         original_length: positions the model was trained for.
-        alpha, beta: turns where the ramp begins and ends.
+        alpha, beta: turns where the ramp begins and ends; a step where they are equal.
 
     Raises:
         TypeError: one of them is no number.
-        ValueError: one of them is not finite and above 0, or beta is not above alpha.
+        ValueError: one of them is not finite and above 0, or beta is below alpha.
 
     Source: Peng et al. 2023, "YaRN", section 3.2, equations 17-20 (alpha = 1, beta = 32 for LLaMA).
 
@@ -189,7 +189,7 @@ class NTKByPartsScaling:
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "alpha", "beta"):
             require_positive(getattr(self, name), name)
-        _require_ramp(alpha=self.alpha, beta=self.beta)
+        _require_order(alpha=self.alpha, beta=self.beta)
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """Each frequency between itself and itself / factor."""
@@ -208,7 +208,8 @@ class Llama3Scaling:
     Args:
         factor: how many times longer the context becomes; above 0.
         original_length: positions the model was trained for (8192).
-        low_freq_factor, high_freq_factor: turns where the ramp begins and ends.
+        low_freq_factor, high_freq_factor: turns where the ramp begins and ends; a step where they are
+            equal, as in Llama 4 Scout's config.
 
     Raises:
         TypeError, ValueError: as `NTKByPartsScaling`.
@@ -229,7 +230,7 @@ class Llama3Scaling:
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "low_freq_factor", "high_freq_factor"):
             require_positive(getattr(self, name), name)
-        _require_ramp(low_freq_factor=self.low_freq_factor, high_freq_factor=self.high_freq_factor)
+        _require_order(low_freq_factor=self.low_freq_factor, high_freq_factor=self.high_freq_factor)
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """Each frequency between itself and itself / factor."""
@@ -294,7 +295,7 @@ class YaRNScaling:
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "beta_fast", "beta_slow"):
             require_positive(getattr(self, name), name)
-        _require_ramp(beta_slow=self.beta_slow, beta_fast=self.beta_fast)
+        _require_order(beta_slow=self.beta_slow, beta_fast=self.beta_fast)
         require_choice(self.ramp, "ramp", ("pair", "turns"))
         if not isinstance(self.truncate, bool):
             raise TypeError(f"truncate={self.truncate!r} is no boolean; give True or False")
@@ -468,7 +469,9 @@ def _with_base_times(factor: float, frequencies: np.ndarray, dim: int) -> np.nda
 
 
 def _ramp(value: np.ndarray, low: float, high: float) -> np.ndarray:
-    """0 up to low, 1 from high, linear in between."""
+    """0 up to low, 1 from high, linear in between; a step where the two are one."""
+    if low == high:
+        return np.where(value < low, 0.0, 1.0)
     return np.clip((value - low) / (high - low), 0, 1)
 
 
@@ -478,10 +481,10 @@ def _between(frequencies: np.ndarray, factor: float, kept: np.ndarray) -> np.nda
     return mean
 
 
-def _require_ramp(**ends: float) -> None:
+def _require_order(**ends: float) -> None:
     (low, at_low), (high, at_high) = ends.items()
-    if not at_high > at_low:
-        raise ValueError(f"{high}={at_high!r} is not above {low}={at_low!r}; give {high} > {low}")
+    if at_high < at_low:
+        raise ValueError(f"{high}={at_high!r} is below {low}={at_low!r}; give {high} >= {low}")
 
 
 def _require_weight(value: Any, name: str) -> None:

@@ -34,6 +34,12 @@ LLAMA_32_1B = {
     "head_dim": 64,
     "rope_scaling": {**LLAMA_31_8B["rope_scaling"], "factor": 32.0},
 }
+LLAMA_4_SCOUT = {
+    **LLAMA_31_8B,
+    "hidden_size": 5120,
+    "num_attention_heads": 40,
+    "rope_scaling": {**LLAMA_31_8B["rope_scaling"], "factor": 16.0, "high_freq_factor": 1.0},
+}
 QWEN_25_7B = {
     "hidden_size": 3584,
     "num_attention_heads": 28,
@@ -96,6 +102,7 @@ def small(**parameters: Any) -> dict[str, Any]:
 CASES = {
     "Llama 3.1 8B": (LLAMA_31_8B, None),
     "Llama 3.2 1B": (LLAMA_32_1B, None),
+    "Llama 4 Scout": (LLAMA_4_SCOUT, None),
     "Qwen 2.5 with YaRN": (QWEN_25_7B, None),
     "Phi-3-mini-128k, short": (PHI_3_MINI_128K, 4096),
     "Phi-3-mini-128k, long": (PHI_3_MINI_128K, 4097),
