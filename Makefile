@@ -6,11 +6,13 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
 
-.PHONY: help setup serve book exercises test quick bench lint format types lock clean
+.PHONY: help setup serve book site exercises test quick bench lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
 	@echo "make book       build the book into _build/html and stop"
+	@echo "make site       build the site to publish, with Python in its pages from Pyodide's network;"
+	@echo "                with PYODIDE=DIR, an unpacked Pyodide release, it needs no other site"
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make test       every check there is"
 	@echo "make quick      the checks that take seconds"
@@ -39,6 +41,11 @@ serve: $(READY)
 book: $(READY)
 	@$(BIN)/python book/build.py
 
+# PYODIDE: the folder of an unpacked Pyodide release (pyodide-0.29.4.tar.bz2), or nothing.
+site: $(READY)
+	@rm -rf _build/html
+	@$(BIN)/python book/build.py $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+
 exercises: $(READY)
 	@$(BIN)/python -m posenc_lib.grading.release
 
@@ -50,7 +57,7 @@ quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"
 
 bench: $(READY)
-	@$(BIN)/python -m benchmarks.encodings
+	@$(BIN)/python -m benchmarks.encodings --compile
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -179,6 +179,19 @@ def rope_written(setting: Setting) -> Work:
                 _exact_rotation(q, k, tables, layout),
             ),
         ]
+        if setting.compiled:
+            turn = torch.compile(partial(_rotated_into, layout=layout))
+            contenders.append(
+                Contender(
+                    f"ours, {layout}, out=, compiled",
+                    "ours",
+                    lambda turn=turn: (
+                        turn(q, tables.cos, tables.sin, out_q),
+                        turn(k, tables.cos, tables.sin, out_k),
+                    ),
+                    _exact_rotation(q, k, tables, layout),
+                )
+            )
     liger = setting.module("liger_kernel.ops.rope") if setting.device != "cpu" else None
     if liger is not None:
         turn = partial(liger.LigerRopeFunction.apply, q.clone(), k.clone(), *_twice(tables, torch.float32))
@@ -315,6 +328,12 @@ def _rope_contenders(
             )
             found.append(Contender(f"flash-attn, {name}", "peer", call, expected, loose))
     return found
+
+
+def _rotated_into(
+    x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, out: torch.Tensor, *, layout: str
+) -> torch.Tensor:
+    return rotate(x, RotaryTables(cos, sin), layout=layout, out=out)
 
 
 def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, layout: str) -> torch.Tensor:

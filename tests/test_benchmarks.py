@@ -223,7 +223,7 @@ def test_a_miss_is_told_and_a_goal_reached_is_not(smoke: dict[str, Any]) -> None
 
     assert speed.misses(changed(smoke, set_ours(0.5))) == []
     told = speed.misses(changed(smoke, set_ours(1.21)))
-    assert any("takes 1.21, the goal is 1.2" in miss for miss in told)
+    assert any("takes 1.21; the goal is 1.2" in miss for miss in told)
     assert len(speed.misses(changed(smoke, set_ours(101.0)))) > len(told)
 
     def slow_import(results: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ Three ways lead to the same numbers:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,7 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
     if not _fits_plainly(x, tables, out):
         tables = rotary.fitting(x, tables, out)
     if _is_watched(x):
-        turned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
-        return turned if out is None else out.copy_(turned)
+        return _rotate_watched(x, tables, layout, out)
     recorded = x.requires_grad or tables.cos.requires_grad or tables.sin.requires_grad
     if (recorded or (out is not None and out.requires_grad)) and torch.is_grad_enabled():
         return _rotate_recorded(x, tables, layout, out)
@@ -72,6 +72,57 @@ def _is_watched(x: torch.Tensor) -> bool:
         or torch._C._are_functorch_transforms_active()
         or forward_ad._current_level >= 0
     )
+
+
+def _rotate_watched(
+    x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None
+) -> torch.Tensor:
+    """Plain arithmetic, in the form that a compiler makes one kernel of."""
+    if out is None:
+        if layout == "interleaved" and _compiles_as_words(x, tables):
+            return _turned_words(x, tables)
+        turned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
+        return turned
+    members = rotary.turned_members(array_api_compat.torch, x, tables, layout)
+    if tables.dim < x.shape[-1] and out is not x:
+        out[..., tables.dim :] = x[..., tables.dim :]
+    for columns, member in zip(rotary.columns(tables.dim, layout), members, strict=True):
+        out[..., columns] = member
+    return out
+
+
+def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
+    """Whether x is bfloat16 pairs that may be read as 32-bit words, which no gradient passes through."""
+    return (
+        torch.compiler.is_compiling()
+        and not torch.compiler.is_exporting()
+        and not (torch.is_grad_enabled() and x.requires_grad)
+        and x.dtype == torch.bfloat16
+        and tables.cos.dtype == torch.float32
+        and tables.dim == x.shape[-1]
+        and x.is_contiguous()
+        and sys.byteorder == "little"
+    )
+
+
+def _turned_words(x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
+    """x with columns 2j and 2j+1 turned, a 32-bit word a pair.
+
+    A bfloat16 is the upper half of a float32. Shifts and masks take a word apart and join it again, all in
+    one vectorised kernel, where strided columns would be read and written one by one.
+    """
+    upper = -(1 << 16)  # a mask of the upper 16 bits
+    words = x.view(torch.int32)
+    first, second = (words << 16).view(torch.float32), (words & upper).view(torch.float32)
+    new_first = _rounded_word(first * tables.cos - second * tables.sin)
+    new_second = _rounded_word(second * tables.cos + first * tables.sin)
+    return (((new_first >> 16) & ~upper) | (new_second & upper)).view(torch.bfloat16)
+
+
+def _rounded_word(x: torch.Tensor) -> torch.Tensor:
+    """The bits of a float32, rounded to the nearest bfloat16 in their upper half, ties to even."""
+    bits = x.view(torch.int32)
+    return torch.where(x.isnan(), 0x7FC00000, bits + 0x7FFF + ((bits >> 16) & 1))
 
 
 def _rotate_recorded(

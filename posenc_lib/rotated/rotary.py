@@ -251,26 +251,37 @@ def table_dtype(like: Array, dtype: Any) -> Any:
 
 
 def turn(xp: Any, x: Array, tables: RotaryTables, layout: str) -> Array:
-    """The rotation itself, in functions of the array API standard alone.
-
-    Each member of the pairs is cast on its own, before they are joined: compilers then fuse all
-    into one vectorised loop.
-    """
-    dim, cos, sin = tables.dim, tables.cos, tables.sin
-    moving = xp.astype(x[..., :dim], cos.dtype, copy=False)
+    """The rotation itself, in functions of the array API standard alone."""
+    first, second = turned_members(xp, x, tables, layout)
     if layout == "half":
-        first, second = moving[..., : dim // 2], moving[..., dim // 2 :]
+        parts = [first, second]
     else:
-        first, second = moving[..., 0::2], moving[..., 1::2]
-    new_first = xp.astype(first * cos - second * sin, x.dtype, copy=False)
-    new_second = xp.astype(second * cos + first * sin, x.dtype, copy=False)
-    if layout == "half":
-        parts = [new_first, new_second]
-    else:
-        parts = [xp.reshape(xp.stack([new_first, new_second], axis=-1), moving.shape)]
-    if dim < x.shape[-1]:
-        parts.append(x[..., dim:])
+        parts = [xp.reshape(xp.stack([first, second], axis=-1), (*x.shape[:-1], tables.dim))]
+    if tables.dim < x.shape[-1]:
+        parts.append(x[..., tables.dim :])
     return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-1)
+
+
+def turned_members(xp: Any, x: Array, tables: RotaryTables, layout: str) -> tuple[Array, Array]:
+    """The first and the second members of all pairs, turned: two arrays of (..., dim/2).
+
+    Each is cast on its own, before they are joined: compilers then fuse all into one vectorised loop.
+    """
+    first_columns, second_columns = columns(tables.dim, layout)
+    first, second = (
+        xp.astype(x[..., place], tables.cos.dtype, copy=False) for place in (first_columns, second_columns)
+    )
+    return (
+        xp.astype(first * tables.cos - second * tables.sin, x.dtype, copy=False),
+        xp.astype(second * tables.cos + first * tables.sin, x.dtype, copy=False),
+    )
+
+
+def columns(dim: int, layout: str) -> tuple[slice, slice]:
+    """Where the first and the second members of the pairs stand."""
+    if layout == "half":
+        return slice(0, dim // 2), slice(dim // 2, dim)
+    return slice(0, dim, 2), slice(1, dim, 2)
 
 
 def require_vectors(x: Any) -> Any:

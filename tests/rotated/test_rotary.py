@@ -479,6 +479,20 @@ def test_compiled_bfloat16(layout: str) -> None:
     torch.testing.assert_close(y.grad, z.grad)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_compiled_in_place(layout: str) -> None:
+    """Some columns only, and the same tensor read and written."""
+    torch._dynamo.reset()
+    x, tables = torch.from_numpy(vectors(2, 5, 12)).float(), rotary_tables(torch.arange(5) + 7, 8)
+    wanted = rotate(x, tables, layout=layout)
+    turn = torch.compile(lambda x, out: rotate(x, tables, layout=layout, out=out), fullgraph=True)
+    out = torch.empty_like(x)
+    torch.testing.assert_close(turn(x, out), wanted)
+    torch.testing.assert_close(out, wanted)
+    turn(x, x)
+    torch.testing.assert_close(x, wanted)
+
+
 def test_compiled_for_any_length() -> None:
     torch._dynamo.reset()
     turn = torch.compile(lambda x: apply_rotary(x, x.shape[-2], layout="half"), fullgraph=True, dynamic=True)

@@ -1,0 +1,312 @@
+"""The figures that a reader can move: their sliders, and the picture that stands where no script runs.
+
+A page draws them itself, without Python (`book/web/src/figures/`). What each slider may hold and where it
+starts is written here alone, and reaches the page with the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posenc_lib.added.sinusoidal import similarity, sinusoidal
+from posenc_lib.angles import frequencies
+from posenc_lib.biased.alibi import alibi_slopes
+from posenc_lib.checking.messages import _
+from posenc_lib.figures import formula
+from posenc_lib.figures.picture import (
+    BLUE,
+    DIVERGING,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    Picture,
+    canvas,
+    finish,
+)
+from posenc_lib.rotated.rotary import apply_rotary
+from posenc_lib.rotated.scaling import LinearScaling, NTKScaling, YaRNScaling
+
+# One pair of a query and of a key, before they are turned.
+QUERY, KEY = (1.2, 0.4), (0.6, 1.0)
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A setting that a reader moves: the values that it may take, in order, and where it starts."""
+
+    name: str
+    values: tuple[float, ...]
+    start: float
+
+
+@dataclass(frozen=True)
+class LiveFigure:
+    """A figure that a page can draw: its sliders, and how to draw it once, by name of the slider."""
+
+    sliders: tuple[Slider, ...]
+    draw: Callable[..., Picture]
+
+    def at(self, **given: float) -> LiveFigure:
+        """The same figure with other starts.
+
+        Raises:
+            ValueError: there is no such slider, or it has no such value.
+        """
+        names = [slider.name for slider in self.sliders]
+        for name in given:
+            if name not in names:
+                raise ValueError(f"there is no slider {name!r} here; there are {', '.join(names)}")
+        started = (_started(slider, given.get(slider.name, slider.start)) for slider in self.sliders)
+        return replace(self, sliders=tuple(started))
+
+    def picture(self) -> Picture:
+        """The figure as it is before anybody moves a slider."""
+        return self.draw(**{slider.name: slider.start for slider in self.sliders})
+
+
+def _started(slider: Slider, start: float) -> Slider:
+    if start not in slider.values:
+        allowed = ", ".join(f"{value:g}" for value in slider.values)
+        raise ValueError(f"{slider.name}={start:g} is no value of this slider; give one of {allowed}")
+    own = slider.values[slider.values.index(start)]  # 40, where 40.0 was given
+    return replace(slider, start=own)
+
+
+def heatmap(*, dim: int, base: float, length: int) -> Picture:
+    """The table of the sinusoidal encoding as colours."""
+    with canvas(width=7.0, height=4.2) as figure:
+        axes = figure.subplots()
+        table = sinusoidal(length, dim, base=base)
+        image = axes.imshow(table, aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, extent=(0, dim, length, 0))
+        axes.grid(visible=False)
+        axes.set_xlabel(_("column (even: sine, odd: cosine)"))
+        axes.set_ylabel(_("position"))
+        figure.colorbar(image, ax=axes, ticks=[-1, 0, 1]).set_label(_("value"))
+        return finish(
+            figure,
+            alt=_(
+                "Heat map of the sinusoidal encoding: {length} positions downwards, {dim} columns to the "
+                "right, base {base:,g}, values from minus 1 (blue) to 1 (red). The columns on the left "
+                "change quickly from position to position, those on the right slowly."
+            ).format(length=length, dim=dim, base=base),
+        )
+
+
+def clocks(*, position: int, dim: int) -> Picture:
+    """One clock a pair."""
+    return formula.clocks(position, dim)
+
+
+def first_rise(values: np.ndarray) -> int | None:
+    """The first index from which the next value is larger; None where none is."""
+    rises = np.flatnonzero(np.diff(values) > 0)
+    return int(rises[0]) if rises.size else None
+
+
+def dot_product(*, dim: int, base: float, length: int) -> Picture:
+    """The dot product of two encodings against their offset, with its first rise marked."""
+    values = similarity(np.arange(length + 1), dim, base=base)
+    rise = first_rise(values)
+    with canvas(width=7.0, height=3.6) as figure:
+        axes = figure.subplots()
+        axes.plot(values, color=BLUE, linestyle="-", marker="o", markersize=3)
+        if rise is not None:
+            axes.axvline(rise, color=ORANGE, linestyle=":", linewidth=1.5)
+            axes.plot([rise], [values[rise]], color=ORANGE, marker="D", markersize=8)
+            words = _("first rise: after offset {offset}").format(offset=rise)
+            axes.annotate(words, (rise, dim / 2), textcoords="offset points", xytext=(8, -4))
+        axes.set_xlabel(_("offset (positions)"))
+        axes.set_ylabel(_("dot product of the two encodings"))
+        told = _(
+            "Dot product of two sinusoidal encodings of width {dim}, base {base:,g}, against their offset "
+            "from 0 to {length}. It is largest, {largest:g}, at offset 0."
+        ).format(dim=dim, base=base, length=length, largest=dim / 2)
+        if rise is not None:
+            told += " " + _("It rises for the first time after offset {offset}, which is marked.").format(
+                offset=rise
+            )
+        return finish(figure, alt=told)
+
+
+def rotary(*, query: int, key: int, shift: int, frequency: float) -> Picture:
+    """One pair of a query and of a key, turned by their positions, and their score."""
+
+    def turned(pair: tuple[float, float], position: float) -> np.ndarray:
+        # Width 2 has frequency 1: the position times the frequency is the angle.
+        return np.asarray(apply_rotary(np.asarray([pair]), np.asarray([position * frequency]))[0])
+
+    def score(offset: int) -> float:
+        return float(turned(QUERY, 0) @ turned(KEY, offset))
+
+    offsets = np.arange(-40, 41)
+    with canvas(width=8.0, height=3.4) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=(1, 1.5))
+        rim = np.linspace(0, 2 * np.pi, 200)
+        left.plot(1.3 * np.cos(rim), 1.3 * np.sin(rim), color=GREY, linestyle="-", linewidth=1)
+        placed = (
+            (QUERY, query + shift, BLUE, "o", _("query, position {at}")),
+            (KEY, key + shift, ORANGE, "s", _("key, position {at}")),
+        )
+        for pair, position, colour, marker, words in placed:
+            (x, y), (a, b) = turned(pair, 0), turned(pair, position)
+            left.plot([0, x], [0, y], color=colour, linestyle=":", linewidth=1.5)
+            left.plot([0, a], [0, b], color=colour, linestyle="-", label=words.format(at=position))
+            left.plot([a], [b], color=colour, marker=marker, markersize=7)
+        left.set_aspect("equal")
+        left.axis("off")
+        left.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0))
+        right.plot(offsets, [score(offset) for offset in offsets.tolist()], color=GREEN, linestyle="-")
+        right.plot([key - query], [score(key - query)], color=PURPLE, marker="D", markersize=9)
+        right.set_xlabel(_("key position − query position"))
+        right.set_ylabel(_("score (dot product)"))
+        return finish(
+            figure,
+            alt=_(
+                "Left: one pair of a query and one of a key, as arrows from the centre of a circle. RoPE has "
+                "turned each, counterclockwise, by its position times {frequency:g} rad: the query by "
+                "position {query}, the key by position {key}. Right: their score against the difference of "
+                "the positions, a wave. At the difference {offset} a mark shows the score of the two arrows, "
+                "{score:.3f}."
+            ).format(
+                frequency=frequency,
+                query=query + shift,
+                key=key + shift,
+                offset=key - query,
+                score=score(key - query),
+            ),
+        )
+
+
+def alibi(*, heads: int, distance: int) -> Picture:
+    """ALiBi's slopes, and the bias of each head against the distance."""
+    slopes = alibi_slopes(heads)
+    power = 2 ** (heads.bit_length() - 1)
+    number = np.arange(1, heads + 1)
+    with canvas(width=8.0, height=3.6) as figure:
+        left, right = figure.subplots(1, 2)
+        left.plot(number[:power], slopes[:power], color=BLUE, linestyle="none", marker="o", markersize=5)
+        left.plot(number[power:], slopes[power:], color=ORANGE, linestyle="none", marker="s", markersize=5)
+        left.set_yscale("log", base=2)
+        left.set_xlabel(_("head"))
+        left.set_ylabel(_("slope (per position)"))
+        for head, slope in enumerate(slopes):
+            colour, dash = (BLUE, "-") if head < power else (ORANGE, "--")
+            right.plot([0, 200], [0, -200 * slope], color=colour, linestyle=dash, linewidth=1.5)
+        right.axvline(distance, color=GREY, linestyle=":", linewidth=1.5)
+        right.set_xlim(0, 200)
+        right.set_ylim(-30, 1)
+        right.set_xlabel(_("distance back to the key (positions)"))
+        right.set_ylabel(_("bias on the score"))
+        return finish(
+            figure,
+            alt=_(
+                "Left: the slopes of {heads} heads on a logarithmic axis, from {steepest:.3g} down to "
+                "{gentlest:.3g}. Right: the bias of each head against the distance, a straight line down "
+                "from 0. At distance {distance} the steepest is at {lowest:.3g} and the gentlest at "
+                "{highest:.3g}."
+            ).format(
+                heads=heads,
+                steepest=slopes.max(),
+                gentlest=slopes.min(),
+                distance=distance,
+                lowest=-distance * slopes.max(),
+                highest=-distance * slopes.min(),
+            ),
+        )
+
+
+def wavelengths(*, head_dim: int, base: float, original_length: int, factor: float) -> Picture:
+    """The wavelength of each pair, plain and with three rules that stretch the context."""
+    rules = (
+        (_("plain RoPE"), None, GREY, "-", 4.0),
+        (_("PI"), LinearScaling(factor), BLUE, "--", 2.0),
+        (_("NTK"), NTKScaling(factor), ORANGE, "-.", 2.0),
+        (_("YaRN"), YaRNScaling(factor, original_length=original_length), GREEN, ":", 2.5),
+    )
+    with canvas(width=7.5, height=4.0) as figure:
+        axes = figure.subplots()
+        for name, rule, colour, dash, width in rules:
+            turns = 2 * np.pi / frequencies(head_dim, base=base, scaling=rule)
+            axes.plot(turns, color=colour, linestyle=dash, linewidth=width, label=name)
+        levels = (
+            (original_length, _("trained context: {length:,g}")),
+            (factor * original_length, _("stretched context: {length:,g}")),
+        )
+        for level, words in levels:
+            axes.axhline(level, color=PURPLE, linestyle="--", linewidth=1)
+            axes.text(0, level * 1.1, words.format(length=level), va="bottom")
+        axes.set_yscale("log")
+        axes.set_xlabel(_("pair"))
+        axes.set_ylabel(_("wavelength (positions)"))
+        axes.legend(loc="lower right")
+        return finish(
+            figure,
+            alt=_(
+                "Wavelength of each of the {pairs} pairs of a head of width {head_dim}, base {base:,g}, on a "
+                "logarithmic axis. Plain RoPE is a straight line upwards. For a context {factor:g} times as "
+                "long, PI lifts it everywhere by that factor; NTK lifts the first pair not at all and the "
+                "last by the factor; YaRN leaves the fast pairs, lifts the slow ones by the factor, and "
+                "ramps in between. Two level lines mark the trained context, {trained:,g} positions, and the "
+                "stretched one, {stretched:,g}."
+            ).format(
+                pairs=head_dim // 2,
+                head_dim=head_dim,
+                base=base,
+                factor=factor,
+                trained=original_length,
+                stretched=factor * original_length,
+            ),
+        )
+
+
+_WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
+_BASES = (100, 1000, 10_000, 100_000, 1_000_000)
+
+FIGURES = {
+    "heatmap": LiveFigure(
+        (
+            Slider("dim", _WIDTHS, 64),
+            Slider("base", (10, *_BASES), 10_000),
+            Slider("length", tuple(range(10, 401, 10)), 100),
+        ),
+        heatmap,
+    ),
+    "clocks": LiveFigure(
+        (Slider("position", tuple(range(201)), 40), Slider("dim", (4, 8, 16), 8)),
+        clocks,
+    ),
+    "dot-product": LiveFigure(
+        (
+            Slider("dim", _WIDTHS, 64),
+            Slider("base", _BASES, 10_000),
+            Slider("length", tuple(range(20, 301, 20)), 60),
+        ),
+        dot_product,
+    ),
+    "rotary": LiveFigure(
+        (
+            Slider("query", tuple(range(41)), 4),
+            Slider("key", tuple(range(41)), 12),
+            Slider("shift", tuple(range(101)), 0),
+            Slider("frequency", (0.05, 0.1, 0.2, 0.5, 1), 0.1),
+        ),
+        rotary,
+    ),
+    "alibi": LiveFigure(
+        (Slider("heads", tuple(range(1, 33)), 8), Slider("distance", tuple(range(1, 201)), 50)),
+        alibi,
+    ),
+    "wavelengths": LiveFigure(
+        (
+            Slider("head_dim", (32, 64, 80, 96, 128, 256), 128),
+            Slider("base", (1000, 10_000, 100_000, 500_000, 1_000_000), 10_000),
+            Slider("original_length", tuple(2**n for n in range(9, 16)), 4096),
+            Slider("factor", (1, 2, 4, 8, 16, 32), 4),
+        ),
+        wavelengths,
+    ),
+}
