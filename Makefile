@@ -50,7 +50,7 @@ exercises: $(READY)
 	@$(BIN)/python -m posenc_lib.grading.release
 
 test: lint types
-	@$(BIN)/python tests/browser/chromium.py --install
+	@$(BIN)/python tests/system.py
 	@$(BIN)/python -m pytest
 
 quick: lint types

@@ -15,14 +15,22 @@ c.CourseDirectory.autograded_directory = "course/autograded"
 c.CourseDirectory.feedback_directory = "course/feedback"
 
 # nbgrader does not create the database's folder itself.
-_course = Path.cwd() / "course"
+_course = Path(__file__).resolve().parent / "course"
 _course.mkdir(exist_ok=True)
 c.CourseDirectory.db_url = f"sqlite:///{_course / 'gradebook.db'}"
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line with your answer"}
 
-# A learner who deletes a check gets it back before grading.
-c.OverwriteCells.add_missing_cells = True
+# Learners' code runs behind walls and is judged outside (`posenc_lib.grading`), not in nbgrader's kernel.
+c.Autograde.exporter_class = "posenc_lib.grading.nbgrader_plugin.SubmissionExporter"
+c.Autograde.autograde_preprocessors = [
+    "posenc_lib.grading.nbgrader_plugin.GradeOutside",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
 
-# No cell of the course needs longer, and one that loops must end.
-c.Execute.timeout = 60
+# Seconds and MiB that one submission may take under `nbgrader autograde`.
+c.GradeOutside.time_limit = 60.0
+c.GradeOutside.memory_limit = 2048

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from posenc_lib.checking.messages import _
 from posenc_lib.checking.report import CaseResult, Report
-from posenc_lib.checking.run import Outcome, run
+from posenc_lib.checking.run import Outcome, call, run
 from posenc_lib.exercises import Case, Exercise, Mistake
 
 
@@ -23,34 +24,45 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
     Raises:
         ValueError: there are more or fewer outcomes than cases.
     """
-    cases = exercise.cases(seed)
+    cases, expected = right_outcomes(exercise, seed)
     if len(outcomes) != len(cases):
         raise ValueError(f"{len(outcomes)} outcomes were given for {len(cases)} cases; give one a case")
     with warnings.catch_warnings():
-        # Known mistakes overflow and divide by zero on purpose; the learner did not write them.
+        # Wrong answers overflow and divide by zero in the comparison too; the learner knows already.
         warnings.simplefilter("ignore")
-        expected = run(exercise.reference, cases, exercise.array_library)
         results = tuple(
-            CaseResult(case.label, difference(exercise, want, got))
+            CaseResult(case.label, difference(exercise, want, got), want.value, got.value)
             for case, want, got in zip(cases, expected, outcomes, strict=True)
         )
-        passed = all(result.passed for result in results)
-        mistake = None if passed else find_mistake(exercise, outcomes, cases)
-        notes = () if passed or mistake else _certain_notes(exercise, cases, outcomes)
+        if all(result.passed for result in results):
+            return Report(exercise, results)
+        mistake = next((each for each in exercise.mistakes if makes(exercise, each, outcomes, cases)), None)
+        notes = () if mistake else _certain_notes(exercise, cases, outcomes)
     return Report(exercise, results, mistake, notes)
 
 
-def find_mistake(exercise: Exercise, outcomes: Sequence[Outcome], cases: Sequence[Case]) -> Mistake | None:
-    """The known mistake that gives these very outcomes on every case, or None.
+@lru_cache(maxsize=128)
+def right_outcomes(exercise: Exercise, seed: int) -> tuple[tuple[Case, ...], tuple[Outcome, ...]]:
+    """The cases of a seed, and what the reference gives on each."""
+    cases = exercise.cases(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cases, run(exercise.reference, cases, exercise.array_library)
+
+
+def makes(exercise: Exercise, mistake: Mistake, outcomes: Sequence[Outcome], cases: Sequence[Case]) -> bool:
+    """Whether these are the very outcomes that the mistake gives, on every case.
 
     A mistake is named only where the answer does exactly what the mistake does: a wrong diagnosis
     is worse than none.
     """
-    for mistake in exercise.mistakes:
-        known = run(mistake.answer, cases, exercise.array_library)
-        if all(difference(exercise, want, got) is None for want, got in zip(known, outcomes, strict=True)):
-            return mistake
-    return None
+    with warnings.catch_warnings():
+        # Known mistakes overflow and divide by zero on purpose; the learner did not write them.
+        warnings.simplefilter("ignore")
+        return all(
+            difference(exercise, call(mistake.answer, case.args, exercise.array_library), got) is None
+            for case, got in zip(cases, outcomes, strict=True)
+        )
 
 
 def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:

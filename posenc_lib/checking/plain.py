@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
 import numpy as np
 
 NUMERIC_KINDS = "biufc"
+MAX_DEPTH = 40
+"""How deep lists and tuples may lie in one another; an array has at most 64 axes, an answer hardly four."""
+
+_DTYPE = re.compile(rf"[<>|=]?[{NUMERIC_KINDS}]\d{{1,2}}")
 
 
 class NotPlain(TypeError):
@@ -56,25 +61,36 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """Plain data from what `encode` gave; ValueError where it is malformed."""
-    if isinstance(value, list):
-        return [decode(each) for each in value]
-    if not isinstance(value, dict):
-        return value
+    """Plain data from what `encode` gave, whoever wrote it; ValueError where it is malformed."""
     try:
-        if "array" in value:
-            dtype = np.dtype(value["dtype"])
-            if dtype.kind not in NUMERIC_KINDS:
-                raise ValueError(f"dtype {dtype} is not numeric")
-            flat = np.frombuffer(base64.b64decode(value["array"], validate=True), dtype)
-            return flat.reshape(value["shape"]).copy()
-        if "complex" in value:
-            return complex(*value["complex"])
-        if "tuple" in value:
-            return tuple(decode(each) for each in value["tuple"])
-        return {key: decode(each) for key, each in value["dict"].items()}
+        return _decode(value, MAX_DEPTH)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"malformed data: {error}") from error
+
+
+def _decode(value: Any, depth: int) -> Any:
+    if depth == 0:
+        raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, list):
+        return [_decode(each, depth - 1) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return _decode_array(**value)
+    if "complex" in value:
+        real, imaginary = value["complex"]
+        return complex(float(real), float(imaginary))
+    if "tuple" in value:
+        return tuple(_decode(list(value["tuple"]), depth))
+    return {key: _decode(each, depth - 1) for key, each in value["dict"].items()}
+
+
+def _decode_array(array: str, dtype: str, shape: list[int]) -> np.ndarray:
+    if not _DTYPE.fullmatch(dtype):
+        raise ValueError(f"dtype {dtype} is not numeric")
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("a shape is made of whole numbers from 0")
+    return np.frombuffer(base64.b64decode(array, validate=True), np.dtype(dtype)).reshape(shape).copy()
 
 
 def _from_torch(tensor: Any) -> np.ndarray:

@@ -6,14 +6,18 @@ import contextlib
 import copy
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from posenc_lib.checking.plain import NotPlain, to_plain
-from posenc_lib.exercises import Case
+
+if TYPE_CHECKING:  # Where an answer is graded, no exercise is within reach.
+    from posenc_lib.exercises import Case
+
+Library = Literal["numpy", "torch"]
 
 
 @dataclass(frozen=True)
@@ -28,28 +32,28 @@ class Outcome:
     """The exception's message and line, or what came back instead of plain data."""
 
 
-def run(
-    answer: Callable[..., Any], cases: Iterable[Case], library: Literal["numpy", "torch"] = "numpy"
-) -> tuple[Outcome, ...]:
+def run(answer: Callable[..., Any], cases: Iterable[Case], library: Library = "numpy") -> tuple[Outcome, ...]:
     """One outcome a case. The answer gets copies, so it cannot spoil the next case's inputs."""
-    return tuple(_call(answer, case, library) for case in cases)
+    return tuple(call(answer, case.args, library) for case in cases)
 
 
-def _call(answer: Callable[..., Any], case: Case, library: str) -> Outcome:
-    arguments = [_for_library(copy.deepcopy(each), library) for each in case.args]
+def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "numpy") -> Outcome:
+    """The outcome of one call, on copies of the arguments."""
+    arguments = [for_library(copy.deepcopy(each), library) for each in args]
     try:
         # nbgrader takes away all points where anything stands on stderr, a warning too.
         with contextlib.redirect_stderr(sys.stdout):
             returned = answer(*arguments)
     except Exception as error:
-        return Outcome("raised", error_type=type(error).__name__, text=_describe(error))
+        return Outcome("raised", error_type=type(error).__name__, text=describe(error))
     try:
         return Outcome("value", value=to_plain(returned))
     except NotPlain as error:
         return Outcome("malformed", text=str(error))
 
 
-def _for_library(value: Any, library: str) -> Any:
+def for_library(value: Any, library: Library) -> Any:
+    """An array as that library's; anything else as it is."""
     if library == "numpy" or not isinstance(value, np.ndarray):
         return value
     import torch
@@ -57,7 +61,7 @@ def _for_library(value: Any, library: str) -> Any:
     return torch.from_numpy(value)
 
 
-def _describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """The message, with the line of the learner's own code where it happened."""
     here = __file__
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != here]

@@ -11,9 +11,9 @@ import importlib
 import pkgutil
 from functools import cache
 
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
 
-__all__ = ["Case", "Exercise", "Mistake", "Property", "all_exercises", "exercise"]
+__all__ = ["BASIC", "Case", "Exercise", "Mistake", "Property", "all_exercises", "exercise"]
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from posenc_lib._arrays import Array
 from posenc_lib.attention import attention
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
 
 Generator = np.random.Generator
 
@@ -35,9 +35,9 @@ def _softmax_cases(rng: Generator) -> Iterator[Case]:
     yield Case("two rows of three scores", (rng.normal(size=(2, 3)),))
     yield Case("four rows of four scores", (rng.normal(size=(4, 4)),))
     yield Case("two heads, each with three rows of four scores", (rng.normal(size=(2, 3, 4)),))
-    yield Case("scores around 1000", (np.array([1000.0, 1001.0, 999.5]),))
-    yield Case("scores around -1000", (np.array([-1000.0, -1001.0, -1000.5]),))
-    yield Case("one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),))
+    yield Case("scores around 1000", (np.array([1000.0, 1001.0, 999.5]),), group="large scores")
+    yield Case("scores around -1000", (np.array([-1000.0, -1001.0, -1000.5]),), group="large scores")
+    yield Case("one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),), group="large scores")
     yield Case("a score of minus infinity", (np.array([0.5, -np.inf, 1.0]),))
 
 
@@ -90,6 +90,7 @@ SOFTMAX = Exercise(
     difficulty=1,
     reference=_softmax,
     make_cases=_softmax_cases,
+    credit=((BASIC, 0.5), ("large scores", 0.5)),
     properties=(
         Property(
             lambda args, value: bool(np.all(np.isfinite(value))),

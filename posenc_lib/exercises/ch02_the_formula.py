@@ -9,7 +9,7 @@ import numpy as np
 
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
 
 BASE = 10000.0
 CHAPTER = "02-the-formula"
@@ -672,6 +672,7 @@ WRONG_COLUMNS = Exercise(
 # --- sinusoidal ------------------------------------------------------------------------------
 
 FAR = 1_000_000
+UNUSUAL = "negative, fractional and far positions"
 
 
 def _table(positions: np.ndarray, dim: int) -> Any:
@@ -689,7 +690,8 @@ def _table_cases(rng: np.random.Generator) -> Iterator[Case]:
         ("random positions, dim 16", rng.integers(0, 500, size=7), 16),
         (f"position {FAR:,}, dim 8", np.asarray([FAR, FAR + 1]), 8),
     ):
-        yield Case(label, (positions, dim))
+        unusual = positions.min() < 0 or positions.max() > FAR
+        yield Case(label, (positions, dim), group=UNUSUAL if unusual else BASIC)
 
 
 def _table_by_slices(positions: np.ndarray, dim: int) -> np.ndarray:
@@ -743,6 +745,7 @@ SINUSOIDAL = Exercise(
     difficulty=3,
     reference=_table,
     make_cases=_table_cases,
+    credit=((BASIC, 0.75), (UNUSUAL, 0.25)),
     # float32 is good to 1e-4 at position 1000; position 1,000,000 needs float64 angles.
     absolute_tolerance=1e-4,
     properties=(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+
+BASIC = ""
+"""The group of cases that must be right before any other group counts."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,9 @@ class Case:
 
     label: str
     args: tuple[Any, ...] = ()
+    """Plain data; or callables from plain data to plain data, which are answered from outside in grading."""
+    group: str = BASIC
+    """Which part of the credit it decides, where the exercise gives partial credit."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,16 @@ class Exercise:
     """Which arrays the function is given."""
     relative_tolerance: float = 1e-5
     absolute_tolerance: float = 1e-6
+    credit: tuple[tuple[str, float], ...] = ((BASIC, 1.0),)
+    """Share of the points for each group of cases, the basic one first. By default all or nothing."""
+
+    def __post_init__(self) -> None:
+        shares = [share for _, share in self.credit]
+        if self.credit[0][0] != BASIC or min(shares) <= 0 or not math.isclose(sum(shares), 1.0):
+            raise ValueError(
+                f"{self.id}: credit is {self.credit}; give the basic group {BASIC!r} first, every group "
+                "a share above 0, and let the shares sum to 1"
+            )
 
     @property
     def chapter(self) -> str:
@@ -74,3 +92,8 @@ class Exercise:
     def cases(self, seed: int = 0) -> tuple[Case, ...]:
         """The cases of one run: the same seed gives the same cases."""
         return tuple(self.make_cases(np.random.default_rng(seed)))
+
+    @property
+    def lends(self) -> frozenset[str]:
+        """Names of `posenc_lib` that an answer may call in grading: those that a hint tells it to call."""
+        return frozenset(re.findall(r"\bposenc_lib\.(\w+)\(", " ".join(self.hints)))

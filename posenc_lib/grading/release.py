@@ -80,6 +80,8 @@ def source_notebook(text: Path) -> NotebookNode:
 def cost(asked: Exercise) -> str:
     """Points, minutes and difficulty, as a learner reads them."""
     points = f"{asked.points} point" + ("s" if asked.points > 1 else "")
+    for group, share in asked.credit[1:]:
+        points += f", {share * asked.points:g} of them for {group}"
     dots = "●" * asked.difficulty + "○" * (5 - asked.difficulty)
     return f"*{points} · about {asked.minutes} minutes · difficulty {dots} ({asked.difficulty} of 5)*"
 

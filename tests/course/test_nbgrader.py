@@ -1,4 +1,4 @@
-"""nbgrader, for real: release, five submissions, autograde, feedback, export."""
+"""nbgrader's own commands on our configuration: release, seven submissions, autograde, feedback, export."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ LOST = POINTS["frequencies"]
         ("own", TOTAL - LOST),
         ("warns", TOTAL),
         ("blank", 0),
-        ("deleted", TOTAL),  # nbgrader puts the deleted check back, and the answer is right
+        ("deleted", TOTAL),  # an answer is found by its name
         ("deleted-wrong", TOTAL - LOST),  # deleting a check does not save a wrong answer
     ],
 )

@@ -1,0 +1,100 @@
+"""The same grading inside `nbgrader autograde`: learners' code never runs with the instructor's rights.
+
+`nbgrader_config.py` names both classes. The marks are those of `posenc grade`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, cast
+
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Float, Integer
+from traitlets.config import Config
+
+from posenc_lib.grading.course import Course
+from posenc_lib.grading.grade import grade_file, malformed
+from posenc_lib.grading.gradebook import Marks
+from posenc_lib.grading.grades import Limits
+from posenc_lib.grading.journal import Entry, Journal
+from posenc_lib.grading.submission import Unreadable, fingerprint, read_submission
+from posenc_lib.grading.writeup import Release, autograded_notebook
+
+
+class SubmissionExporter(NotebookExporter):
+    """Reads submissions as `posenc grade` does, so that a file that is no notebook stops nothing."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[str, Any]:
+        course = Course.from_config(self.config, Path.cwd())
+        facts = (resources or {}).get("nbgrader", {})
+        student, assignment = facts.get("student", ""), facts.get("assignment", "")
+        if Path(filename).absolute() != course.submitted_file(student, assignment):
+            return cast(tuple[str, Any], super().from_filename(filename, resources, **kw))
+        release = _release(course, assignment, self.config)
+        entry = _ungraded(course, student, assignment)
+        notebook = autograded_notebook(release, entry)
+        return cast(tuple[str, Any], cast(Any, self).from_notebook_node(notebook, resources, **kw))
+
+
+class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
+    """In the place of nbgrader's `Execute`: run the submission behind walls, and judge it outside."""
+
+    time_limit = Float(Limits.wall_seconds, help="Seconds for one submission.").tag(config=True)
+    memory_limit = Integer(Limits.memory_bytes // 2**20, help="MiB for one submission.").tag(config=True)
+    unsafe = Bool(False, help="Run learners' code with your rights where the sandbox cannot work.").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        course = Course.from_config(self.config, Path.cwd())
+        student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+        limits = replace(
+            Limits(),
+            wall_seconds=self.time_limit,
+            cpu_seconds=max(1, round(self.time_limit)),
+            memory_bytes=self.memory_limit * 2**20,
+        )
+        path = course.submitted_file(student, assignment)
+        with course.lock(), Journal(course.state) as journal:
+            seed = course.seed(student, assignment)
+            entry = Entry.from_json(
+                grade_file(str(path), student, assignment, seed, asdict(limits), self.unsafe)
+            )
+            journal.add(entry)
+        _remove_followed_links(course, entry)
+        return autograded_notebook(_release(course, assignment, self.config), entry), resources
+
+
+def _release(course: Course, assignment: str, config: Config) -> Release:
+    with Marks(course, assignment, config) as marks:
+        return marks.release
+
+
+def _ungraded(course: Course, student: str, assignment: str) -> Entry:
+    """What was handed in, before anything of it ran."""
+    path = course.submitted_file(student, assignment)
+    try:
+        submission = read_submission(path, assignment)
+    except Unreadable as error:
+        state = fingerprint(path)
+        return Entry(malformed(student, assignment, 0, state, error.reason), (), state)
+    nothing = malformed(student, assignment, 0, submission.digest, "")
+    return Entry(replace(nothing, notes=()), submission.cells, submission.digest)
+
+
+def _remove_followed_links(course: Course, entry: Entry) -> None:
+    """nbgrader copied what links in the submission lead to; no learner may get that with the feedback."""
+    student, assignment = entry.grade.student, entry.grade.assignment
+    submitted, copied = course.submitted / student / assignment, course.autograded / student / assignment
+    for folder, folders, names in os.walk(copied):
+        for name in folders + names:
+            copy = Path(folder) / name
+            # A submission that was not read may be a link itself.
+            linked = not entry.cells or (submitted / copy.relative_to(copied)).is_symlink()
+            if linked and copy != copied / f"{assignment}.ipynb":
+                shutil.rmtree(copy) if copy.is_dir() else copy.unlink()

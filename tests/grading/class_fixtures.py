@@ -1,0 +1,136 @@
+"""A small class for the tests: a released course, notebooks to hand in, the command as a user types it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from posenc_lib.exercises import all_exercises
+from posenc_lib.grading.release import release
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTER = "02-the-formula"
+POINTS = {each.function: float(each.points) for each in all_exercises() if each.chapter == CHAPTER}
+TOTAL = sum(POINTS.values())
+
+NO_DIVISION = """
+def frequencies(dim):
+    return 10000.0 ** -np.arange(0.0, dim, 2)
+"""
+
+
+class Class:
+    """A course in a folder of its own, whose learners hand in what a test says."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def blank(self) -> nbformat.NotebookNode:
+        """The notebook as released."""
+        return nbformat.read(self.root / "exercises" / CHAPTER / f"{CHAPTER}.ipynb", as_version=4)
+
+    def solved(self, **answers: str) -> nbformat.NotebookNode:
+        """The notebook with the model answers, or those given here."""
+        text = jupytext.read(ROOT / "solutions" / f"{CHAPTER}.md")
+        model = iter(cell.source for cell in text.cells if "### BEGIN SOLUTION" in cell.source)
+        notebook = self.blank()
+        for cell in notebook.cells:
+            settings = cell.metadata.get("nbgrader", {})
+            if settings.get("solution"):
+                source = next(model)
+                cell.source = answers.get(settings.grade_id, source).strip()
+        return notebook
+
+    def hand_in(self, student: str, work: nbformat.NotebookNode | str | bytes | None = None) -> Path:
+        """Put a notebook, or whatever bytes, where nbgrader collects it."""
+        path = self.submitted(student)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(work, bytes | str):
+            path.write_bytes(work.encode() if isinstance(work, str) else work)
+        else:
+            nbformat.write(work if work is not None else self.solved(), path)
+        return path
+
+    def submitted(self, student: str) -> Path:
+        return self.root / "course" / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+
+    def autograded(self, student: str) -> nbformat.NotebookNode:
+        path = self.root / "course" / "autograded" / student / CHAPTER / f"{CHAPTER}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        return notebook
+
+    def feedback(self, student: str) -> str:
+        return (self.root / "course" / "feedback" / student / CHAPTER / f"{CHAPTER}.html").read_text()
+
+    def gradebook(self) -> Gradebook:
+        return Gradebook(f"sqlite:///{self.root / 'course' / 'gradebook.db'}", "positional-encoding")
+
+    def marks(self) -> dict[str, float]:
+        with self.gradebook() as gradebook:
+            return {each.student.id: each.score for each in gradebook.assignment_submissions(CHAPTER)}
+
+    def records(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All that the gradebook holds of each submission."""
+        with self.gradebook() as gradebook:
+            return {
+                each.student.id: sorted(
+                    [("grade", g.name, g.auto_score, g.manual_score, g.max_score, g.needs_manual_grade)
+                     for n in each.notebooks for g in n.grades]
+                    + [("comment", c.name, c.auto_comment or "") for n in each.notebooks for c in n.comments]
+                    + [("late", n.name, n.late_submission_penalty or 0.0) for n in each.notebooks],
+                    key=repr,
+                )
+                for each in gradebook.assignment_submissions(CHAPTER)
+            }  # fmt: skip
+
+    def posenc(self, *arguments: str, status: int = 0) -> str:
+        """Run the command to its end, and give what it printed."""
+        done = subprocess.run(
+            self.command(*arguments), cwd=self.root, capture_output=True, text=True, timeout=400
+        )
+        assert done.returncode == status, done.stdout + done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "posenc_lib.grading", *arguments]
+
+    def nbgrader(self, *arguments: str, status: int = 0) -> str:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=self.root,
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+        assert done.returncode == status, done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose chapter is released, with nothing handed in. Copy it."""
+    root = tmp_path_factory.mktemp("released")
+    (root / "solutions").mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    shutil.copy(ROOT / "solutions" / f"{CHAPTER}.md", root / "solutions")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        release(root)
+    return root
+
+
+def new_class(released: Path, root: Path) -> Class:
+    shutil.copytree(released, root, dirs_exist_ok=True)
+    return Class(root)

@@ -1,0 +1,365 @@
+"""A class, graded by the real command: marks, feedback, and that nothing is lost whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from posenc_lib.grading.course import write_atomically
+from posenc_lib.grading.grade import Task, Workers
+from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
+from tests.grading.class_fixtures import released as released
+
+pytestmark = pytest.mark.slow
+
+LATE = """
+c.LateSubmissionPlugin.penalty_method = "zero"
+"""
+FOREVER = """
+def frequencies(dim):
+    while True:
+        pass
+"""
+
+
+def other_kernel(work: Class) -> nbformat.NotebookNode:
+    notebook = work.solved()
+    notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def graded(released, tmp_path_factory) -> Class:
+    """A class with all sorts of submissions, graded once."""
+    work = new_class(released, tmp_path_factory.mktemp("class"))
+    work.hand_in("right")
+    work.hand_in("known", work.solved(frequencies=NO_DIVISION))
+    work.hand_in("blank", work.blank())
+    work.hand_in("阿达 O'Neil <b>")
+    work.hand_in("garbage", "no notebook")
+    work.hand_in("r", other_kernel(work))
+    work.hand_in("empty", "")
+    with work.hand_in("huge", "x").open("wb") as file:
+        file.truncate(500 * 2**20)
+    work.hand_in("misnamed").rename(work.submitted("misnamed").with_name("homework.ipynb"))
+    work.submitted("link").parent.mkdir(parents=True)
+    work.submitted("link").symlink_to(work.submitted("right"))
+    (work.submitted("right").parent / "notes.txt").write_text("mine")
+    (work.submitted("right").parent / "stolen.txt").symlink_to("/etc/hostname")
+    work.printed = work.posenc("grade", CHAPTER, "--jobs", "2")
+    return work
+
+
+@pytest.mark.parametrize(
+    ("student", "expected"),
+    [
+        ("right", TOTAL),
+        ("known", TOTAL - POINTS["frequencies"]),
+        ("blank", 0.0),
+        ("阿达 O'Neil <b>", TOTAL),
+        *[(bad, 0.0) for bad in ("garbage", "r", "empty", "huge", "misnamed", "link")],
+    ],
+)
+def test_each_submission_gets_its_mark(graded, student, expected):
+    assert graded.marks()[student] == expected
+
+
+@pytest.mark.parametrize(
+    ("student", "told"),
+    [
+        ("known", "Divide the exponent by dim"),
+        ("garbage", "does not hold JSON"),
+        ("r", "another language (R)"),
+        ("empty", "The file is empty"),
+        ("huge", "The file has 500 MB; 32 MB is the most"),
+        ("misnamed", "called homework.ipynb; it must be called"),
+        ("link", "a link to another place"),
+    ],
+)
+def test_the_feedback_says_what_was_wrong(graded, student, told):
+    assert told in graded.feedback(student)
+    assert told not in graded.feedback("right")
+
+
+def test_the_summary_counts_verdicts_and_says_why(graded):
+    for line in ("10 graded now", "right              2", "partly             1", "malformed          6"):
+        assert line in graded.printed
+    assert "garbage: The file is no notebook" in graded.printed
+    assert "Could not be graded" not in graded.printed
+
+
+def test_the_gradebook_is_complete(graded):
+    with graded.gradebook() as gradebook:
+        for student in ("right", "garbage"):
+            submission = gradebook.find_submission(CHAPTER, student)
+            assert submission.max_score == TOTAL
+            assert not submission.needs_manual_grade
+        comments = {c.name: c.comment for n in submission.notebooks for c in n.comments}
+        blank = gradebook.find_submission(CHAPTER, "blank")
+        assert {c.comment for n in blank.notebooks for c in n.comments} == {"No response."}
+    assert set(comments) == set(POINTS)
+
+
+def test_other_files_come_along_but_no_link_is_followed(graded):
+    folder = graded.root / "course" / "autograded" / "right" / CHAPTER
+    assert sorted(each.name for each in folder.iterdir()) == [f"{CHAPTER}.ipynb", "notes.txt"]
+
+
+def test_nbgrader_can_go_on_from_there(graded):
+    """Its own feedback and export read what was written."""
+    ours = graded.feedback("known")
+    graded.nbgrader("generate_feedback", CHAPTER, "--student", "known", "--force")
+    assert graded.feedback("known").count("Divide the exponent by dim") == ours.count(
+        "Divide the exponent by dim"
+    )
+    graded.nbgrader("export", "--to", "course/marks.csv")
+    assert "garbage" in (graded.root / "course" / "marks.csv").read_text()
+
+
+def journal_rows(work: Class) -> dict[str, tuple[str, int]]:
+    """From student to when it was graded (to the row: a second grading makes a new one) and to its seed."""
+    path = work.root / "course" / "grading" / "journal.db"
+    if not path.exists():
+        return {}
+    with contextlib.closing(sqlite3.connect(path)) as db, contextlib.suppress(sqlite3.OperationalError):
+        return {
+            student: (rowid, seed)
+            for student, rowid, seed in db.execute(
+                "SELECT student, rowid, json_extract(grade, '$.seed') FROM entries"
+            )
+        }
+    return {}
+
+
+@pytest.fixture
+def small(released, tmp_path) -> Class:
+    work = new_class(released, tmp_path)
+    for student in ("ada", "bob", "cem"):
+        work.hand_in(student)
+    return work
+
+
+def test_only_what_changed_is_graded_again(small):
+    small.posenc("grade", CHAPTER)
+    before, records = journal_rows(small), small.records()
+    assert "0 graded now, 3 graded before" in small.posenc("grade", CHAPTER)
+    assert journal_rows(small) == before
+    small.hand_in("bob", small.solved(frequencies=NO_DIVISION))
+    assert "1 graded now, 2 graded before" in small.posenc("grade", CHAPTER)
+    after = journal_rows(small)
+    assert {s for s in after if after[s] != before[s]} == {"bob"}
+    assert after["bob"][1] == before["bob"][1]  # the seed stays
+    assert small.marks() == {"ada": TOTAL, "bob": TOTAL - POINTS["frequencies"], "cem": TOTAL}
+    assert small.records()["ada"] == records["ada"]
+    assert "1 graded now" in small.posenc("grade", CHAPTER, "--student", "cem", "--again")
+
+
+def test_what_a_person_gave_survives_and_late_work_is_penalised(small):
+    """Manual marks, extra credit and comments stay; the course's own plugin decides about late work."""
+    with (small.root / "nbgrader_config.py").open("a") as file:
+        file.write(LATE)
+    small.posenc("grade", CHAPTER)
+    with small.gradebook() as gradebook:
+        grade = gradebook.find_grade("check-frequencies", CHAPTER, CHAPTER, "ada")
+        grade.manual_score, grade.extra_credit = 0.5, 0.25
+        gradebook.find_comment("frequencies", CHAPTER, CHAPTER, "ada").manual_comment = "See me."
+        gradebook.find_assignment(CHAPTER).duedate = datetime(2026, 1, 1)
+        gradebook.db.commit()
+    (small.submitted("cem").parent / "timestamp.txt").write_text("2026-01-02 10:00:00 UTC")
+    (small.submitted("bob").parent / "timestamp.txt").write_text("yesterday, honestly")
+    printed = small.posenc("grade", CHAPTER, "--again")
+    assert "bob: timestamp.txt holds no date and time" in printed
+    marks = small.marks()
+    assert marks["ada"] == TOTAL - POINTS["frequencies"] + 0.75
+    assert marks["bob"] == TOTAL
+    with small.gradebook() as gradebook:
+        late = gradebook.find_submission(CHAPTER, "cem")
+        assert late.timestamp == datetime(2026, 1, 2, 10)
+        assert late.late_submission_penalty == TOTAL
+        grade = gradebook.find_grade("check-frequencies", CHAPTER, CHAPTER, "ada")
+        assert grade.needs_manual_grade
+        assert grade.auto_score == POINTS["frequencies"]
+    assert "See me." in small.feedback("ada")
+    assert f"Late submission penalty (Score: -{TOTAL}" in small.feedback("cem")
+
+
+def test_a_run_that_is_killed_goes_on(released, tmp_path):
+    work = new_class(released, tmp_path)
+    everyone = [f"s{number:02}" for number in range(12)]
+    for student in everyone:
+        work.hand_in(student)
+    run = subprocess.Popen(
+        work.command("grade", CHAPTER, "--jobs", "2"), cwd=work.root, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until(lambda: len(journal_rows(work)) >= 2 or run.poll() is not None)
+    finally:
+        run.kill()
+        run.wait()
+    killed_at = journal_rows(work)
+    assert 2 <= len(killed_at) < len(everyone), "the run was not killed half way"
+    assert work.marks() == {} or set(work.marks().values()) == {TOTAL}
+    work.posenc("grade", CHAPTER, "--jobs", "2")
+    after = journal_rows(work)
+    assert {student: after[student] for student in killed_at} == killed_at  # graded once
+    assert work.marks() == dict.fromkeys(everyone, TOTAL)
+    for student in everyone:
+        assert work.feedback(student)
+        assert work.autograded(student)
+    assert not list((work.root / "course").rglob(".part-*"))
+
+
+def test_workers_do_not_outlive_a_run_that_is_killed(small):
+    run = subprocess.Popen(small.command("grade", CHAPTER), cwd=small.root, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: journal_rows(small) or run.poll() is not None)
+        family = descendants(run.pid)
+        assert len(family) >= 2
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+
+
+def test_a_second_run_is_refused_and_told_who_is_at_it(small):
+    (small.root / "course" / "grading").mkdir()
+    with (small.root / "course" / "grading" / "lock").open("w") as lock:
+        lock.write("process 4711 on elsewhere, since this morning")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        printed = small.posenc("grade", CHAPTER, status=1)
+        assert "another grading run holds this course: process 4711 on elsewhere" in printed
+        assert small.marks() == {}
+    assert "3 graded now" in small.posenc("grade", CHAPTER)  # whoever held it is gone
+
+
+def test_a_wrong_call_says_what_to_do(small, tmp_path_factory):
+    assert "there are for 01-why-order-matters" in small.posenc("grade", "99-nothing", status=1)
+    assert "nothing was handed in" in small.posenc("grade", CHAPTER, "--student", "eve", status=1)
+    assert "release it first" in small.posenc("grade", "01-why-order-matters", status=1)
+    small.posenc("grade", CHAPTER, "--jobs", "0", status=2)
+    small.root = tmp_path_factory.mktemp("no-course")
+    assert "there is no nbgrader_config.py" in small.posenc("grade", CHAPTER, status=1)
+
+
+def test_a_name_that_the_gradebook_cannot_hold_is_told(small):
+    small.hand_in("x" * 200)
+    small.submitted("\udcff").parent.mkdir(parents=True)  # a byte that is no UTF-8
+    printed = small.posenc("grade", CHAPTER, status=1)
+    assert "3 graded now" in printed
+    assert "nbgrader's gradebook holds 128" in printed
+    assert "no valid UTF-8" in printed
+
+
+@contextlib.contextmanager
+def tmpfs(folder: Path, size: str) -> Iterator[None]:
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)])
+    if mounted.returncode != 0:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_before_a_mark_is_lost(released, tmp_path):
+    root, beside = tmp_path / "course", tmp_path / "submissions"
+    root.mkdir()
+    with tmpfs(root, "80M"):
+        work = new_class(released, root)
+        everyone = [f"s{number:02}" for number in range(8)]
+        for student in everyone:
+            work.hand_in(student)
+        filler = root / "filler"
+        filler.write_bytes(bytes(40 * 2**20))
+        assert "is nearly full" in work.posenc("grade", CHAPTER, status=1)  # at the start
+        filler.unlink()
+
+        run = subprocess.Popen(
+            work.command("grade", CHAPTER),
+            cwd=root,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            wait_until(lambda: journal_rows(work) or run.poll() is not None)
+            with contextlib.suppress(OSError), filler.open("wb") as file:
+                while True:
+                    file.write(bytes(2**16))
+            _printed, errors = run.communicate(timeout=300)
+        finally:
+            run.kill()
+        assert run.returncode == 1, errors
+        assert "full" in errors.splitlines()[-1]
+        before = journal_rows(work)
+        assert before
+
+        filler.unlink()
+        work.posenc("grade", CHAPTER)
+        assert work.marks() == dict.fromkeys(everyone, TOTAL)
+        after = journal_rows(work)
+        assert {student: after[student] for student in before} == before
+    shutil.rmtree(beside, ignore_errors=True)
+
+
+def test_a_file_is_written_wholly_or_not_at_all(tmp_path):
+    path = tmp_path / "page.html"
+    write_atomically(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_worker_that_dies_costs_nobody_else_anything():
+    tasks = [Task(f"s{number}", square, lambda number=number: (number,)) for number in range(20)]
+    tasks.insert(7, Task("killer", die, lambda: ()))
+    with Workers(2) as workers:
+        results = {task.student: future for task, future in workers.run(tasks)}
+    assert {student: future.result() for student, future in results.items() if student != "killer"} == {
+        f"s{number}": number**2 for number in range(20)
+    }
+    assert isinstance(results["killer"].exception(), BrokenProcessPool)
+
+
+def square(number: int) -> int:
+    return number**2
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes under this one, as the kernel has it."""
+    children = [
+        int(child)
+        for listing in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in listing.read_text().split()
+    ]
+    return children + [each for child in children for each in descendants(child)]
+
+
+def wait_until(condition) -> None:
+    """Wait for what another process does; give up after long enough."""
+    for _attempt in range(3000):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen within five minutes")

@@ -1,0 +1,465 @@
+"""The judge outside: marks and feedback for whole notebooks, judged through real walls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from posenc_lib.exercises import Case, Exercise, Mistake, exercise
+from posenc_lib.grading import judging
+from posenc_lib.grading.grades import Limits, SubmissionGrade, Verdict
+from posenc_lib.grading.judging import PUBLIC_SEED, Grader, Trial, earned
+from posenc_lib.grading.sandbox import lending
+from posenc_lib.grading.sandbox.walls import NoWalls
+from tests.grading.conftest import model_answers, submission
+
+FORMULA = "02-the-formula"
+FAST = Limits(wall_seconds=60, memory_bytes=192 * 2**20)
+
+
+def graded(grader, submitted, assignment="toy", *, seed=7, limits=FAST) -> SubmissionGrade:
+    return grader.grade(submitted, student="ada", assignment=assignment, seed=seed, limits=limits)
+
+
+def one(grade: SubmissionGrade, function: str):
+    return next(each for each in grade.exercises if each.exercise_id.endswith(f".{function}"))
+
+
+# --- A small chapter: quick, and with what the real ones do not have yet ----------------------------
+
+
+def _toy_cases(rng):
+    yield Case("three", (np.arange(3.0),))
+    yield Case("some", (rng.normal(size=5),))
+
+
+def _guarded_cases(rng):
+    yield Case("a positive number", (float(rng.integers(1, 100)),))
+    yield Case("zero", (0.0,), group="edge")
+    yield Case("a negative number", (-1.0,), group="refuses")
+
+
+def _root(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x**0.5
+
+
+def _gap_cases(rng):
+    factor = float(rng.integers(2, 9))
+    yield Case("a layer that multiplies", (lambda x: factor * np.asarray(x), np.ones(3)))
+
+
+def toy(function, reference, cases, **more) -> Exercise:
+    filled = {"title": f"The {function}", "signature": "", "points": 4, "minutes": 1, "difficulty": 1}
+    return Exercise(
+        id=f"toy.{function}",
+        reference=reference,
+        make_cases=cases,
+        **{"mistakes": (), "hints": (), **filled, **more},
+    )
+
+
+TOY = (
+    toy(
+        "double",
+        lambda x: 2 * x,
+        _toy_cases,
+        mistakes=(Mistake("half", lambda x: x / 2, "That is half of it."),),
+    ),
+    toy("root", _root, _guarded_cases, credit=(("", 0.5), ("edge", 0.25), ("refuses", 0.25))),
+    toy("apply_twice", lambda layer, x: layer(layer(x)), _gap_cases),
+    toy("answer", lambda: 42, lambda rng: [Case("your answer")], kind="value", points=1),
+)
+RIGHT = {
+    "double": "def double(x): return x + x",
+    "root": "def root(x):\n    if x < 0: raise ValueError('no')\n    return x ** 0.5",
+    "apply_twice": "def apply_twice(layer, x): return layer(layer(x))",
+    "answer": "answer = 42",
+}
+
+
+class LendsHere(lending.Lender):
+    """The real answers, but in this process, which alone knows the toy chapter."""
+
+    def ask(self, question):
+        return json.loads(json.dumps(lending.answer(json.loads(json.dumps(question)))))
+
+
+@pytest.fixture
+def toys(grader, monkeypatch) -> Grader:
+    monkeypatch.setattr(judging, "all_exercises", lambda: TOY)
+    monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in TOY if each.id == name))
+    monkeypatch.setattr(grader, "_lender", LendsHere())
+    return grader
+
+
+def answers(**changed: str):
+    return submission("import numpy as np", *{**RIGHT, **changed}.values())
+
+
+def test_right_answers_get_all_points(toys):
+    grade = graded(toys, answers())
+    assert (grade.verdict, grade.points, grade.max_points) == (Verdict.RIGHT, 13, 13)
+    assert all(each.feedback.startswith("Passed") for each in grade.exercises)
+    assert SubmissionGrade.from_json(json.loads(json.dumps(grade.to_json()))) == grade
+
+
+def test_a_known_mistake_is_named(toys):
+    grade = graded(toys, answers(double="def double(x): return x * 0.5"))
+    assert grade.verdict is Verdict.PARTLY
+    assert one(grade, "double").verdict is Verdict.WRONG
+    assert one(grade, "double").mistake == "half"
+    assert "That is half of it." in one(grade, "double").feedback
+    assert "That is half of it." in one(grade, "double").feedback_html
+
+
+def test_a_mistake_that_fits_only_the_public_inputs_is_not_named(toys):
+    [_, some] = TOY[0].cases(PUBLIC_SEED)
+    code = f"def double(x): return x / 2 if len(x) == 3 or abs(x[0] - {some.args[0][0]!r}) < 1e-9 else x + 1"
+    found = one(graded(toys, answers(double=code)), "double")
+    assert (found.verdict, found.mistake) == (Verdict.WRONG, None)
+    assert "half of it" not in found.feedback
+
+
+def test_another_mistake_shows_a_failing_example_and_no_name(toys):
+    found = one(graded(toys, answers(double="def double(x): return x + 1")), "double")
+    assert (found.verdict, found.points, found.mistake) == (Verdict.WRONG, 0, None)
+    assert "got 1, expected 0" in found.feedback
+
+
+def test_an_answer_that_knows_only_the_public_inputs_is_wrong_and_told_so(toys):
+    [_, some] = TOY[0].cases(PUBLIC_SEED)
+    code = f"def double(x): return 2 * x if len(x) == 3 or abs(x[0] - {some.args[0][0]!r}) < 1e-9 else x"
+    found = one(graded(toys, answers(double=code)), "double")
+    assert found.verdict is Verdict.WRONG
+    assert "right on the inputs that check() uses" in found.feedback
+
+
+def test_hidden_inputs_differ_by_seed_and_never_show(toys):
+    told = "def double(x):\n    if len(x) == 3: return 2 * x\n    raise ValueError(', '.join(map(str, x)))"
+    kept = """
+    seen = []
+    def double(x):
+        seen.append(list(x))
+        if len(x) == 3: return 2 * x
+        raise ValueError(repr(seen))
+    """
+    noisy = "def double(x):\n    print(list(x))\n    open('/tmp/seen', 'a').write(str(list(x)))\n    return x"
+    seeds = (11, 12)
+    hidden = [TOY[0].cases(seed)[1].args[0] for seed in seeds]
+    assert not np.allclose(*hidden)
+    for code in (told, kept, noisy):
+        for seed, values in zip(seeds, hidden, strict=True):
+            text = json.dumps(graded(toys, answers(double=code), seed=seed).to_json())
+            assert not any(str(round(float(value), 4))[:6] in text for value in values)
+
+
+def test_partial_credit_by_group(toys):
+    half = one(graded(toys, answers(root="def root(x): return x ** 0.5 if x > 0 else None")), "root")
+    assert (half.verdict, half.points) == (Verdict.PARTLY, 2)
+    assert "2 of 4 points" in half.feedback
+    more = one(graded(toys, answers(root="def root(x): return abs(x) ** 0.5")), "root")
+    assert (more.verdict, more.points) == (Verdict.PARTLY, 3)
+
+
+def test_an_answer_that_refuses_everything_gains_nothing(toys):
+    found = one(graded(toys, answers(root="def root(x): raise ValueError")), "root")
+    assert (found.verdict, found.points) == (Verdict.ERROR, 0)
+
+
+def test_credit_must_be_declared_in_full():
+    with pytest.raises(ValueError, match="sum to 1"):
+        replace(TOY[0], credit=(("", 0.5), ("edge", 0.2)))
+    with pytest.raises(ValueError, match="basic group"):
+        replace(TOY[0], credit=(("edge", 0.5), ("", 0.5)))
+    cases = TOY[1].cases(1)
+    assert earned(TOY[1], cases, [True, False, True]) == 0.75
+    assert earned(TOY[1], cases, [False, True, True]) == 0
+
+
+def test_a_callable_argument_is_answered_from_outside(toys):
+    spy = """
+    import inspect
+    def apply_twice(layer, x):
+        found = [c.cell_contents for c in (layer.__closure__ or ())]
+        assert not any(isinstance(each, float) for each in found), found
+        return layer(layer(x))
+    """
+    assert one(graded(toys, answers(apply_twice=spy)), "apply_twice").verdict is Verdict.RIGHT
+    wrong = "def apply_twice(layer, x): return layer(x)"
+    assert one(graded(toys, answers(apply_twice=wrong)), "apply_twice").verdict is Verdict.WRONG
+    bad_call = "def apply_twice(layer, x): return layer(object())"
+    found = one(graded(toys, answers(apply_twice=bad_call)), "apply_twice")
+    assert found.verdict is Verdict.ERROR
+    assert "neither a number, text nor an array" in found.feedback
+
+
+def test_an_exception_in_one_exercise_does_not_spoil_the_next(toys):
+    grade = graded(toys, answers(double="def double(x): return x['no']"))
+    assert [each.verdict for each in grade.exercises] == [Verdict.ERROR, *[Verdict.RIGHT] * 3]
+    assert "(line 1: def double(x): return x['no'])" in one(grade, "double").feedback
+
+
+def test_an_unwritten_answer_is_wrong_and_told_so(toys):
+    grade = graded(toys, answers(double="def double(x):\n    raise NotImplementedError", answer=""))
+    assert one(grade, "double").verdict is Verdict.WRONG
+    assert "not written yet" in one(grade, "double").feedback
+    assert one(grade, "answer").verdict is Verdict.WRONG
+    assert "no answer in your notebook" in one(grade, "answer").feedback
+
+
+def test_a_wrong_value_is_not_told_the_answer(toys):
+    found = one(graded(toys, answers(answer="answer = 41")), "answer")
+    assert found.verdict is Verdict.WRONG
+    assert "41 is not the answer" in found.feedback
+    assert "42" not in found.feedback
+
+
+def short(verdict: Verdict) -> Limits:
+    """Little time where a test waits until it is over, and plenty where it does not."""
+    return replace(FAST, wall_seconds=8) if verdict is Verdict.TIME_LIMIT else FAST
+
+
+LOOPS = "    while True: pass"
+ENDS = {
+    Verdict.TIME_LIMIT: LOOPS,
+    Verdict.MEMORY_LIMIT: "    return [bytearray(10**7) for _ in range(1000)]",
+    Verdict.OUTPUT_LIMIT: "    while True: print('spam')",
+    Verdict.CRASHED: "    import os; os._exit(0)",
+    Verdict.TAMPERED: "    import os; os.write(3, b'forged')",
+    Verdict.MALFORMED: "    return object()",
+    Verdict.ERROR: "    raise SystemExit",
+}
+
+
+@pytest.mark.parametrize("verdict", ENDS)
+def test_an_answer_that_ends_badly_costs_only_its_own_exercise(toys, verdict):
+    grade = graded(toys, answers(root=f"def root(x):\n{ENDS[verdict]}"), limits=short(verdict))
+    assert one(grade, "root").verdict is verdict
+    assert one(grade, "root").points == 0
+    assert one(grade, "root").feedback
+    assert [one(grade, name).verdict for name in ("double", "apply_twice", "answer")] == [Verdict.RIGHT] * 3
+
+
+@pytest.mark.parametrize(
+    "verdict", [Verdict.TIME_LIMIT, Verdict.OUTPUT_LIMIT, Verdict.CRASHED, Verdict.TAMPERED]
+)
+def test_a_cell_that_ends_badly_is_left_out_and_the_rest_is_graded(toys, verdict):
+    cell = f"def double(x): return 2 * x\ndef f():\n{ENDS[verdict]}\nf()"
+    grade = graded(toys, answers(double=cell), limits=short(verdict))
+    assert one(grade, "double").verdict is verdict
+    assert [one(grade, name).verdict for name in ("root", "apply_twice", "answer")] == [Verdict.RIGHT] * 3
+    assert any("Cell 2 was left out" in note for note in grade.notes)
+    assert grade.outputs[1][0]["output_type"] == "stream"
+
+
+def test_only_a_verdict_that_all_exercises_share_is_that_of_the_submission(toys):
+    grade = graded(
+        toys, submission("import os, threading", "os._exit(0)\ndouble = root = apply_twice = answer = 1")
+    )
+    assert grade.verdict is Verdict.CRASHED
+    assert grade.points == 0
+
+
+def test_slow_cells_leave_time_for_the_answers(toys):
+    slow = submission("import time", "time.sleep(4.5)", "time.sleep(2.5)", *RIGHT.values())
+    assert graded(toys, slow, limits=replace(FAST, wall_seconds=12)).verdict is Verdict.RIGHT
+
+
+def test_endless_endings_are_bounded(toys):
+    grade = graded(toys, submission(*["import os; os._exit(0)"] * 100))
+    assert grade.verdict is Verdict.CRASHED
+    assert len(grade.notes) == judging.MOST_ENDINGS + 1
+
+
+def test_the_answer_given_to_check_and_the_name_at_the_end_both_count(toys):
+    def verdict(*cells: str) -> Verdict:
+        return one(graded(toys, submission("from posenc_lib import check", *cells)), "double").verdict
+
+    right, wrong = RIGHT["double"], "def double(x): return x"
+    check = "check('toy.double', double)"
+    assert verdict(right, check, wrong) is Verdict.RIGHT
+    assert verdict(wrong, check, right) is Verdict.RIGHT
+    assert verdict(check, right) is Verdict.RIGHT
+    assert verdict(right, check, "from posenc_lib import sinusoidal as double") is Verdict.RIGHT
+    assert verdict(wrong, check, check) is Verdict.WRONG
+
+
+def test_answers_that_print_warn_or_ask_lose_nothing(toys):
+    noisy = """
+    import sys, warnings
+    def double(x):
+        print("hello"); print("hello", file=sys.stderr); warnings.warn("careful")
+        return 2 * x
+    """
+    grade = graded(toys, submission("name = input()", *{**RIGHT, "double": noisy}.values()))
+    assert grade.verdict is Verdict.RIGHT
+
+
+def test_objects_that_lie_earn_nothing(toys):
+    liar = """
+    import numpy as np
+    class Liar(np.ndarray):
+        __eq__ = __le__ = __lt__ = lambda *_: True
+        def __array__(self, *a, **k): return np.zeros(1)
+    class Real(float):
+        __eq__ = lambda *_: True
+        __hash__ = float.__hash__
+    def double(x): return np.zeros(len(x)).view(Liar)
+    """
+    grade = graded(toys, answers(double=liar, answer="answer = Real(1)"))
+    assert one(grade, "double").verdict is Verdict.WRONG
+    assert one(grade, "answer").verdict is Verdict.MALFORMED
+
+
+def test_a_forged_reply_is_worth_what_it_says_and_no_more(toys):
+    forging = """
+    import json, os, socket
+    def double(x):
+        forged = {"id": 1, "outcome": ["value", {"passed": True}, "", ""], "points": 100}
+        os.write(3, json.dumps(forged).encode() + b"\\n")
+        return x
+    """
+    found = one(graded(toys, answers(double=forging)), "double")
+    assert (found.verdict, found.points) == (Verdict.TAMPERED, 0)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        [],
+        ["value"],
+        ["value", {"array": "AAAA", "dtype": "|O", "shape": [1]}, "", ""],
+        ["value", {"array": "", "dtype": "<f8", "shape": [0, 10**30]}, "", ""],
+        ["value", {"array": "", "dtype": "<f8", "shape": [-1]}, "", ""],
+        ["value", {"array": "", "dtype": "99999999f8", "shape": []}, "", ""],
+        ["value", {"array": "", "dtype": {"names": ["a"]}, "shape": 3}, "", ""],
+        ["value", {"complex": [1]}, "", ""],
+        ["value", {"tuple": 3}, "", ""],
+        ["value", {"dict": []}, "", ""],
+        ["value", "x" * 2000, "", ""],
+        ["raised", "x", "ValueError", ""],
+        ["raised", None, 3, ""],
+        ["passed", None, "", ""],
+    ],
+)
+def test_replies_that_are_no_outcome_are_malformed(reply):
+    assert judging._outcome(reply).kind == "malformed"
+
+
+def test_replies_that_are_nested_too_deep_are_malformed():
+    value: object = 1
+    for _ in range(500):
+        value = [value]
+    assert judging._outcome(["value", value, "", ""]).kind == "malformed"
+
+
+def test_outputs_are_cleaned_of_what_could_run_in_a_browser(toys):
+    cell = """
+    from IPython.display import HTML, Javascript, display
+    display(HTML("<script>steal()</script>"), Javascript("steal()"))
+    display({"image/png": "<script>"}, raw=True)
+    print("kept")
+    """
+    outputs = graded(toys, submission(cell)).outputs[0]
+    assert "steal" not in json.dumps(outputs)
+    assert "<script" not in json.dumps(outputs)
+    assert outputs[-1] == {"output_type": "stream", "name": "stdout", "text": "kept\n"}
+
+
+def test_a_far_too_big_answer_is_not_looked_at(toys):
+    found = one(graded(toys, answers(double="def double(x): return np.zeros(2_000_000)")), "double")
+    assert found.verdict is Verdict.OUTPUT_LIMIT
+
+
+def test_an_assignment_without_exercises_is_refused(toys):
+    with pytest.raises(ValueError, match="there are some of toy"):
+        graded(toys, submission("1"), "09-nothing")
+
+
+def test_without_walls_it_refuses_unless_told(monkeypatch):
+    monkeypatch.setattr(judging, "all_exercises", lambda: TOY)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with Grader() as walled, pytest.raises(NoWalls, match="apt install bubblewrap"):
+        graded(walled, answers())
+    with Grader(unsafe=True) as open_:
+        assert one(graded(open_, answers()), "double").verdict is Verdict.RIGHT
+
+
+# --- A real chapter, with torch --------------------------------------------------------------------
+
+
+def test_the_model_answers_of_a_real_chapter_are_right(grader):
+    for seed in (1, 2):
+        grade = graded(grader, model_answers(FORMULA), FORMULA, seed=seed)
+        assert (grade.verdict, grade.points) == (Verdict.RIGHT, grade.max_points), grade.exercises
+
+
+def test_names_that_the_text_allows_are_lent_and_others_are_not():
+    assert exercise(f"{FORMULA}.add_positions").lends == {"sinusoidal"}
+    assert exercise(f"{FORMULA}.sinusoidal").lends == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import posenc_lib\ndef sinusoidal(positions, dim): return posenc_lib.sinusoidal(positions, dim)",
+        "from posenc_lib import sinusoidal",
+        "from posenc_lib.added import sinusoidal",
+        "import posenc_lib.added.sinusoidal as m\nsinusoidal = m.sinusoidal",
+        "import importlib\nsinusoidal = getattr(importlib.import_module('posenc_lib'), 'sinu' + 'soidal')",
+        """
+        import posenc_lib
+        def sinusoidal(positions, dim):
+            try:
+                return posenc_lib.sinusoidal(positions, dim)
+            except Exception:
+                rates = 10000.0 ** (-np.arange(0, dim, 2) / dim)
+                theta = positions[:, None] * rates
+                return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim)
+        """,
+    ],
+)
+def test_the_librarys_own_implementation_earns_nothing_and_is_told_so(grader, code):
+    grade = graded(grader, model_answers(FORMULA, sinusoidal=code), FORMULA)
+    found = one(grade, "sinusoidal")
+    assert (found.verdict, found.points) == (Verdict.TAMPERED, 0)
+    assert "calls the library's own function" in found.feedback
+    assert grade.points == grade.max_points - found.max_points
+
+
+def test_what_was_lent_to_one_exercise_answers_no_other(grader):
+    stash = """
+    stash = {}
+    def sinusoidal(positions, dim):
+        return stash[dim][positions]
+    """
+    fills = """
+    def add_positions(embeddings):
+        for dim in range(2, 20, 2):
+            stash[dim] = posenc_lib.sinusoidal(np.arange(9), dim)
+        _, seq_len, dim = embeddings.shape
+        return embeddings * dim ** 0.5 + posenc_lib.sinusoidal(torch.arange(seq_len), dim)
+    """
+    grade = graded(grader, model_answers(FORMULA, sinusoidal=stash, add_positions=fills), FORMULA)
+    assert one(grade, "add_positions").verdict is Verdict.RIGHT
+    assert one(grade, "sinusoidal").points == 0
+
+
+def test_a_lent_name_cannot_be_used_to_exhaust_the_judge(grader):
+    bomb = "def add_positions(embeddings): return posenc_lib.sinusoidal(10**9, 4096)"
+    found = one(graded(grader, model_answers(FORMULA, add_positions=bomb), FORMULA), "add_positions")
+    assert (found.verdict, found.points) == (Verdict.MEMORY_LIMIT, 0)
+
+
+def test_a_trial_leaves_no_session_open(grader):
+    warm = grader._warm_for([], submission("1"))
+    with Trial(warm, grader._lender, submission("x = 1"), FAST) as trial:
+        assert trial.find(TOY[0]) == 0
+        session = trial._session
+    assert session._report is not None

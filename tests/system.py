@@ -1,0 +1,109 @@
+"""Programs of the system that the checks need: find each, or install it where that is ours to do.
+
+python tests/system.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROME_ON_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+
+
+def chromium() -> str | None:
+    """Path of a Chromium or Chrome; the variable CHROMIUM wins."""
+    if named := os.environ.get("CHROMIUM"):
+        return named
+    found = next((path for path in map(shutil.which, CHROMIUMS) if path), None)
+    return found or (str(CHROME_ON_MAC) if CHROME_ON_MAC.exists() else None)
+
+
+def bubblewrap() -> str | None:
+    """Path of bwrap."""
+    return shutil.which("bwrap")
+
+
+def postgresql() -> str | None:
+    """The folder of initdb and pg_ctl; Debian keeps them off the PATH."""
+    if found := shutil.which("initdb"):
+        return str(Path(found).resolve().parent)
+    versions = list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return str(max(versions, key=lambda each: float(each.parents[1].name)).parent) if versions else None
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    purpose: str
+    find: Callable[[], str | None]
+    debian: tuple[str, ...]
+    elsewhere: str
+
+
+PROGRAMS = (
+    Program(
+        "Chromium",
+        "the site is tested in a real browser",
+        chromium,
+        ("chromium", "fonts-dejavu-core"),
+        "Fedora: dnf install chromium; macOS: brew install --cask google-chrome; else name it in CHROMIUM",
+    ),
+    Program(
+        "bubblewrap",
+        "learners' code runs behind its walls",
+        bubblewrap,
+        ("bubblewrap",),
+        "Fedora: dnf install bubblewrap; it is for Linux alone",
+    ),
+    Program(
+        "PostgreSQL",
+        "the gradebook is tested in a real server",
+        postgresql,
+        ("postgresql",),
+        "Fedora: dnf install postgresql-server; macOS: brew install postgresql; else put initdb on the PATH",
+    ),
+)
+
+
+def missing() -> list[Program]:
+    """What is not there; bubblewrap is asked for on Linux alone, where it exists."""
+    here = [each for each in PROGRAMS if each.find is not bubblewrap or sys.platform == "linux"]
+    return [each for each in here if each.find() is None]
+
+
+def install(programs: list[Program]) -> None:
+    """Install Debian's packages as root; elsewhere say how to get them, and exit."""
+    apt = shutil.which("apt-get")
+    if not apt or os.geteuid() != 0:
+        sys.exit("\n".join(map(_help, programs)))
+    packages = [package for each in programs for package in each.debian]
+    print(f"installing {', '.join(each.name for each in programs)} (once)", flush=True)
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (
+        [apt, "-qq", "update"],
+        [apt, "-qq", "-y", "install", "--no-install-recommends", *packages],
+    ):
+        if subprocess.run(command, env=environment, stdout=subprocess.DEVNULL).returncode != 0:
+            sys.exit(f"error: {' '.join(command)} failed; its message is above")
+
+
+def _help(program: Program) -> str:
+    return (
+        f"error: {program.name} was not found, and {program.purpose}.\n"
+        f"  Debian, Ubuntu: sudo apt install {' '.join(program.debian)}\n"
+        f"  {program.elsewhere}"
+    )
+
+
+if __name__ == "__main__":
+    if needed := missing():
+        install(needed)
+    if needed := missing():
+        sys.exit("\n".join(map(_help, needed)))
