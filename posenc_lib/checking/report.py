@@ -233,7 +233,9 @@ def _cells(shade: np.ndarray, left: int, top: int) -> Iterator[str]:
 
 
 def _cross(x: float, y: float, arm: float) -> str:
+    # On ground of its own: on a grey cell it would hardly be seen.
     return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{arm + 2:.1f}" fill="var(--pst-color-background, Canvas)"/>'
         f'<path d="M{x - arm:.1f} {y - arm:.1f}l{2 * arm:.1f} {2 * arm:.1f}m0 {-2 * arm:.1f}l{-2 * arm:.1f} '
         f'{2 * arm:.1f}" {CROSS}/>'
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posenc_lib.grading.grades import Limits, Verdict
+from posenc_lib.grading.report import add_report
 
 if TYPE_CHECKING:
     from posenc_lib.grading.grade import Summary
@@ -43,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="posenc", description="Grade a class. Run it in the course's folder.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_grade(commands)
+    add_report(commands)
     return top
 
 
@@ -64,9 +66,10 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     grade.add_argument(
         "--time-limit",
         type=_positive_float,
-        default=limits.wall_seconds,
+        default=limits.cpu_seconds,
         metavar="S",
-        help="seconds for one submission (default: %(default)g)",
+        help="seconds of the processor for one submission, and four times as many by the clock "
+        "(default: %(default)g)",
     )
     grade.add_argument(
         "--memory-limit",
@@ -102,12 +105,7 @@ def _grade(chosen: argparse.Namespace) -> int:
         students=tuple(dict.fromkeys(chosen.student)),
         again=chosen.again,
         feedback=not chosen.no_feedback,
-        limits=replace(
-            Limits(),
-            wall_seconds=chosen.time_limit,
-            cpu_seconds=max(1, round(chosen.time_limit)),
-            memory_bytes=chosen.memory_limit * 2**20,
-        ),
+        limits=replace(Limits.of_time(chosen.time_limit), memory_bytes=chosen.memory_limit * 2**20),
         unsafe=chosen.unsafe,
         scheduler=chosen.scheduler,
     )

@@ -39,6 +39,7 @@ PUBLIC_SEED = 0
 MOST_ENDINGS = 12
 """So many cells and answers of one submission may end their session; then the rest is not tried any more."""
 REPLY_BYTES = 512 * 2**10
+EMPTY_REPLY_BYTES = 1000
 TEXT_CHARACTERS = 1000
 FEEDBACK_CHARACTERS = 5000
 WARM_MODULES = {"torch": "torch", "matplotlib": "matplotlib.pyplot"}
@@ -168,6 +169,8 @@ class Trial:
         self._deadline = time.monotonic() + limits.wall_seconds
         self._session: Session | None = None
         self._lent = False
+        self._output_left = 8 * limits.output_bytes + REPLY_BYTES
+        """For the outputs of all cells together, as JSON; the limit inside can be taken off from inside."""
         self._endings = 0
         self._last_ending = Verdict.CRASHED
 
@@ -254,7 +257,7 @@ class Trial:
             reply = self._session.ask(
                 {"cell": source},
                 deadline=self._step(),
-                most_bytes=8 * self._limits.output_bytes + REPLY_BYTES,
+                most_bytes=self._output_left + EMPTY_REPLY_BYTES,
             )
         except Ended as ending:
             self._note_ending(ending)
@@ -265,7 +268,9 @@ class Trial:
                 _("Cell {number} was left out of grading: {reason}").format(number=place + 1, reason=sentence)
             )
             return False
-        self.outputs.setdefault(place, _clean(reply.get("outputs")))
+        if place not in self.outputs:
+            self.outputs[place] = _clean(reply.get("outputs"))
+            self._output_left = max(self._output_left - len(json.dumps(self.outputs[place])), 0)
         self.a_cell_failed |= reply.get("failed") is True
         return True
 
@@ -501,17 +506,17 @@ def _outcome(reply: Any) -> Outcome:
         case ["value", value, str(), str()]:
             try:
                 plain = decode(value)
-            except (ValueError, RecursionError) as error:
-                return Outcome("malformed", text=str(error)[:TEXT_CHARACTERS])
+            except (ValueError, OverflowError) as error:
+                return Outcome("malformed", text=_storable(str(error)))
             if _long_text(plain):
                 return Outcome(
                     "malformed", text=_("a text of more than {n} characters").format(n=TEXT_CHARACTERS)
                 )
             return Outcome("value", value=plain)
         case ["raised", None, str(error_type), str(text)]:
-            return Outcome("raised", error_type=error_type[:100], text=text[:TEXT_CHARACTERS])
+            return Outcome("raised", error_type=_storable(error_type[:100]), text=_storable(text))
         case ["malformed", None, str(), str(text)]:
-            return Outcome("malformed", text=text[:TEXT_CHARACTERS])
+            return Outcome("malformed", text=_storable(text))
     return Outcome("malformed", text="the reply is no outcome of a call")
 
 
@@ -523,6 +528,11 @@ def _long_text(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(_long_text(each) for each in value)
 
 
+def _storable(text: str, most: int | None = TEXT_CHARACTERS) -> str:
+    """A text that files and databases can hold: no halves of characters, no NUL, not too long."""
+    return text[:most].encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
 def _clean(outputs: Any) -> list[dict[str, Any]]:
     """The outputs of a cell that are what nbformat allows, with data that is safe to show."""
     return [clean for each in (outputs if type(outputs) is list else []) if (clean := _clean_output(each))]
@@ -531,19 +541,21 @@ def _clean(outputs: Any) -> list[dict[str, Any]]:
 def _clean_output(output: Any) -> dict[str, Any] | None:
     match output:
         case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
-            return {"output_type": "stream", "name": name, "text": text}
+            return {"output_type": "stream", "name": name, "text": _storable(text, None)}
         case {"output_type": "error", "ename": str(ename), "evalue": str(evalue), "traceback": [*lines]}:
             return {
                 "output_type": "error",
-                "ename": ename,
-                "evalue": evalue,
-                "traceback": [str(line) for line in lines],
+                "ename": _storable(ename, None),
+                "evalue": _storable(evalue, None),
+                "traceback": [_storable(str(line), None) for line in lines],
             }
         case {"output_type": "display_data" | "execute_result", "data": {**data}} if not _shown(data):
             return None
         case {"output_type": "display_data", "data": {**data}}:
             return {"output_type": "display_data", "data": _shown(data), "metadata": {}}
-        case {"output_type": "execute_result", "data": {**data}, "execution_count": int(count)}:
+        case {"output_type": "execute_result", "data": {**data}, "execution_count": int(count)} if (
+            type(count) is int and 0 <= count < 2**31
+        ):
             return {
                 "output_type": "execute_result",
                 "data": _shown(data),
@@ -555,7 +567,7 @@ def _clean_output(output: Any) -> dict[str, Any] | None:
 
 def _shown(data: Mapping[Any, Any]) -> dict[str, str]:
     return {
-        kind: data[kind]
+        kind: _storable(data[kind], None)
         for kind in _SHOWN
         if isinstance(data.get(kind), str) and (not kind.startswith("image/") or _is_base64(data[kind]))
     }

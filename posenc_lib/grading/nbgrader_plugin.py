@@ -44,7 +44,9 @@ class SubmissionExporter(NotebookExporter):
 class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
     """In the place of nbgrader's `Execute`: run the submission behind walls, and judge it outside."""
 
-    time_limit = Float(Limits.wall_seconds, help="Seconds for one submission.").tag(config=True)
+    time_limit = Float(Limits.cpu_seconds, help="Seconds of the processor for one submission.").tag(
+        config=True
+    )
     memory_limit = Integer(Limits.memory_bytes // 2**20, help="MiB for one submission.").tag(config=True)
     unsafe = Bool(False, help="Run learners' code with your rights where the sandbox cannot work.").tag(
         config=True
@@ -53,12 +55,7 @@ class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         course = Course.from_config(self.config, Path.cwd())
         student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
-        limits = replace(
-            Limits(),
-            wall_seconds=self.time_limit,
-            cpu_seconds=max(1, round(self.time_limit)),
-            memory_bytes=self.memory_limit * 2**20,
-        )
+        limits = replace(Limits.of_time(self.time_limit), memory_bytes=self.memory_limit * 2**20)
         path = course.submitted_file(student, assignment)
         with course.lock(), Journal(course.state) as journal:
             seed = course.seed(student, assignment)

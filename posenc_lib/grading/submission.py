@@ -68,7 +68,7 @@ def read_submission(path: Path, assignment: str) -> Submission:
     Raises:
         Unreadable: it is not there, no regular file, too big, no notebook, or no Python notebook.
     """
-    data = _read(path, assignment)
+    data = read_bytes(path, assignment)
     notebook = _parse(data)
     _require_python(notebook)
     cells, notes = _cells(notebook["cells"])
@@ -92,7 +92,7 @@ def fingerprint(path: Path) -> str:
     return hashlib.sha256(described.encode()).hexdigest()
 
 
-def _read(path: Path, assignment: str) -> bytes:
+def read_bytes(path: Path, assignment: str) -> bytes:
     if path.name != f"{assignment}.ipynb":
         raise Unreadable(_wrong_name(path.name, f"{assignment}.ipynb"))
     try:

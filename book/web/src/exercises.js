@@ -1,1 +1,357 @@
-export function start(elements) {}
+// The exercises of a page: an editor each, checked by Python in a worker that they share.
+import { button, made, status } from "./elements.js";
+import { NoVerdict, Runner } from "./runner.js";
+import * as store from "./store.js";
+import { words } from "./words-exercises.js";
+
+const SAVE_AFTER = 300; // ms without a key pressed
+
+export function start(elements) {
+  const live = elements.filter((element) => element.dataset.live === "yes");
+  if (!live.length) return;
+  const { pyodide, library } = live[0].dataset;
+  const runner = new Runner({ pyodide: address(pyodide), library: address(library) });
+  const exercises = [];
+  for (const element of live) exercises.push(new LiveExercise(element, runner, [...exercises]));
+
+  // An editor is made when its exercise comes near, Python is loaded when one comes into view.
+  whenSeen(exercises, "600px", (exercise) => exercise.open());
+  if (!navigator.connection?.saveData) whenSeen(exercises, "0px", () => runner.start());
+  addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
+  store.onChange(({ kind, id }) => {
+    for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
+  });
+}
+
+/** Of a file of this site, or of another one. */
+function address(path) {
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  return new URL(path, root).href;
+}
+
+function whenSeen(exercises, margin, action) {
+  const byElement = new Map(exercises.map((exercise) => [exercise.element, exercise]));
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+        observer.unobserve(target);
+        action(byElement.get(target));
+      }
+    },
+    { rootMargin: `${margin} 0px` },
+  );
+  for (const element of byElement.keys()) observer.observe(element);
+}
+
+class LiveExercise {
+  #saving; // the timer of a save to come
+
+  constructor(element, runner, earlier) {
+    Object.assign(this, { element, runner, earlier });
+    this.id = element.dataset.exercise;
+    this.place = element.querySelector(".posenc-editor");
+    this.starter = this.place.querySelector("pre").textContent.trimEnd();
+    this.hints = [...element.querySelectorAll(".posenc-hint")];
+    this.solution = element.querySelector(".posenc-solution");
+    this.record = this.#begin(store.load("exercise", this.id));
+    this.#build();
+    this.#refresh();
+  }
+
+  get code() {
+    return this.record.code;
+  }
+
+  get begun() {
+    return this.code !== this.starter;
+  }
+
+  get name() {
+    return this.id.split(".")[1];
+  }
+
+  /** Make the editor. */
+  async open() {
+    const { createEditor } = await import("./editor.js");
+    const old = this.place.firstElementChild;
+    this.editor = createEditor(this.place, {
+      code: this.code,
+      label: words.answerTo(this.element.dataset.title),
+      describedBy: this.keys.id,
+      onChange: (code) => this.#edited(code),
+      onCheck: () => this.check(),
+    });
+    old.remove();
+    this.keys.hidden = false;
+    this.place.addEventListener("focusin", () => this.runner.start(), { once: true });
+  }
+
+  async check() {
+    if (this.runner.busy) return this.#say(words.busy);
+    this.#clear();
+    this.#say(this.runner.ready ? words.checking : words.starting);
+    this.#showRunning(true);
+    try {
+      const result = await this.runner.check(this.#request(), {
+        seconds: Number(this.element.dataset.seconds),
+        onBegin: () => this.#say(words.checking),
+        onPrint: (text) => this.#print(text),
+      });
+      this.#show(result);
+    } catch (problem) {
+      if (!(problem instanceof NoVerdict)) throw problem;
+      this.#showNoVerdict(problem);
+    }
+    this.#showRunning(false);
+  }
+
+  saveNow() {
+    if (this.#saving) this.#save({});
+  }
+
+  /** Another tab, or an import, may have changed the record. What is being written here stays. */
+  takeFromStore() {
+    if (this.#saving || this.editor?.focused()) return;
+    const record = this.#begin(store.load("exercise", this.id));
+    if (JSON.stringify(record) === JSON.stringify(this.record)) return;
+    const changed = record.code !== this.code;
+    this.record = record;
+    if (changed) this.#setCode(record.code);
+    this.#refresh();
+  }
+
+  #begin(record) {
+    const fresh = { code: this.starter, starter: this.starter, attempts: 0, hints: 0, passed: false, solutionShown: false };
+    if (!record) return fresh;
+    const found = { ...fresh, starter: undefined, ...record };
+    const untouched = found.code === found.starter;
+    return untouched ? { ...found, code: this.starter, starter: this.starter } : found;
+  }
+
+  #build() {
+    this.controls = {
+      check: button(words.check, () => this.check()),
+      stop: button(words.stop, () => this.runner.stop()),
+      hint: button("", () => this.#nextHint()),
+      reset: button(words.reset, () => this.#reset()),
+      former: button(words.former, () => this.#bringBack()),
+    };
+    if (this.solution) this.controls.solution = button(words.solution, () => this.#askForSolution());
+    this.controls.check.classList.add("posenc-check");
+    this.controls.stop.hidden = true;
+    this.keys = made("p", "posenc-keys", words.keys);
+    this.keys.id = `${this.element.id}-keys`;
+    this.keys.hidden = true;
+    this.status = status("posenc-status");
+    this.notices = made("div", "posenc-notices");
+    this.output = made("div", "posenc-output");
+    this.result = made("div", "posenc-result");
+    this.badge = made("span", "posenc-badge", words.passedBefore);
+    this.element.querySelector(".admonition-title").append(" ", this.badge);
+    this.place.after(
+      this.keys,
+      made("div", "posenc-controls", ...Object.values(this.controls)),
+      this.notices,
+      this.status,
+      this.result,
+      this.output,
+    );
+    // The first use of anything here is a good moment to load Python.
+    this.element.addEventListener("pointerdown", () => this.runner.start(), { once: true });
+  }
+
+  /** Make the page show what the record says. */
+  #refresh() {
+    const { hints, passed, solutionShown, former, starter } = this.record;
+    const { hint, solution } = this.controls;
+    this.badge.hidden = !passed;
+    this.hints.forEach((each, index) => (each.hidden = index >= hints));
+    hint.hidden = !this.hints.length;
+    hint.textContent = words.hint(Math.min(hints, this.hints.length), this.hints.length);
+    hint.disabled = hints >= this.hints.length;
+    this.controls.former.hidden = former === undefined || former === this.code;
+    if (solution) {
+      this.solution.hidden = !solutionShown;
+      solution.hidden = solutionShown;
+    }
+    this.#showNotices(this.begun && starter !== this.starter);
+  }
+
+  #showNotices(starterChanged) {
+    const shown = [];
+    if (!store.available) shown.push(made("p", "", words.notKept));
+    if (starterChanged) {
+      shown.push(
+        made("p", "", words.starterChanged),
+        button(words.keepMine, () => this.#keepMine()),
+        button(words.takeNew, () => this.#replace(this.starter, words.wasReset)),
+      );
+    }
+    this.notices.replaceChildren(...shown);
+  }
+
+  #request() {
+    const begun = this.earlier.filter((each) => each.begun);
+    const unwritten = this.earlier.filter((each) => !each.begun);
+    return {
+      exercise: this.id,
+      setup: this.element.dataset.setup,
+      earlier: begun.map((each) => each.code),
+      unwritten: unwritten.map((each) => each.name),
+      code: this.code,
+    };
+  }
+
+  #show(result) {
+    const passed = result.kind === "report" && result.passed;
+    this.#save({ attempts: this.record.attempts + 1, passed: this.record.passed || passed });
+    this.#refresh();
+    if (result.kind === "report") {
+      this.#say(result.headline);
+      this.status.classList.add("posenc-unseen"); // the report says it too
+      this.result.innerHTML = result.html; // made, and escaped, by posenc_lib's report
+    } else if (result.kind === "error") {
+      this.#say(words.failedToRun);
+      const where = result.line ? words.errorAt(result.error, result.line) : result.error;
+      this.result.append(made("p", "posenc-error", where));
+      if (result.source) this.result.append(made("pre", "", result.source));
+    } else if (result.kind === "unwritten") {
+      this.#say(words.unwritten);
+    } else {
+      this.#say(words[result.kind](result.function));
+    }
+    for (const name of passed ? [] : (result.needs ?? [])) this.#pointTo(name);
+    if (result.cut) this.#printNote(words.cut(result.cut));
+  }
+
+  #pointTo(name) {
+    const earlier = this.earlier.find((each) => each.name === name);
+    const link = made("a", "", earlier.element.dataset.title);
+    link.href = `#${earlier.element.id}`;
+    this.result.append(made("p", "", words.needs(name), " ", link));
+  }
+
+  #showNoVerdict({ reason }) {
+    const sentences = {
+      stopped: words.stopped,
+      time: words.tooLong(Number(this.element.dataset.seconds)),
+      broken: words.broken,
+      unreachable: words.unreachable,
+    };
+    this.#say(sentences[reason]);
+    if (reason === "unreachable") {
+      const link = this.element.querySelector(".posenc-notebook a").cloneNode(true);
+      this.status.append(" ", link);
+    }
+    if (this.output.firstChild) this.#printNote(words.cutUnfinished);
+  }
+
+  #say(sentence) {
+    this.status.textContent = sentence;
+    this.status.classList.remove("posenc-unseen");
+  }
+
+  #clear() {
+    this.result.replaceChildren();
+    this.output.replaceChildren();
+  }
+
+  #print(text) {
+    if (!this.output.firstChild) {
+      const printed = made("pre");
+      printed.tabIndex = 0; // it scrolls, and must with the keyboard too
+      printed.setAttribute("role", "region");
+      printed.setAttribute("aria-label", words.printed);
+      this.output.append(made("p", "", words.printed), printed);
+    }
+    this.output.querySelector("pre").append(text);
+  }
+
+  #printNote(note) {
+    this.output.append(made("p", "posenc-cut", note));
+  }
+
+  #showRunning(running) {
+    const { check, stop } = this.controls;
+    if (!running && document.activeElement === stop) check.focus();
+    stop.hidden = !running;
+  }
+
+  #nextHint() {
+    const next = this.hints[this.record.hints];
+    this.#save({ hints: this.record.hints + 1 });
+    this.#refresh();
+    next.open = true;
+    next.scrollIntoView({ block: "nearest" });
+    if (this.controls.hint.disabled) next.querySelector("summary").focus();
+    this.#say(words.hintShown(this.record.hints));
+  }
+
+  #reset() {
+    if (this.begun) this.#replace(this.starter, words.wasReset);
+  }
+
+  #bringBack() {
+    this.#replace(this.record.former, words.formerBack);
+    this.editor?.focus();
+  }
+
+  /** Other code in place of this; this stays within reach. */
+  #replace(code, sentence) {
+    const former = this.begun ? this.code : this.record.former;
+    this.#save({ former, code, starter: this.starter });
+    this.#setCode(code);
+    this.#refresh();
+    this.#clear();
+    this.#say(sentence);
+  }
+
+  #keepMine() {
+    this.#save({ starter: this.starter });
+    this.#refresh();
+    this.editor?.focus();
+  }
+
+  #askForSolution() {
+    const { solution } = this.controls;
+    const close = () => {
+      question.remove();
+      solution.disabled = false;
+    };
+    const no = button(words.no, () => (close(), solution.focus()));
+    const yes = button(words.yes, () => (close(), this.#showSolution()));
+    const question = made("div", "posenc-ask", made("p", "", words.askSolution), yes, no);
+    question.setAttribute("role", "group");
+    question.setAttribute("aria-label", words.askSolution);
+    solution.disabled = true;
+    this.notices.after(question);
+    no.focus();
+  }
+
+  #showSolution() {
+    this.#save({ solutionShown: true });
+    this.#refresh();
+    this.solution.open = true;
+    this.solution.querySelector("summary").focus();
+    this.#say(words.solutionShown);
+  }
+
+  #edited(code) {
+    if (code === this.code) return; // set by this page, not typed
+    const starter = this.record.starter ?? this.starter;
+    this.record = { ...this.record, code, starter };
+    clearTimeout(this.#saving);
+    this.#saving = setTimeout(() => this.#save({}), SAVE_AFTER);
+  }
+
+  #save(changes) {
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    this.record = { ...this.record, ...changes };
+    this.record = store.save("exercise", this.id, this.record);
+  }
+
+  #setCode(code) {
+    this.editor?.setCode(code);
+  }
+}

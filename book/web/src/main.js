@@ -4,6 +4,7 @@ const PARTS = [
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
   [".posenc-progress", () => import("./progress.js")],
+  [".posenc-progress-bar", () => import("./progress-bar.js")],
 ];
 
 for (const [selector, load] of PARTS) {

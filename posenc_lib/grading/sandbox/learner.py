@@ -221,8 +221,9 @@ class Learner:
         ]
         try:
             return call(answer, args, library)
-        except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-            return Outcome("raised", error_type=type(error).__name__, text=describe(error))
+        except BaseException as error:
+            # SystemExit and its kin; and what a returned object raised while it was made plain data.
+            return Outcome("raised", error_type=type(error).__name__, text=_told(error))
 
     def _argument(self, index: int, library: Library) -> Callable[..., Any]:
         return lambda *args, **kwargs: for_library(self._ask({"argument": index}, args, kwargs), library)
@@ -252,6 +253,13 @@ class Learner:
     def _end_for_output(self) -> None:
         self._send({"ended": "output limit"})
         os._exit(0)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return describe(error)
+    except BaseException:
+        return "(its message cannot be told: __str__ raises)"
 
 
 def _no_input(prompt: object = "") -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 LEARNER = 1000
 """User and group id of the learner, as the learner sees them."""
+SCRATCH_FILES = 10_000
+"""Files, folders and links together: each costs the kernel memory, an empty one too."""
 CELL = "/cell"
 """Where the session's own view of the file system is put together."""
 
@@ -44,7 +46,7 @@ def close_in(scratch_bytes: int) -> None:
     """Turn the file system into the session's own: read-only but for scratch, and nothing of /proc."""
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     _mount("/", CELL, None, _MS_BIND | _MS_REC)
-    scratch = f"size={scratch_bytes},mode=700,uid={LEARNER},gid={LEARNER}"
+    scratch = f"size={scratch_bytes},nr_inodes={SCRATCH_FILES},mode=700,uid={LEARNER},gid={LEARNER}"
     for folder in ("/tmp", "/dev/shm"):
         _mount("tmpfs", CELL + folder, "tmpfs", _MS_NOSUID | _MS_NODEV, scratch)
     _mount(

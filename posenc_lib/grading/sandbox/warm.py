@@ -28,6 +28,8 @@ from posenc_lib.grading.sandbox.walls import LENT_USER_IDS, NoWalls, lends_user_
 START_SECONDS = 120
 WATCH_SECONDS = 0.1
 ENDING_SECONDS = 60
+MAX_DEPTH = 100
+"""How deep a message may be nested: far less than what Python can walk through."""
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -195,11 +197,13 @@ class Session:
             message = json.loads(line)
         except (ValueError, RecursionError):
             message = None
-        if type(message) is not dict:
+        if type(message) is not dict or _is_deep(message):
             self._end(Verdict.TAMPERED)
         return dict(message)
 
     def _next_line(self, deadline: float, most_bytes: int) -> bytes:
+        if time.monotonic() > deadline:  # Whatever waits in the buffer was sent to hold us up.
+            self._end(Verdict.TIME_LIMIT)
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
@@ -215,11 +219,7 @@ class Session:
             left = deadline - time.monotonic()
             if left <= 0:
                 self._end(Verdict.TIME_LIMIT)
-            if (
-                not self._parent.cgroup.memory
-                and _memory_of(self.pid, self._inherited) > self._limits.memory_bytes
-            ):
-                self._over_memory = True
+            if self._is_over_memory():
                 self._end(Verdict.MEMORY_LIMIT)
             readable, _, _ = select.select([self._line], [], [], min(left, WATCH_SECONDS))
             if not readable:
@@ -272,6 +272,21 @@ def _received(line: socket.socket) -> bytes:
         return b""
 
 
+def _is_deep(message: Any) -> bool:
+    """Whether it is nested deeper than any honest message. Without recursion, which would fail first."""
+    level = [message]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, list | dict)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
+
+
 def _memory_of(pid: int, inherited: int) -> int:
     """Memory of all processes of a session, less what each inherited from the warm parent; roughly."""
     try:
@@ -282,6 +297,8 @@ def _memory_of(pid: int, inherited: int) -> int:
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
             if entry.name.isdigit() and (entry / "ns/pid").readlink() == space:
-                _, resident, shared, *_ = (int(each) for each in (entry / "statm").read_text().split())
-                total += max((resident - shared) * os.sysconf("SC_PAGESIZE") - inherited, 0)
+                lines = (entry / "status").read_text().splitlines()
+                # Shared memory too: no limit of a process counts it.
+                own = sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem")))
+                total += max(own * 1024 - inherited, 0)
     return total

@@ -1,0 +1,237 @@
+"""The directive `exercise`: an exercise in the page, from its text notebook in `solutions/`.
+
+    ```{exercise} 02-the-formula.frequencies
+    ```
+
+The page holds all of it, text, starter, hints and solution, and reads and prints as it is. `book/web` turns
+the starter into an editor whose answer is checked in the page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from nbgrader.preprocessors import ClearSolutions
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
+from traitlets.config import PyFileConfigLoader
+
+from posenc_lib.checking.messages import _
+from posenc_lib.exercises import Exercise, exercise
+from posenc_lib.grading.release import ReleaseError, cost, hints, source_notebook
+
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.29.4/full/"
+MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the text notebook says of one exercise."""
+
+    text: str
+    """Markdown, without the heading."""
+    setup: str
+    """The imports and the like that stand before it."""
+    starter: str
+    solution: str
+
+
+def read_exercises(root: Path, chapter: str) -> dict[str, Written]:
+    """Function -> what `solutions/<chapter>.md` says of its exercise.
+
+    Raises:
+        ReleaseError: the text notebook is malformed.
+    """
+    path = root / "solutions" / f"{chapter}.md"
+    return _read(root, path, path.stat().st_mtime_ns)
+
+
+@cache
+def _read(root: Path, path: Path, changed: int) -> dict[str, Written]:
+    source, starters = source_notebook(path), source_notebook(path)
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    ClearSolutions(config=config).preprocess(starters, {})
+    found, text, setup = {}, "", []
+    for cell, starter in zip(source.cells, starters.cells, strict=True):
+        settings = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "markdown":
+            text = cell.source if cell.source.startswith("#") else f"{text}\n\n{cell.source}"
+        elif settings.get("solution"):
+            asked = exercise(f"{path.stem}.{settings['grade_id']}")
+            solution = "\n".join(line for line in cell.source.split("\n") if line.strip() not in MARKS)
+            found[asked.function] = Written(_body(text, asked), "\n".join(setup), starter.source, solution)
+        elif not settings:
+            setup.append(cell.source)
+    return found
+
+
+def _body(text: str, asked: Exercise) -> str:
+    """The text alone: the directive shows title, cost and hints in its own way."""
+    text = text.partition("\n")[2]
+    return text.replace(cost(asked), "").replace(hints(asked), "").strip()
+
+
+class live_exercise(nodes.General, nodes.Element):
+    """An exercise of the page; `asked` is its id."""
+
+
+class folded(nodes.General, nodes.Element):
+    """What a reader unfolds: `summary` is what stands on it."""
+
+
+class ExerciseDirective(SphinxDirective):
+    required_arguments = 1
+    final_argument_whitespace = False
+
+    def run(self) -> list[nodes.Node]:
+        root = Path(self.env.srcdir)
+        try:
+            asked = exercise(self.arguments[0])
+            written = read_exercises(root, asked.chapter)[asked.function]
+        except (ReleaseError, ValueError) as error:
+            raise self.error(str(error)) from error
+        except (KeyError, OSError) as error:
+            raise self.error(
+                f"solutions/ has no exercise {self.arguments[0]!r}; write it there first ({error})"
+            ) from error
+        self.env.note_dependency(str(root / "solutions" / f"{asked.chapter}.md"))
+        return [self._box(asked, written)]
+
+    def _box(self, asked: Exercise, written: Written) -> nodes.Node:
+        in_page = asked.array_library == "numpy"
+        box = live_exercise(
+            asked=asked.id,
+            title=asked.title,
+            setup=written.setup,
+            live=in_page,
+            ids=[f"exercise-{asked.function.replace('_', '-')}"],
+        )
+        box += self._paragraph(_("Exercise: {title}").format(title=asked.title), "admonition-title")
+        self._parse(f"{cost(asked)}\n\n{written.text}", box)
+        if not in_page:
+            box += self._paragraph(
+                _("This exercise needs PyTorch, which a browser does not have. Do it in the notebook."),
+                "posenc-elsewhere",
+            )
+        box += self._folded(_("What runs before your code"), "posenc-setup", self._code(written.setup))
+        editor = nodes.container(classes=["posenc-editor"])
+        editor += self._code(written.starter)
+        box += editor
+        for number, hint in enumerate(asked.hints, start=1):
+            summary = _("Hint {number}").format(number=number)
+            box += self._folded(summary, "posenc-hint", self._paragraph(_(hint)))
+        if self.config.posenc_publish_solutions:
+            box += self._folded(_("Solution"), "posenc-solution", self._code(written.solution))
+        box += self._notebook(asked)
+        return box
+
+    def _parse(self, markdown: str, into: nodes.Element) -> None:
+        self.state.nested_parse(StringList(markdown.split("\n")), 0, into)
+
+    def _paragraph(self, text: str, *classes: str) -> nodes.paragraph:
+        made = nodes.paragraph(text, text, classes=list(classes))
+        self.set_source_info(made)
+        return made
+
+    def _code(self, text: str) -> nodes.literal_block:
+        made = nodes.literal_block(text, text, language="python")
+        self.set_source_info(made)
+        return made
+
+    def _folded(self, summary: str, kind: str, *content: nodes.Node) -> folded:
+        return folded("", *content, summary=summary, classes=[kind])
+
+    def _notebook(self, asked: Exercise) -> nodes.paragraph:
+        """Where the exercise can be done without this page."""
+        file = f"/exercises/{asked.chapter}/{asked.chapter}.ipynb"
+        link = addnodes.download_reference(
+            "",
+            "",
+            nodes.Text(_("Download the notebook of this chapter's exercises")),
+            reftarget=file,
+            refdoc=self.env.docname,
+            refexplicit=True,
+            refdomain="",
+            reftype="download",
+        )
+        made = self._paragraph("", "posenc-notebook")
+        made += link
+        return made
+
+
+def _open_box(self: Any, node: live_exercise) -> None:
+    config = self.builder.config
+    data = {
+        "exercise": node["asked"],
+        "title": node["title"],
+        "setup": node["setup"],
+        "live": "yes" if node["live"] else "no",
+        "seconds": config.posenc_seconds,
+        "pyodide": config.posenc_pyodide,
+        "library": self.builder.app.posenc_library,
+    }
+    attributes = " ".join(f'data-{name}="{html.escape(str(value))}"' for name, value in data.items())
+    name = html.escape(_("Exercise: {title}").format(title=node["title"]))
+    self.body.append(
+        f'<section class="posenc-exercise admonition" id="{node["ids"][0]}" aria-label="{name}" '
+        f"{attributes}>\n"
+    )
+
+
+def _close_box(self: Any, node: live_exercise) -> None:
+    self.body.append("</section>\n")
+
+
+def _open_folded(self: Any, node: folded) -> None:
+    self.body.append(
+        f'<details class="{node["classes"][0]}"><summary>{html.escape(node["summary"])}</summary>\n'
+    )
+
+
+def _close_folded(self: Any, node: folded) -> None:
+    self.body.append("</details>\n")
+
+
+def _nothing(self: Any, node: nodes.Element) -> None:
+    """Other builders show what is inside."""
+
+
+def _choose_pyodide(app: Sphinx, config: Config) -> None:
+    """A copy beside the pages (`book/build.py` puts it there) goes before any other address."""
+    if (Path(app.srcdir) / "_build" / "web" / "pyodide" / "pyodide.mjs").exists():
+        config.posenc_pyodide = "_static/pyodide/"
+    elif not config.posenc_pyodide.endswith("/"):
+        config.posenc_pyodide += "/"
+
+
+def _find_library(app: Sphinx) -> None:
+    """The address of posenc_lib's wheel, with its fingerprint, so that no browser keeps an old one."""
+    wheels = sorted((Path(app.srcdir) / "_build" / "web" / "library").glob("*.whl"))
+    app.posenc_library = ""  # type: ignore[attr-defined]
+    if wheels:
+        fingerprint = hashlib.sha256(wheels[-1].read_bytes()).hexdigest()[:8]
+        app.posenc_library = f"_static/library/{wheels[-1].name}?v={fingerprint}"  # type: ignore[attr-defined]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_config_value("posenc_publish_solutions", True, "env", [bool])
+    app.add_config_value("posenc_pyodide", PYODIDE, "html", [str])
+    app.add_config_value("posenc_seconds", 20, "html", [int, float])
+    app.add_directive("exercise", ExerciseDirective)
+    others = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}
+    app.add_node(live_exercise, html=(_open_box, _close_box), **others)
+    app.add_node(folded, html=(_open_folded, _close_folded), **others)
+    app.add_js_file("posenc/main.js", type="module")
+    app.add_css_file("exercises.css")
+    app.connect("config-inited", _choose_pyodide)
+    app.connect("builder-inited", _find_library)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,223 @@
+"""Where the whole notebook of an exercise page can be opened, and the JupyterLite of the site that opens it.
+
+JupyterLite is Jupyter in the browser, with the same Pyodide and the same wheel of posenc_lib as the pages have.
+It is made anew when something of it changed. `book/lite/` holds what is set in it.
+
+`sphinx.config` of _config.yml says where else a notebook can be opened; what is not set has no button:
+
+    posenc_repository: https://github.com/owner/name    Colab; it must be on GitHub
+    posenc_branch: main                                 the branch to take the notebooks from
+    posenc_binder: https://mybinder.org                 Binder, of the same repository
+    posenc_jupyterhub: https://hub.example.org          the class's own JupyterHub
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import distribution, version
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import nbformat
+from docutils import nodes
+from nbformat import NotebookNode
+from quiz import link
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+from tags import Tag, add_nodes
+
+from posenc_lib.checking.messages import _
+from posenc_lib.exercises import exercise
+
+FOLDER = "_static/lite"
+APPS = ("notebooks", "tree")
+GITHUB = "https://github.com/"
+NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it."
+"""The first line of such a cell; book/lite/first_cell.py looks for its first words."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a notebook can be opened."""
+
+    name: str
+    uri: str
+    about: str
+
+
+def places(config: Config, docname: str) -> Iterator[Place]:
+    """Of one exercise page, the nearest first."""
+    up = "../" * docname.count("/")
+    file = f"{docname}.ipynb"
+    at_hand = f"{up}{FOLDER}/notebooks/index.html?{urlencode({'path': PurePosixPath(file).name})}"
+    yield Place(_("Open the whole notebook"), at_hand, _("Opens in this browser, with nothing to install."))
+    yield Place(_("Download"), f"{up}_sources/{file}", _("Saves the notebook, for Jupyter on your own machine."))
+    repository = config.posenc_repository.removeprefix(GITHUB).strip("/")
+    at = f"{repository}/blob/{config.posenc_branch}/{file}"
+    if repository:
+        uri = f"https://colab.research.google.com/github/{quote(at)}"
+        yield Place(_("Open in Colab"), uri, _("Opens on a machine of Google's; you need an account there."))
+    if config.posenc_binder:
+        where = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{quote(config.posenc_branch, safe='')}"
+        uri = f"{where}?{urlencode({'urlpath': f'lab/tree/{file}'})}"
+        yield Place(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
+    if config.posenc_jupyterhub:
+        uri = f"{config.posenc_jupyterhub.rstrip('/')}/hub/user-redirect/lab"
+        yield Place(_("Open your JupyterHub"), uri, _("Opens your class's server; fetch the assignment there."))
+
+
+def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """A row of links below the title of an exercise page."""
+    title = next(doctree.findall(nodes.title), None)
+    if app.builder.format != "html" or docname not in exercise_pages(app) or title is None:
+        return
+    row = Tag.make("p", {"class": "posenc-open"})
+    for place in places(app.config, docname):
+        anchor = link(place.uri, place.name)
+        anchor["attributes"] |= {"title": place.about}
+        row += [anchor, nodes.Text(" ")]
+    added = [row]
+    if app.config.posenc_repository:
+        added.append(_install_note(app.config.posenc_repository))
+    title.parent[1:1] = added
+
+
+def _install_note(repository: str) -> Tag:
+    """Colab has PyTorch, and not this library."""
+    command = f'%pip install "posenc_lib[torch] @ git+{repository.rstrip("/")}"'
+    sentence = _("In Colab, run this in a cell of its own first:")
+    return Tag.make("p", {"class": "posenc-first"}, sentence + " ", Tag.make("code", {}, command))
+
+
+def exercise_pages(app: Sphinx) -> list[str]:
+    """Their names, in order: `exercises/02-the-formula/02-the-formula`."""
+    return sorted(name for name in app.env.found_docs if name.startswith("exercises/"))
+
+
+# JupyterLite
+
+
+def for_browser(notebook: NotebookNode, first: str) -> NotebookNode:
+    """A learner's notebook with `first` as its first cell, and what needs PyTorch marked.
+
+    The cells are all there, so that a notebook that is saved in the browser can be handed in.
+    """
+    section: list[NotebookNode] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            section = []
+        section.append(cell)
+        if _needs_torch(cell):
+            section[0].setdefault("metadata", {})["needs_torch"] = True
+    needed = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            needed = cell.metadata.pop("needs_torch", False)
+        elif needed and cell.cell_type == "code":
+            cell.source = f"{NEEDS_TORCH}\n{cell.source}"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(first, id="browser"))
+    return notebook
+
+
+def _build(app: Sphinx, exception: Exception | None) -> None:
+    pages = exercise_pages(app)
+    if exception or app.builder.format != "html" or not pages:
+        return
+    root, to = Path(app.srcdir), Path(app.outdir) / FOLDER
+    [library] = (root / "_build" / "web" / "library").glob("*.whl")
+    inputs = [library, *(root / "book" / "lite").iterdir(), *(root / f"{page}.ipynb" for page in pages), Path(__file__)]
+    settings = _settings(app.config)
+    digest = hashlib.sha256(settings.encode() + version("jupyterlite-core").encode())
+    for file in inputs:
+        digest.update(file.read_bytes())
+    stamp = to / "made-from.sha256"
+    if stamp.exists() and stamp.read_text() == digest.hexdigest():
+        return
+    shutil.rmtree(to, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as work:
+        contents = Path(work) / "contents"
+        contents.mkdir()
+        first = (root / "book" / "lite" / "first_cell.py").read_text().rstrip()
+        for page in pages:
+            notebook = for_browser(nbformat.read(root / f"{page}.ipynb", as_version=4), first)
+            nbformat.write(notebook, contents / f"{PurePosixPath(page).name}.ipynb")
+        (Path(work) / "jupyter-lite.json").write_text(settings)
+        shutil.copy(root / "book" / "lite" / "overrides.json", work)
+        _run_lite(Path(work), contents, [library, installed_wheel("comm", Path(work))], to)
+    stamp.write_text(digest.hexdigest())
+
+
+def _run_lite(work: Path, contents: Path, wheels: list[Path], to: Path) -> None:
+    kernel = Path(sys.prefix) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension"
+    command = [sys.executable, "-m", "jupyterlite_core.app", "build", "--lite-dir", work, "--contents", contents]
+    command += ["--output-dir", to, "--no-sourcemaps", "--no-unused-shared-packages"]
+    # Of all extensions that are installed, the kernel alone.
+    command += ["--ignore-sys-prefix", f"--LiteBuildConfig.federated_extensions={[str(kernel)]}"]
+    command += [part for app in APPS for part in ("--apps", app)]
+    command += [part for wheel in wheels for part in ("--piplite-wheels", wheel)]
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=work,
+        env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},  # the same input, the same bytes
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise ConfigError(f"JupyterLite could not be built:\n{done.stdout}\n{done.stderr}")
+
+
+def installed_wheel(name: str, to: Path) -> Path:
+    """An installed package of plain Python as a wheel again. The kernel needs one that no Pyodide has."""
+    found = distribution(name)
+    wheel = to / f"{name}-{found.version}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in found.files or []:
+            if file.suffix != ".pyc" and file.name not in ("INSTALLER", "REQUESTED", "direct_url.json"):
+                archive.writestr(zipfile.ZipInfo(str(file)), file.read_binary())
+    return wheel
+
+
+def _settings(config: Config) -> str:
+    """jupyter-lite.json, with the Pyodide that the pages have."""
+    settings = json.loads((Path(__file__).parent.parent / "lite" / "jupyter-lite.json").read_text())
+    local = config.posenc_pyodide == "_static/pyodide/"
+    folder = "./../pyodide/" if local else config.posenc_pyodide
+    data = settings["jupyter-config-data"]
+    data["appName"] = config.project
+    plugin = data["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
+    plugin["pyodideUrl"] = f"{folder}pyodide.mjs"
+    return json.dumps(settings)
+
+
+def _check_settings(app: Sphinx, config: Config) -> None:
+    given = config.posenc_repository
+    if given and not (given.startswith(GITHUB) and given.removeprefix(GITHUB).strip("/").count("/") == 1):
+        raise ConfigError(
+            f"posenc_repository is {given!r}; give the address of a repository on GitHub, as "
+            f"{GITHUB}owner/name, or leave it out"
+        )
+    if config.posenc_binder and not given:
+        raise ConfigError("posenc_binder needs posenc_repository, the repository that Binder is to open")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("live_exercise")  # it says where Pyodide is
+    app.setup_extension("quiz")  # it has taught Sphinx the tags
+    for name, default in {"repository": "", "branch": "main", "binder": "", "jupyterhub": ""}.items():
+        app.add_config_value(f"posenc_{name}", default, "html", [str])
+    app.add_css_file("whole_notebook.css")
+    app.connect("config-inited", _check_settings)
+    app.connect("doctree-resolved", _add_buttons)
+    app.connect("build-finished", _build)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

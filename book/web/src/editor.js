@@ -1,0 +1,39 @@
+// The editor of an exercise: CodeMirror, with what a short Python answer needs.
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+
+/**
+ * An editor in `parent`. `describedBy` is the id of the text that tells how to leave it with the keyboard.
+ * Returns {code(), setCode(text), focused(), focus()}.
+ */
+export function createEditor(parent, { code, label, describedBy, onChange, onCheck }) {
+  const view = new EditorView({
+    parent,
+    doc: code,
+    extensions: [
+      lineNumbers(),
+      history(),
+      python(),
+      indentUnit.of("    "),
+      EditorState.tabSize.of(4),
+      indentOnInput(),
+      bracketMatching(),
+      highlightActiveLine(),
+      EditorView.lineWrapping,
+      syntaxHighlighting(classHighlighter), // colours stand in exercises.css
+      keymap.of([{ key: "Mod-Enter", run: () => (onCheck(), true) }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy }),
+      EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
+    ],
+  });
+  return {
+    code: () => view.state.doc.toString(),
+    setCode: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    focused: () => view.hasFocus,
+    focus: () => view.focus(),
+  };
+}

@@ -1,0 +1,67 @@
+import { number, powerOfTen, say, words } from "../words-figures.js";
+import { frequencies, linearScaling, ntkScaling, wavelengths, yarnAttention, yarnScaling } from "./numbers.js";
+import { axes, line, path, powers, text, ticks } from "./svg.js";
+
+const HEIGHT = 380; // and a second row of the legend where one is too long
+const own = words.wavelengths;
+
+const LOOKS = { plain: "grey heavy", linear: "blue dashed", ntk: "orange dashdot", yarn: "green dotted thick" };
+
+/** The wavelengths of each pair, by rule. */
+const curves = ({ head_dim: dim, base, original_length: length, factor }) => ({
+  plain: wavelengths(frequencies(dim, base)),
+  linear: wavelengths(linearScaling(dim, base, factor)),
+  ntk: wavelengths(ntkScaling(dim, base, factor)),
+  yarn: wavelengths(yarnScaling(dim, base, factor, length)),
+});
+
+export function draw(values, width) {
+  const waves = curves(values);
+  const pairs = waves.plain.length;
+  const trained = values.original_length;
+  const stretched = trained * values.factor;
+  const longest = 10 ** Math.ceil(Math.log10(Math.max(stretched * 1.5, ...waves.linear)));
+  const { x, y, drawing } = axes(
+    { left: 62, top: 12, right: width - 14, bottom: HEIGHT - 70 },
+    { from: 0, to: pairs - 1, ticks: ticks(0, pairs - 1, width / 90), label: own.pair },
+    { from: 1, to: longest, log: true, ticks: powers(1, longest), label: own.wavelength, show: power },
+  );
+  const level = (length, sentence, above) =>
+    line(x(0), y(length), x(pairs - 1), y(length), "purple dashed thin") +
+    text(x(0) + 6, y(length) + (above ? -5 : 14), say(sentence, { length: number(length) }), "start");
+  const rules = Object.entries(waves);
+  const inRow = width < 460 ? 2 : 4;
+  return {
+    height: HEIGHT + 20 * (4 / inRow - 1),
+    drawing: [
+      drawing,
+      level(trained, own.trained, false),
+      level(stretched, own.stretched, true),
+      ...rules.map(([rule, wave]) => path(wave.map((value, pair) => [x(pair), y(value)]), LOOKS[rule])),
+      ...rules.map(([rule], i) =>
+        legend(((i % inRow) + 0.1) * (width / inRow), HEIGHT - 8 + 20 * Math.floor(i / inRow), rule),
+      ),
+    ].join(""),
+  };
+}
+
+const power = (value) => (value === 1 ? "1" : value === 10 ? "10" : powerOfTen(Math.round(Math.log10(value))));
+const legend = (x, y, rule) => line(x, y - 4, x + 26, y - 4, LOOKS[rule]) + text(x + 31, y, own[rule], "start");
+
+export function reading(values) {
+  const waves = curves(values);
+  const slowest = (rule) => number(waves[rule].at(-1), 4);
+  return say(own.reading, {
+    trained: number(values.original_length),
+    stretched: number(values.original_length * values.factor),
+    pairs: number(waves.plain.length),
+    unseen: number(waves.plain.filter((wave) => wave > values.original_length).length),
+    plain: slowest("plain"),
+    linear: slowest("linear"),
+    ntk: slowest("ntk"),
+    yarn: slowest("yarn"),
+    fastest: number(waves.plain[0], 3),
+    fastestLinear: number(waves.linear[0], 3),
+    attention: number(yarnAttention(values.factor), 4),
+  });
+}

@@ -1,0 +1,26 @@
+// The small bar in the sidebar of every page.
+import { made } from "./elements.js";
+import * as store from "./store.js";
+import { words } from "./words-progress.js";
+
+export function start(elements) {
+  for (const bar of elements) startBar(bar);
+}
+
+function startBar(bar) {
+  const ids = bar.dataset.exercises.split(" ");
+  const meter = made("progress", "");
+  const text = made("span", "");
+  meter.max = ids.length;
+  meter.setAttribute("aria-hidden", "true"); // the sentence says the same
+  bar.append(meter, text);
+  bar.hidden = false;
+  store.onChange(fill);
+  fill();
+
+  function fill() {
+    const work = store.all("exercise");
+    meter.value = ids.filter((id) => work[id]?.passed).length;
+    text.textContent = words.exercisesPassed(meter.value, ids.length);
+  }
+}

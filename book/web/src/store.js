@@ -1,0 +1,209 @@
+// What a reader has done, kept in this browser and nowhere else.
+//
+// One record an exercise or a quiz question, each under a key of its own, so that two tabs
+// do not overwrite each other's work. A record is plain JSON:
+//   "exercise" {code, starter, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
+//   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
+// `save` adds `updated`, an ISO time. Fields that a page does not know stay as they are.
+
+const VERSION = 1; // of the records' shape, not of the site: a new site finds the old work
+const PREFIX = `posenc:${VERSION}:`;
+const UNREADABLE = "posenc:unreadable:";
+const FORMAT = "posenc-progress";
+const FIELDS = {
+  exercise: {
+    code: "string",
+    starter: "string",
+    attempts: "number",
+    hints: "number",
+    passed: "boolean",
+    solutionShown: "boolean",
+  },
+  quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
+};
+
+const memory = new Map(); // what the browser would not store: lost when the page closes
+const listeners = new Set();
+const storage = openStorage();
+
+/** Whether work outlives the page. It turns false when the browser refuses to store a record. */
+export let available = storage !== null;
+
+/** The record, or undefined. */
+export function load(kind, id) {
+  return read(keyOf(kind, id));
+}
+
+/** Keep this record in place of the old one; returns it as kept. */
+export function save(kind, id, record) {
+  const kept = { ...record, updated: new Date().toISOString() };
+  write(keyOf(kind, id), kept);
+  tell({ kind, id });
+  return kept;
+}
+
+/** {id: record} of one kind. */
+export function all(kind) {
+  const start = keyOf(kind, "");
+  const found = {};
+  for (const key of keys().filter((each) => each.startsWith(start))) {
+    const record = read(key);
+    if (record) found[key.slice(start.length)] = record;
+  }
+  return found;
+}
+
+/**
+ * Call listener({kind, id}) after every change, in this tab or another; with neither when many changed at
+ * once. Returns a function that ends it.
+ */
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Everything, as one object to write to a file. */
+export function exportAll() {
+  const records = Object.fromEntries(Object.keys(FIELDS).map((kind) => [kind, all(kind)]));
+  return { format: FORMAT, version: VERSION, exported: new Date().toISOString(), records };
+}
+
+/**
+ * Add what an export holds. Of two records the one updated last stays, and what was passed stays passed.
+ * Returns {taken, kept, faulty}: how many records came in, how many here were as new, and the names of
+ * those that could not be read. Throws an ImportProblem, and changes nothing, when it is no export at all.
+ */
+export function importAll(exported) {
+  if (!isObject(exported) || exported.format !== FORMAT) throw new ImportProblem("foreign");
+  if (!Number.isInteger(exported.version) || exported.version < 1) throw new ImportProblem("foreign");
+  if (exported.version > VERSION) throw new ImportProblem("newer");
+  if (!isObject(exported.records)) throw new ImportProblem("damaged");
+
+  const result = { taken: 0, kept: 0, faulty: [] };
+  for (const [kind, records] of Object.entries(exported.records)) {
+    if (!Object.hasOwn(FIELDS, kind) || !isObject(records)) {
+      result.faulty.push(kind);
+      continue;
+    }
+    for (const [id, record] of Object.entries(records)) {
+      if (isSound(kind, record)) result[takeIn(kind, id, record)] += 1;
+      else result.faulty.push(`${kind} ${id}`);
+    }
+  }
+  tell({});
+  return result;
+}
+
+/** Why an import was refused: "foreign", "newer" or "damaged". */
+export class ImportProblem extends Error {
+  constructor(reason) {
+    super(`the import was refused: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** Forget everything. */
+export function clearAll() {
+  for (const key of keys().filter((each) => each.startsWith(PREFIX))) {
+    memory.delete(key);
+    storage?.removeItem(key);
+  }
+  tell({});
+}
+
+function takeIn(kind, id, record) {
+  const here = load(kind, id);
+  if (here && Date.parse(here.updated) >= Date.parse(record.updated)) return "kept";
+  write(keyOf(kind, id), here?.passed ? { ...record, passed: true } : record);
+  return "taken";
+}
+
+function isSound(kind, record) {
+  if (!isObject(record) || !hasType(record.updated, "date")) return false;
+  return Object.entries(FIELDS[kind]).every(
+    ([field, type]) => record[field] == null || hasType(record[field], type),
+  );
+}
+
+function hasType(value, type) {
+  if (type === "date") return typeof value === "string" && !Number.isNaN(Date.parse(value));
+  return typeOf(value) === type;
+}
+
+function keyOf(kind, id) {
+  if (!Object.hasOwn(FIELDS, kind)) {
+    throw new TypeError(`kind is ${JSON.stringify(kind)}, and must be one of ${Object.keys(FIELDS).join(", ")}`);
+  }
+  return `${PREFIX}${kind}:${id}`;
+}
+
+function read(key) {
+  const text = memory.get(key) ?? storage?.getItem(key);
+  if (text == null) return undefined;
+  try {
+    const record = JSON.parse(text);
+    if (isObject(record)) return record;
+  } catch {
+    // no JSON: set aside below
+  }
+  setAside(key, text);
+  return undefined;
+}
+
+function write(key, record) {
+  const text = JSON.stringify(record);
+  try {
+    if (storage) {
+      storage.setItem(key, text);
+      memory.delete(key);
+      return;
+    }
+  } catch {
+    available = false; // the storage is full
+  }
+  memory.set(key, text);
+}
+
+function setAside(key, text) {
+  try {
+    storage.setItem(UNREADABLE + key, text);
+    storage.removeItem(key);
+    console.warn(`${key} could not be read, and was set aside as ${UNREADABLE + key}`);
+  } catch {
+    console.warn(`${key} could not be read`); // no room to set it aside
+  }
+}
+
+function keys() {
+  return [...new Set([...Object.keys(storage ?? {}), ...memory.keys()])];
+}
+
+function tell(change) {
+  for (const listener of [...listeners]) listener(change);
+}
+
+function openStorage() {
+  try {
+    const found = window.localStorage;
+    found.setItem("posenc:probe", "");
+    found.removeItem("posenc:probe");
+    return found;
+  } catch {
+    return null; // a private window, or a browser told to keep nothing
+  }
+}
+
+function isObject(value) {
+  return typeOf(value) === "object";
+}
+
+function typeOf(value) {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+window.addEventListener("storage", (event) => {
+  if (event.storageArea !== storage || (event.key !== null && !event.key.startsWith(PREFIX))) return;
+  const [kind, ...id] = event.key?.slice(PREFIX.length).split(":") ?? [];
+  tell(kind && id.length ? { kind, id: id.join(":") } : {});
+});

@@ -1,0 +1,557 @@
+"""The exercises in the pages as a learner meets them: edited, checked and kept, in Chromium and Pyodide."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from posenc_lib.exercises import all_exercises, exercise
+from tests.browser.conftest import served
+from tests.conftest import load_build
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER, FORMULA = "01-why-order-matters", "02-the-formula"
+SLOW = 90_000  # ms; Python starts once a page, which takes seconds, and more where the machine is busy
+READ = "domcontentloaded"  # the formulas may come later
+SOFTMAX = """
+def softmax(scores):
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+"""
+CAUSAL = """
+def causal_weights(scores):
+    allowed = np.tri(len(scores), dtype=bool)
+"""
+FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)\n"
+ENDLESS = "def frequencies(dim):\n    print('round', dim)\n    while True:\n        pass\n"
+
+# What learners write, the exercise, and the mistake that it is.
+WRONG = {
+    "overflow": (
+        f"{ORDER}.softmax",
+        "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum(axis=-1, keepdims=True)",
+    ),
+    "shuffled-again": (
+        f"{ORDER}.restore_rows",
+        "def restore_rows(shuffled, order):\n    return shuffled[order]",
+    ),
+    "every-row-its-own": (f"{ORDER}.distinct_rows", "distinct_rows = (6, 6)"),
+    "no-mask": (
+        f"{ORDER}.causal_weights",
+        f"{SOFTMAX}\ndef causal_weights(scores):\n    return softmax(scores)",
+    ),
+    "masked-after-softmax": (
+        f"{ORDER}.causal_weights",
+        f"{SOFTMAX}{CAUSAL}    return softmax(scores) * allowed",
+    ),
+    "count": (
+        f"{ORDER}.positions_from_mean",
+        "def positions_from_mean(means, first, other):\n    return (first - other) / (means - other)",
+    ),
+    "i-over-dim": (
+        f"{FORMULA}.frequencies",
+        "def frequencies(dim):\n    return 10000.0 ** (-np.arange(dim // 2) / dim)",
+    ),
+    "column-number-as-i": (
+        f"{FORMULA}.frequencies",
+        "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim) / dim)",
+    ),
+    "no-two-pi": (f"{FORMULA}.longest_wavelength", "longest_wavelength = 10000 ** (510 / 512)"),
+    "cosines-first": (
+        f"{FORMULA}.to_split",
+        "def to_split(table):\n    return np.concatenate([table[:, 1::2], table[:, 0::2]], axis=1)",
+    ),
+}
+
+
+class Exercise:
+    """One exercise of an open page."""
+
+    def __init__(self, tab, exercise_id: str):
+        self.tab, self.id = tab, exercise_id
+        self.place = "exercise-" + exercise_id.partition(".")[2].replace("_", "-")
+        self.box = tab.locator(f"#{self.place}")
+        self.box.scroll_into_view_if_needed()
+        self.editor = self.box.locator(".cm-content")
+        self.status = self.box.locator(".posenc-status")
+        self.result = self.box.locator(".posenc-result")
+        self.printed = self.box.locator(".posenc-output")
+
+    def button(self, name: str):
+        return self.box.get_by_role("button", name=name)
+
+    def write(self, code: str) -> None:
+        self.editor.click()
+        self.tab.keyboard.press("Control+a")
+        self.tab.keyboard.insert_text(code)
+
+    def check(self, code: str | None = None, says: str = "") -> None:
+        """Check, and wait for the verdict."""
+        if code is not None:
+            self.write(code)
+        self.button("Check").click()
+        expect(self.status).to_contain_text(re.compile(says or "Passed|Not yet|error"), timeout=SLOW)
+
+    @property
+    def code(self) -> str:
+        return "\n".join(self.editor.locator(".cm-line").all_inner_texts()).replace("\n\n\n", "\n\n")
+
+    @property
+    def record(self) -> dict:
+        text = self.tab.evaluate("key => localStorage.getItem(key)", f"posenc:1:exercise:{self.id}")
+        return json.loads(text) if text else {}
+
+    def keep(self, **record) -> None:
+        """What an earlier visit left in the browser; seen after a reload."""
+        full = {"attempts": 1, "hints": 0, "passed": False, "solutionShown": False} | record
+        full["updated"] = "2026-01-01T00:00:00.000Z"
+        key = f"posenc:1:exercise:{self.id}"
+        self.tab.evaluate("([key, text]) => localStorage.setItem(key, text)", [key, json.dumps(full)])
+
+
+@pytest.fixture(scope="module")
+def visitor(browser, address):
+    """Opens chapters, one tab each, with Python staying loaded in them; notes what they ask for."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.requested, context.complaints, tabs = [], [], {}
+    context.on("request", lambda request: context.requested.append(request.url))
+    context.on("weberror", lambda error: context.complaints.append(str(error.error)))
+
+    def visit(chapter: str):
+        if chapter not in tabs:
+            tabs[chapter] = context.new_page()
+            tabs[chapter].goto(f"{address}/book/{chapter}.html", wait_until=READ)
+        tabs[chapter].bring_to_front()
+        return tabs[chapter]
+
+    visit.context = context
+    yield visit
+    context.close()
+
+
+@pytest.fixture
+def at(visitor):
+    """The exercise of an id, in its chapter, as after a first visit."""
+
+    def find(exercise_id: str) -> Exercise:
+        found = Exercise(visitor(exercise_id.partition(".")[0]), exercise_id)
+        found.editor.wait_for()
+        return found
+
+    return find
+
+
+@pytest.fixture
+def fresh(browser, address):
+    """The first exercise of chapter 2, for somebody who was never here. Without Python: it takes its time."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.route("**/pyodide.mjs", lambda route: route.abort())
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    found = Exercise(tab, f"{FORMULA}.frequencies")
+    found.editor.wait_for()
+    yield found
+    context.close()
+
+
+# --- Verdicts ----------------------------------------------------------------------------------------
+
+
+def test_a_right_answer_passes_and_is_kept_as_passed(at):
+    asked = at(f"{FORMULA}.frequencies")
+    expect(asked.box.locator(".posenc-badge")).to_be_hidden()
+    asked.check(FREQUENCIES, "Passed: One frequency a pair. Cases right: 5 of 5.")
+    expect(asked.box.locator(".posenc-badge")).to_be_visible()
+    assert asked.record["passed"]
+    assert asked.record["attempts"] == 1
+    assert asked.status.get_attribute("role") == "status"
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_answer_gets_its_own_message(at, name):
+    exercise_id, code = WRONG[name]
+    [mistake] = [each for each in exercise(exercise_id).mistakes if each.name == name]
+    asked = at(exercise_id)
+    asked.check(code, "Not yet")
+    expect(asked.result).to_contain_text(mistake.message)
+
+
+def test_an_unknown_mistake_shows_the_first_wrong_element_and_a_picture(at):
+    asked = at(f"{FORMULA}.to_split")
+    asked.check(
+        "def to_split(table):\n"
+        "    out = np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1)\n"
+        "    out[1:, 0] += 0.25\n"
+        "    return out",
+        "Not yet",
+    )
+    expect(asked.result).to_contain_text("The first is at index [1, 0]")
+    picture = asked.result.locator("svg[role=img]")
+    assert "heat maps" in picture.get_attribute("aria-label")
+    assert picture.bounding_box()["width"] > 100
+
+
+def test_an_answer_may_call_the_answer_to_an_earlier_exercise(at):
+    attention = (
+        "def attention(q, k, v):\n    scores = q @ k.T / np.sqrt(q.shape[-1])\n    return softmax(scores) @ v"
+    )
+    asked, softmax = at(f"{ORDER}.attention"), at(f"{ORDER}.softmax")
+    softmax.button("Reset").click()
+    asked.check(attention, "Not yet")
+    expect(asked.result.get_by_role("link", name="A softmax that survives")).to_be_visible()
+    softmax.write(SOFTMAX)
+    asked.check(None, "Passed")
+
+
+def test_a_value_that_nobody_assigned_is_not_judged(at):
+    asked = at(f"{FORMULA}.wrong_columns")
+    asked.check(None, "There is no answer yet")
+    asked.check("wrong = [1, 3]", "defines no wrong_columns")
+    asked.check("wrong_columns = [1, 3]", "Passed")
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "line"),
+    [
+        ("def frequencies(dim):\n    return 1 +\n", "SyntaxError: invalid syntax (line 2)", "return 1 +"),
+        ("x = 1\ny = [][3]\n", "IndexError: list index out of range (line 2)", "y = [][3]"),
+        ("import numpy\nnumpy.zeros(2) @ numpy.zeros(3)", "(line 2)", "numpy.zeros(2) @ numpy.zeros(3)"),
+    ],
+    ids=["syntax", "at the top", "in a library"],
+)
+def test_an_error_shows_the_learners_own_line(at, code, error, line):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check(code, "stopped with an error")
+    expect(asked.result.locator(".posenc-error")).to_contain_text(error)
+    expect(asked.result.locator("pre")).to_have_text(line)
+    assert "posenc_lib" not in asked.result.inner_text()
+
+
+def test_an_error_inside_the_function_shows_the_learners_own_line(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check("def frequencies(dim):\n    half = dim // 2\n    return half / 0\n", "Not yet")
+    expect(asked.result).to_contain_text(
+        "It raised ZeroDivisionError: division by zero (line 3: return half / 0)"
+    )
+
+
+def test_huge_output_is_cut_with_a_note(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check("print('first')\nfor _ in range(30_000):\n    print('x' * 99)\n" + FREQUENCIES, "Passed")
+    text = asked.printed.locator("pre").inner_text()
+    assert text.startswith("first")
+    assert len(text) == 10_000
+    expect(asked.printed).to_contain_text("Characters left out: 2,990,006.")
+
+
+# --- Stopping ----------------------------------------------------------------------------------------
+
+
+def test_stop_ends_a_loop_keeps_the_code_and_the_next_check_works(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.box.evaluate("box => { box.dataset.seconds = 600 }")
+    asked.check(ENDLESS, "Checking")
+    expect(asked.printed).to_contain_text("round 2", timeout=SLOW)
+    at(f"{FORMULA}.to_split").check(None, "A check is still running")
+    asked.box.scroll_into_view_if_needed()
+    asked.button("Stop").click()
+    expect(asked.status).to_contain_text("Stopped. There is no verdict.")
+    expect(asked.button("Stop")).to_be_hidden()
+    asked.box.evaluate("box => { box.dataset.seconds = 20 }")
+    assert asked.code.strip() == ENDLESS.strip()
+    asked.check(FREQUENCIES, "Passed")
+
+
+def test_a_loop_ends_by_itself_after_the_stated_time(at):
+    asked = at(f"{FORMULA}.frequencies")
+    assert asked.box.get_attribute("data-seconds") == "20"
+    asked.box.evaluate("box => { box.dataset.seconds = 1 }")
+    asked.check(ENDLESS, "Stopped after 1 seconds. There is no verdict. Does a loop in your code never end?")
+    asked.box.evaluate("box => { box.dataset.seconds = 20 }")
+    assert asked.code.strip() == ENDLESS.strip()
+    asked.check(FREQUENCIES, "Passed")
+
+
+# --- What is kept ------------------------------------------------------------------------------------
+
+
+def test_a_reload_keeps_the_code_the_hints_and_the_pass(fresh):
+    fresh.button("Hint").click()
+    expect(fresh.box.locator(".posenc-hint:visible")).to_have_count(1)
+    fresh.write("# later\n" + FREQUENCIES)
+    fresh.tab.reload(wait_until=READ)  # at once: what was typed last is kept too
+    fresh.keep(**fresh.record | {"passed": True})  # as the test of a right answer has it
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.editor.wait_for()
+    assert again.code.startswith("# later")
+    expect(again.box.locator(".posenc-badge")).to_be_visible()
+    expect(again.box.locator(".posenc-hint:visible")).to_have_count(1)
+    expect(again.button("Hint (1 of 3 shown)")).to_be_enabled()
+
+
+def test_a_changed_starter_offers_both(fresh):
+    mine = "def frequencies(dim):\n    return mine\n"
+    starter = fresh.code
+    fresh.keep(code=mine, starter="def frequencies(d):\n    ...", passed=True)
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.editor.wait_for()
+    assert again.code.strip() == mine.strip()
+    expect(again.box.locator(".posenc-notices")).to_contain_text("The starter of this exercise has changed")
+    again.button("Take the new starter").click()
+    assert again.code == starter
+    assert again.record["passed"]
+    again.button("Bring back my earlier version").click()
+    assert again.code.strip() == mine.strip()
+    assert again.record["former"] in (None, mine)
+    expect(again.button("Keep mine")).to_be_hidden()
+
+
+def test_a_changed_starter_can_be_declined_for_good(fresh):
+    fresh.keep(code="mine = 1", starter="an old one")
+    fresh.tab.reload(wait_until=READ)
+    Exercise(fresh.tab, fresh.id).button("Keep mine").click()
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.editor.wait_for()
+    assert again.code == "mine = 1"
+    expect(again.button("Keep mine")).to_be_hidden()
+
+
+def test_an_untouched_starter_follows_the_site(fresh):
+    starter = fresh.code
+    fresh.keep(code="an old one", starter="an old one")
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.editor.wait_for()
+    assert again.code == starter
+
+
+def test_reset_brings_the_starter_and_loses_nothing(fresh):
+    starter = fresh.code
+    fresh.write("mine = 1")
+    fresh.button("Reset").click()
+    assert fresh.code == starter
+    fresh.button("Reset").click()  # pressed twice, it must not throw away what is kept
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.button("Bring back my earlier version").click()
+    again.editor.wait_for()
+    assert again.code == "mine = 1"
+
+
+# --- Hints and solution ------------------------------------------------------------------------------
+
+
+def test_hints_come_one_by_one_and_the_solution_asks_first(fresh):
+    hints, solution = fresh.box.locator(".posenc-hint:visible"), fresh.box.locator(".posenc-solution")
+    for number in (1, 2, 3):
+        expect(hints).to_have_count(number - 1)
+        fresh.button("Hint").click()
+        expect(fresh.status).to_have_text(f"Hint {number} is open below.")
+    expect(fresh.button("Hint")).to_be_disabled()
+
+    fresh.button("Show solution").click()
+    expect(solution).to_be_hidden()
+    fresh.button("Not yet").click()
+    expect(solution).to_be_hidden()
+    fresh.button("Show solution").click()
+    fresh.button("Yes, show it").click()
+    expect(solution).to_contain_text("return 10000.0 ** (-2 * i / dim)")
+    assert "SOLUTION" not in solution.inner_text()
+    assert fresh.record["solutionShown"]
+
+
+def test_a_site_without_solutions_holds_none(site, browser, tmp_path):
+    """A root of one page, with the project's own extension and text notebooks, and the site's scripts."""
+    for name in ("nbgrader_config.py", "solutions", "exercises"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    shutil.copytree(site / "_static" / "posenc", tmp_path / "static" / "posenc")
+    (tmp_path / "index.md").write_text(f"# A page\n\n```{{exercise}} {FORMULA}.frequencies\n```\n")
+    (tmp_path / "conf.py").write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
+        "extensions = ['myst_nb', 'live_exercise']\n"
+        "exclude_patterns = ['solutions', 'exercises']\n"
+        "html_static_path = ['static']\n"
+        "html_theme = 'sphinx_book_theme'\n"
+        "myst_enable_extensions = ['dollarmath']\n"
+        "posenc_publish_solutions = False\n"
+    )
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", tmp_path, tmp_path / "html"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "ERROR" not in built.stderr
+    page = (tmp_path / "html" / "index.html").read_text()
+    assert "posenc-solution" not in page
+    assert "-2 * i / dim" not in re.sub(r"<[^>]+>", "", page)
+    with served(tmp_path / "html") as address:
+        tab = browser.new_page()
+        tab.goto(address, wait_until=READ)
+        asked = Exercise(tab, f"{FORMULA}.frequencies")
+        asked.editor.wait_for()
+        expect(asked.button("Hint")).to_be_visible()
+        expect(asked.button("Show solution")).to_have_count(0)
+        tab.close()
+
+
+# --- The page ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", [ORDER, FORMULA])
+def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(browser, address, chapter):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{chapter}.html", wait_until=READ)
+    for each in (e for e in all_exercises() if e.chapter == chapter):
+        box = tab.locator("#exercise-" + each.function.replace("_", "-"))
+        expect(box).to_have_attribute("data-exercise", each.id)
+        expect(box.locator(".admonition-title")).to_have_text(f"Exercise: {each.title}")
+        expect(box).to_contain_text(f"about {each.minutes} minutes")
+        expect(box.locator(".posenc-editor")).to_contain_text("raise NotImplementedError")
+        assert "SOLUTION" not in box.inner_text()
+        expect(box.locator(".posenc-hint")).to_have_count(len(each.hints))
+        expect(box.locator(".posenc-hint").first).to_contain_text("Hint 1")
+        expect(box.locator(".posenc-solution summary")).to_be_visible()
+        expect(box.locator(".posenc-notebook a[href$='.ipynb']")).to_be_visible()
+    context.close()
+
+
+def test_an_exercise_with_torch_sends_the_learner_to_the_notebook(visitor):
+    box = visitor(FORMULA).locator("#exercise-add-positions")
+    box.scroll_into_view_if_needed()
+    expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
+    expect(box.get_by_role("button", name="Check")).to_have_count(0)
+    expect(box.get_by_role("link", name="Download the notebook")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_colour_of_the_code_is_legible(browser, address, theme):
+    tab = browser.new_page(color_scheme=theme)
+    tab.route("**/pyodide.mjs", lambda route: route.abort())
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    asked = Exercise(tab, f"{FORMULA}.frequencies")
+    asked.write(
+        'def f(x):\n    """text"""\n    if True and x is not None:  # why\n        return -1.5 * x["a"]'
+    )
+    asked.button("Check").focus()  # the line of the cursor has no colour of its own then
+    assert tab.evaluate("document.documentElement.dataset.theme") == theme
+    ratios = asked.box.evaluate(CONTRASTS)
+    assert len(ratios) > 6
+    assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
+    tab.close()
+
+
+CONTRASTS = """box => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v / 255);
+    const [r, g, b] = parts.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = luminance(getComputedStyle(box.querySelector(".cm-editor")).backgroundColor);
+  const found = {};
+  for (const each of box.querySelectorAll(".cm-content span[class], .cm-content, .cm-gutters")) {
+    const text = luminance(getComputedStyle(each).color);
+    found[each.className] = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+  }
+  return found;
+}"""
+
+
+def test_the_keyboard_alone_is_enough(at):
+    fresh = at(f"{FORMULA}.frequencies")
+    keyboard = fresh.tab.keyboard
+    fresh.box.locator(".posenc-setup summary").focus()
+    keyboard.press("Tab")
+    expect(fresh.editor).to_be_focused()
+    assert "One frequency a pair" in fresh.editor.get_attribute("aria-label")
+    described = fresh.box.locator(f"#{fresh.editor.get_attribute('aria-describedby')}")
+    assert "press Escape, then Tab" in described.inner_text()
+
+    keyboard.press("Control+a")
+    keyboard.insert_text("def frequencies(dim):")
+    keyboard.press("Enter")  # indents by itself
+    keyboard.insert_text("if dim: pass")
+    keyboard.press("Enter")
+    keyboard.press("Tab")  # indents, and does not leave
+    keyboard.insert_text("pass")
+    assert fresh.code == "def frequencies(dim):\n    if dim: pass\n        pass"
+    keyboard.press("Control+z")
+    assert not fresh.code.endswith("        pass")
+
+    keyboard.press("Control+a")
+    keyboard.insert_text(FREQUENCIES)
+    keyboard.press("Escape")
+    keyboard.press("Tab")
+    expect(fresh.button("Check")).to_be_focused()
+    keyboard.press("Enter")
+    expect(fresh.status).to_contain_text("Passed", timeout=SLOW)
+    keyboard.press("Tab")
+    expect(fresh.button("Hint")).to_be_focused()
+    fresh.editor.focus()
+    keyboard.press("Control+a")
+    keyboard.insert_text("frequencies = 3")
+    keyboard.press("Control+Enter")
+    expect(fresh.status).to_contain_text("frequencies is no function")
+
+
+def test_python_comes_with_an_exercise_from_this_site_alone_and_its_absence_is_told(browser, address):
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    requested: list[str] = []
+    context.on("request", lambda request: requested.append(request.url))
+    context.route("**/pyodide.mjs", lambda route: route.abort())
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until="networkidle")
+    assert not [url for url in requested if "pyodide" in url or "editor" in url]
+
+    asked = Exercise(tab, f"{FORMULA}.frequencies")
+    asked.check("mine = 1", "Python could not be loaded into this page.")
+    notebook = asked.status.get_by_role("link")
+    assert tab.request.get(notebook.evaluate("a => a.href")).ok
+    assert asked.code == "mine = 1"
+
+    context.unroute("**/pyodide.mjs")
+    asked.check(FREQUENCIES, "Passed")  # the network is back
+    assert [url for url in requested if url.endswith("pyodide.asm.wasm")]
+    assert [url for url in requested if "posenc_lib" in url]
+    assert [url for url in requested if not url.startswith((address, "data:", "blob:"))] == []
+    context.close()
+
+
+def test_no_page_script_failed(visitor):
+    assert visitor.context.complaints == []
+
+
+# --- The build ---------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
+    build = load_build()
+    with pytest.raises(
+        build.PyodideError, match=r"holds no pyodide\.mjs; give the folder of an unpacked Pyodide"
+    ):
+        build.place_pyodide(tmp_path, tmp_path)
+
+
+def test_a_site_built_without_a_release_keeps_no_old_one(tmp_path):
+    build = load_build()
+    for old in ("_build/web/pyodide", "_build/html/_static/pyodide"):
+        (tmp_path / old).mkdir(parents=True)
+    build.place_pyodide(tmp_path, None)
+    assert not list(tmp_path.rglob("pyodide"))

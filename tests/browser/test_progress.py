@@ -1,0 +1,331 @@
+"""What a reader did is still there tomorrow, in this browser and nowhere else, and can be carried away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from posenc_lib.exercises import all_exercises
+from tests.browser.chromium import FLAGS, find
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+STORE = ROOT / "book" / "web" / "src" / "store.js"
+PAGE = "book/progress.html"
+ANSWER = {
+    "code": "x = 1",
+    "starter": "x = ...",
+    "attempts": 2,
+    "hints": 1,
+    "passed": True,
+    "solutionShown": False,
+}
+FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.encode"
+
+
+@pytest.fixture
+def context(browser):
+    """A browser that was never here before."""
+    opened = browser.new_context(viewport={"width": 1200, "height": 900})
+    yield opened
+    opened.close()
+
+
+def open_page(context, address: str, page: str = PAGE):
+    """A page of the site, with the store at hand as `store`."""
+    tab = context.new_page()
+    tab.complaints = []
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.route("**/store-for-test.js", lambda route: route.fulfill(path=STORE, content_type="text/javascript"))
+    tab.goto(f"{address}/{page}", wait_until="domcontentloaded")
+    tab.evaluate("import('/store-for-test.js').then(module => { window.store = module })")
+    return tab
+
+
+def keep(tab, exercise: str, **changes) -> dict:
+    return tab.evaluate(
+        "([id, record]) => store.save('exercise', id, record)", [exercise, {**ANSWER, **changes}]
+    )
+
+
+def kept(tab, exercise: str) -> dict | None:
+    return tab.evaluate("id => store.load('exercise', id)", exercise)
+
+
+# The store.
+
+
+def test_a_record_survives_a_reload_with_fields_that_the_page_does_not_know(context, address):
+    tab = open_page(context, address)
+    saved = keep(tab, FREQUENCIES, later="a field of a newer site")
+    assert saved["updated"].endswith("Z")
+    tab.close()
+    again = open_page(context, address, "book/glossary.html")
+    assert kept(again, FREQUENCIES) == saved == {**ANSWER, "later": "a field of a newer site", **saved}
+    assert kept(again, ENCODE) is None
+    assert again.evaluate("store.all('exercise')") == {FREQUENCIES: saved}
+
+
+def test_two_tabs_keep_each_others_work_and_hear_of_it(context, address):
+    one, other = open_page(context, address), open_page(context, address)
+    other.evaluate("window.heard = []; void store.onChange(change => heard.push(change))")
+    keep(one, FREQUENCIES)
+    keep(other, ENCODE)
+    assert set(one.evaluate("store.all('exercise')")) == {FREQUENCIES, ENCODE}
+    other.wait_for_function("heard.length >= 2")
+    heard = other.evaluate("heard")
+    assert {"kind": "exercise", "id": FREQUENCIES} in heard
+    assert {"kind": "exercise", "id": ENCODE} in heard
+
+
+def test_an_unknown_kind_is_refused(context, address):
+    tab = open_page(context, address)
+    said = tab.evaluate("(() => { try { store.load('note', 'x') } catch (e) { return e.message } })()")
+    assert said == 'kind is "note", and must be one of exercise, quiz'
+
+
+def test_a_record_that_cannot_be_read_is_set_aside_and_not_lost(context, address):
+    tab = open_page(context, address)
+    key = f"posenc:1:exercise:{FREQUENCIES}"
+    tab.evaluate("key => localStorage.setItem(key, '{broken')", key)
+    assert kept(tab, FREQUENCIES) is None
+    keep(tab, FREQUENCIES)
+    assert tab.evaluate("key => localStorage.getItem('posenc:unreadable:' + key)", key) == "{broken"
+
+
+def test_what_other_sites_keep_in_the_same_browser_is_left_alone(context, address):
+    tab = open_page(context, address)
+    tab.evaluate("localStorage.setItem('other', '1'); localStorage.setItem('posenc:2:exercise:a', '{}')")
+    keep(tab, FREQUENCIES)
+    tab.evaluate("store.clearAll()")
+    assert kept(tab, FREQUENCIES) is None
+    assert (
+        tab.evaluate("localStorage.getItem('other') + localStorage.getItem('posenc:2:exercise:a')") == "1{}"
+    )
+
+
+def test_a_full_browser_keeps_on_working_and_says_that_it_forgets(context, address):
+    tab = open_page(context, address)
+    keep(tab, FREQUENCIES, code="old")
+    tab.evaluate(
+        """for (let text = "x".repeat(1 << 20), i = 0; text.length; i++) {
+             try { localStorage.setItem("fill" + i, text) } catch { text = text.slice(text.length / 2 + 1) }
+           }"""
+    )
+    assert tab.evaluate("store.available")
+    keep(tab, FREQUENCIES, code="new " * 1000)
+    assert kept(tab, FREQUENCIES)["code"] == "new " * 1000
+    assert not tab.evaluate("store.available")
+    assert '"old"' in tab.evaluate("id => localStorage.getItem(`posenc:1:exercise:${id}`)", FREQUENCIES)
+
+
+def test_a_browser_that_stores_nothing_still_works_and_says_so(browser, address, tmp_path):
+    # "Block all cookies" in Chromium's settings: asking for localStorage throws.
+    (tmp_path / "Default").mkdir()
+    blocked = {"profile": {"default_content_setting_values": {"cookies": 2}}}
+    (tmp_path / "Default" / "Preferences").write_text(json.dumps(blocked))
+    context = browser.browser_type.launch_persistent_context(
+        tmp_path, executable_path=find(), args=list(FLAGS)
+    )
+    tab = open_page(context, address)
+    refused = "(() => { try { return !localStorage } catch (error) { return error.name } })()"
+    assert tab.evaluate(refused) == "SecurityError"
+    assert not tab.evaluate("store.available")
+    keep(tab, FREQUENCIES)
+    assert kept(tab, FREQUENCIES)["code"] == "x = 1"
+    assert "does not let this page keep your work" in tab.locator(".posenc-not-kept").inner_text()
+    tab.goto(f"{address}/book/02-the-formula.html")
+    tab.locator(".posenc-option label").first.click()
+    assert "does not let this page keep your answers" in tab.locator(".posenc-not-kept").first.inner_text()
+    assert tab.locator(".posenc-verdict").first.inner_text()
+    context.close()
+
+
+# The page and the bar.
+
+
+def row(tab, exercise: str):
+    return tab.locator(f"[data-exercise='{exercise}']")
+
+
+def test_the_page_shows_what_is_passed_tried_and_open(context, address):
+    tab = open_page(context, address)
+    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
+    keep(tab, FREQUENCIES)
+    keep(tab, ENCODE, passed=False)
+    tab.reload()
+    tab.locator(".posenc-filled").wait_for()
+    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert row(tab, ENCODE).locator(".posenc-state").inner_text() == "◐ Tried"
+    every = all_exercises()
+    [points] = [each.points for each in every if each.id == FREQUENCIES]
+    overview = tab.locator(".posenc-overview").inner_text()
+    assert f"1 of {len(every)} exercises passed" in overview
+    assert f"You have {points} of {sum(each.points for each in every)} points." in overview
+    assert tab.locator("[data-exercise]").count() == len(every)
+    assert tab.complaints == []
+
+
+def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, address):
+    tab = open_page(context, address)
+    row(tab, "02-the-formula.longest_wavelength").locator("a").click()
+    tab.wait_for_url("**/02-the-formula.html#exercise-longest-wavelength")
+    assert tab.locator("#exercise-longest-wavelength").count() == 1
+
+
+def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
+    chapter, page = open_page(context, address, "book/02-the-formula.html"), open_page(context, address)
+    bar = chapter.locator(".posenc-progress-bar")
+    total = len(all_exercises())
+    assert bar.inner_text() == f"0 of {total} exercises passed"
+    keep(page, FREQUENCIES)
+    chapter.wait_for_function("document.querySelector('.posenc-progress-bar progress').value === 1")
+    assert bar.inner_text() == f"1 of {total} exercises passed"
+    bar.click()
+    chapter.wait_for_url("**/progress.html")
+
+
+def test_the_list_and_its_links_are_there_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/{PAGE}")
+    assert row(tab, FREQUENCIES).locator("a").inner_text() == "One frequency a pair"
+    assert tab.locator("main noscript").inner_text().startswith("This page needs JavaScript")
+    assert not tab.locator(".posenc-progress-bar").is_visible()
+    context.close()
+
+
+# Export, import, deletion.
+
+
+def export(tab, to: Path) -> Path:
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Export my work").click()
+    download.value.save_as(to)
+    assert download.value.suggested_filename in tab.locator(".posenc-said").inner_text()
+    return to
+
+
+def take_in(tab, file: Path) -> str:
+    """What the page says of a file that is imported."""
+    with tab.expect_file_chooser() as chooser:
+        tab.get_by_role("button", name="Import a file").click()
+    tab.evaluate("document.querySelector('.posenc-said').textContent = ''")
+    chooser.value.set_files(file)
+    tab.wait_for_function("document.querySelector('.posenc-said').textContent")
+    return tab.locator(".posenc-said").inner_text()
+
+
+def test_work_moves_to_another_browser_as_one_file(browser, context, address, tmp_path):
+    here = open_page(context, address)
+    keep(here, FREQUENCIES)
+    keep(here, ENCODE, passed=False)
+    file = export(here, tmp_path / "work.json")
+    elsewhere = browser.new_context()
+    there = open_page(elsewhere, address)
+    assert take_in(there, file) == "2 entries of the file were taken in."
+    assert there.evaluate("store.all('exercise')") == here.evaluate("store.all('exercise')")
+    assert row(there, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
+    elsewhere.close()
+
+
+def test_an_older_export_never_replaces_newer_work(context, address, tmp_path):
+    tab = open_page(context, address)
+    keep(tab, FREQUENCIES, code="old", passed=False)
+    file = export(tab, tmp_path / "old.json")
+    newer = keep(tab, FREQUENCIES, code="new")
+    assert (
+        take_in(tab, file) == "0 entries of the file were taken in. "
+        "One entry stayed as it is, because yours is as new or newer."
+    )
+    assert kept(tab, FREQUENCIES) == newer
+
+
+def test_what_was_passed_stays_passed_when_newer_work_comes_in(context, address, tmp_path):
+    tab = open_page(context, address)
+    keep(tab, FREQUENCIES, code="right")
+    made = tab.evaluate("store.exportAll()")
+    made["records"]["exercise"][FREQUENCIES] |= {"code": "later", "passed": False, "updated": "2999-01-01"}
+    (tmp_path / "newer.json").write_text(json.dumps(made))
+    take_in(tab, tmp_path / "newer.json")
+    assert (kept(tab, FREQUENCIES)["code"], kept(tab, FREQUENCIES)["passed"]) == ("later", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "This file is damaged, or no export of this page. Nothing was changed."),
+        ("[]", "This file is no export of this page. Nothing was changed."),
+        ('{"version": 1, "records": {}}', "This file is no export of this page. Nothing was changed."),
+        ('{"format": "posenc-progress", "version": 2}', "This file comes from a newer version of this site."),
+        (
+            '{"format": "posenc-progress", "version": 1, "records": 3}',
+            "but it is damaged. Nothing was changed.",
+        ),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused_with_the_reason(context, address, tmp_path, text, said):
+    tab = open_page(context, address)
+    saved = keep(tab, FREQUENCIES)
+    (tmp_path / "file.json").write_text(text)
+    assert said in take_in(tab, tmp_path / "file.json")
+    assert tab.evaluate("store.all('exercise')") == {FREQUENCIES: saved}
+    assert tab.complaints == []
+
+
+def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(context, address, tmp_path):
+    tab = open_page(context, address)
+    sound = {**ANSWER, "updated": "2026-01-01T00:00:00.000Z"}
+    records = {
+        "exercise": {
+            FREQUENCIES: sound,
+            "no.date": ANSWER,
+            "bad.date": {**sound, "updated": "yesterday"},
+            "bad.code": {**sound, "code": 3},
+            "bad.record": None,
+        },
+        "quiz": {"bad.due": {"due": "soon", "box": 1, "updated": sound["updated"]}},
+        "diary": {"x": sound},
+    }
+    made = {"format": "posenc-progress", "version": 1, "records": records}
+    (tmp_path / "file.json").write_text(json.dumps(made))
+    assert take_in(tab, tmp_path / "file.json") == (
+        "One entry of the file was taken in. These entries of the file could not be read, and were left out: "
+        "exercise no.date, exercise bad.date, exercise bad.code, exercise bad.record, "
+        "quiz bad.due, diary."
+    )
+    assert tab.evaluate("store.all('exercise')") == {FREQUENCIES: sound}
+
+
+def test_deletion_asks_first(context, address):
+    tab = open_page(context, address)
+    keep(tab, FREQUENCIES)
+    for button, left in (("Cancel", 1), ("Delete everything", 0)):
+        tab.get_by_role("button", name="Delete my work").click()
+        assert tab.evaluate("document.activeElement.textContent") == "Cancel"
+        tab.get_by_role("button", name=button).click()
+        assert tab.locator(".posenc-dialog").is_hidden()
+        assert len(tab.evaluate("store.all('exercise')")) == left
+    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
+    assert tab.locator(".posenc-said").inner_text() == "Your work is deleted."
+
+
+def test_nothing_leaves_the_machine(context, address, tmp_path):
+    tab = open_page(context, address)
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url))
+    keep(tab, FREQUENCIES)
+    take_in(tab, export(tab, tmp_path / "work.json"))
+    assert [url for url in asked if not url.startswith("blob:")] == []
+
+
+@pytest.mark.parametrize("page", [PAGE, "book/review.html"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_phone_shows_the_pages_without_sideways_scrolling(browser, address, page, theme):
+    context = browser.new_context(viewport={"width": 360, "height": 800}, color_scheme=theme)
+    tab = open_page(context, address, page)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    context.close()
