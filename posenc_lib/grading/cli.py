@@ -27,8 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 where everything was done; 1 where anything was not; 130 where it was interrupted.
     """
     options = parser().parse_args(arguments)
-    from posenc_lib.grading.course import CourseError
+    from posenc_lib.grading.course import CourseError, find_own_programs
 
+    find_own_programs()
     try:
         return int(options.run(options))
     except CourseError as error:

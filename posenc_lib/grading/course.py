@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,13 @@ PART = ".part-"
 
 class CourseError(Exception):
     """The course is not as grading needs it; the message says what to do."""
+
+
+def find_own_programs() -> None:
+    """Let nbgrader find alembic, which it calls by name, where no environment is activated too."""
+    own = str(Path(sys.executable).parent)
+    if own not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = f"{own}{os.pathsep}{os.environ['PATH']}"
 
 
 @dataclass(frozen=True)

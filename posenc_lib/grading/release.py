@@ -11,7 +11,6 @@ text, folded away.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from html import escape
@@ -24,6 +23,7 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config, PyFileConfigLoader
 
 from posenc_lib.exercises import Exercise, exercise
+from posenc_lib.grading.course import find_own_programs
 
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
 CARD = re.compile(r"^<!-- card: (?P<function>\w+) -->$", re.MULTILINE)
@@ -42,8 +42,7 @@ def release(root: Path) -> list[Path]:
     Raises:
         ReleaseError: a text notebook is malformed, or nbgrader refuses it.
     """
-    # nbgrader calls alembic by name, which must work without an activated environment too.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    find_own_programs()
     api = NbGraderAPI(config=_nbgrader_config(root))
     return [_release_chapter(root, text, api) for text in sorted((root / "solutions").glob("*.md"))]
 
