@@ -26,6 +26,13 @@ def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
         CheckFailed: a case is wrong; the exception prints the report.
         ValueError: there is no such exercise.
         TypeError: a function was expected and something else was given.
+
+    Example:
+        >>> import numpy as np
+        >>> def frequencies(dim):
+        ...     return 10000.0 ** (-np.arange(0, dim, 2) / dim)
+        >>> check("02-the-formula.frequencies", frequencies).passed
+        True
     """
     asked = exercise(exercise_id)
     report = judge(asked, run(_as_function(asked, answer), asked.cases(seed), asked.array_library), seed=seed)

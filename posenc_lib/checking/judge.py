@@ -23,6 +23,13 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
 
     Raises:
         ValueError: there are more or fewer outcomes than cases.
+
+    Example:
+        >>> from posenc_lib.exercises import exercise
+        >>> asked = exercise("02-the-formula.frequencies")
+        >>> outcomes = run(lambda dim: [1.0] * (dim // 2), asked.cases(seed=1))
+        >>> judge(asked, outcomes, seed=1).passed
+        False
     """
     cases, expected = right_outcomes(exercise, seed)
     if len(outcomes) != len(cases):

@@ -33,7 +33,14 @@ class Outcome:
 
 
 def run(answer: Callable[..., Any], cases: Iterable[Case], library: Library = "numpy") -> tuple[Outcome, ...]:
-    """One outcome a case. The answer gets copies, so it cannot spoil the next case's inputs."""
+    """One outcome a case. The answer gets copies, so it cannot spoil the next case's inputs.
+
+    Example:
+        >>> from posenc_lib.exercises import Case
+        >>> [outcome] = run(lambda x: 2 * x, [Case("three", (3,))])
+        >>> outcome.kind, outcome.value
+        ('value', 6)
+    """
     return tuple(call(answer, case.args, library) for case in cases)
 
 
