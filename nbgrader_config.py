@@ -15,8 +15,8 @@ c.CourseDirectory.submitted_directory = "course/submitted"
 c.CourseDirectory.autograded_directory = "course/autograded"
 c.CourseDirectory.feedback_directory = "course/feedback"
 
-# The gradebook: a file, or a server such as postgresql+psycopg2://user@host/gradebook. nbgrader does not create
-# the file's folder itself.
+# The gradebook: a file, or a server, such as POSENC_DB_URL=postgresql+psycopg2://user@host/gradebook.
+# nbgrader does not create the file's folder itself.
 _course = Path(__file__).resolve().parent / "course"
 _course.mkdir(exist_ok=True)
 c.CourseDirectory.db_url = os.environ.get("POSENC_DB_URL") or f"sqlite:///{_course / 'gradebook.db'}"
