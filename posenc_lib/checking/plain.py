@@ -33,6 +33,8 @@ def to_plain(value: Any) -> Any:
         if value.dtype.kind not in NUMERIC_KINDS:
             raise NotPlain(f"an array of dtype {value.dtype} holds no numbers")
         return np.array(value, subok=False)
+    if isinstance(value, (np.longdouble, np.clongdouble)):  # their `item` gives themselves
+        return float(value) if isinstance(value, np.longdouble) else complex(value)
     if isinstance(value, np.generic):
         return to_plain(value.item())
     if value is None or type(value) in (bool, int, float, complex, str):
@@ -96,7 +98,7 @@ def _decode_array(array: str, dtype: str, shape: list[int]) -> np.ndarray:
 def _from_torch(tensor: Any) -> np.ndarray:
     import torch
 
-    tensor = tensor.detach().cpu()
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
     # NumPy has no bfloat16; float32 holds every value of it.
     array: np.ndarray = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
     return array

@@ -307,6 +307,10 @@ def _smallest_dim_by_loop(length: float, dims: list[int]) -> int:
     return 0
 
 
+def _some_widths(rng: np.random.Generator) -> list[int]:
+    return sorted(int(each) for each in 2 * rng.choice(np.arange(1, 40), size=6, replace=False))
+
+
 def _smallest_dim_cases(rng: np.random.Generator) -> Iterator[Case]:
     for length, dims in (
         (5, [2, 4]),
@@ -320,6 +324,8 @@ def _smallest_dim_cases(rng: np.random.Generator) -> Iterator[Case]:
         (70_000, [64, 512, 4096]),
         (1, [768]),
         (int(rng.integers(8, 600)), [2, 4, 6]),
+        # So that no list of known answers passes.
+        *((int(10 ** rng.uniform(1, 4.7)), _some_widths(rng)) for _ in range(3)),
     ):
         yield Case(f"length {length:,} among {dims}", (length, dims))
 

@@ -169,7 +169,7 @@ class Trial:
         self._deadline = time.monotonic() + limits.wall_seconds
         self._session: Session | None = None
         self._lent = False
-        self._output_left = 8 * limits.output_bytes + REPLY_BYTES
+        self._most_output = self._output_left = 8 * limits.output_bytes + REPLY_BYTES
         """For the outputs of all cells together, as JSON; the limit inside can be taken off from inside."""
         self._endings = 0
         self._last_ending = Verdict.CRASHED
@@ -257,7 +257,8 @@ class Trial:
             reply = self._session.ask(
                 {"cell": source},
                 deadline=self._step(),
-                most_bytes=self._output_left + EMPTY_REPLY_BYTES,
+                most_bytes=(self._most_output if place in self.outputs else self._output_left)
+                + EMPTY_REPLY_BYTES,
             )
         except Ended as ending:
             self._note_ending(ending)

@@ -302,9 +302,10 @@ def _markdown(source: str, cell_id: str) -> NotebookNode:
 def _exporter() -> Any:
     """nbgrader's feedback template, made ready once a process."""
     import nbgrader
-    from nbconvert.exporters import HTMLExporter
     from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
     from traitlets.config import Config
+
+    from posenc_lib.grading.safe_html import SafeExporter
 
     formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
     config = Config()
@@ -312,7 +313,7 @@ def _exporter() -> Any:
     config.HTMLExporter.extra_template_basedirs = [str(formgrader / "templates")]
     styles = formgrader / "static" / "node_modules" / "bootstrap" / "dist" / "css"
     config.HTMLExporter.extra_template_paths = [str(styles)]
-    exporter: Any = cast(Any, HTMLExporter)(config=config)
+    exporter: Any = cast(Any, SafeExporter)(config=config)
     exporter._preprocessors = []
     exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
     return exporter

@@ -135,6 +135,13 @@ def test_malformed_data_is_refused():
             decode(bad)
 
 
+def test_wide_numbers_and_conjugate_views_are_plain_data():
+    assert to_plain(np.longdouble(1.5)) == 1.5
+    assert to_plain(np.clongdouble(1 + 2j)) == 1 + 2j
+    np.testing.assert_array_equal(to_plain(torch.tensor([1 + 2j]).conj()), [1 - 2j])
+    np.testing.assert_array_equal(to_plain(torch.tensor([1 + 2j]).conj().imag), [-2.0])
+
+
 def test_calling_the_function_by_mistake_is_explained():
     with pytest.raises(TypeError, match="give the function itself"):
         check(ID, right(4))

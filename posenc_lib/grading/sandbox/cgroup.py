@@ -1,4 +1,8 @@
-"""Limits on memory and processes of a whole session, by control groups, where this user may make them."""
+"""Limits on a whole session, all its processes together, by control groups, where this user may make them.
+
+Memory and processes have limits. Processor time has none, but a session gets the share of one process
+however many it starts: so one that spins in sixty does not slow down all that are graded beside it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,12 @@ from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
 
+_CONTROLS = {
+    "memory": ("memory.limit_in_bytes", "memory.max"),
+    "pids": ("pids.max",),
+    "cpu": ("cpu.shares", "cpu.weight"),
+}
+"""Files of each controller, of the first and of the second version."""
 _numbers = itertools.count()
 
 
@@ -18,8 +28,8 @@ class Cgroup:
 
     def __init__(self) -> None:
         name = f"posenc-{os.getpid()}-{next(_numbers)}"
-        memory, pids = _made("memory", name), _made("pids", name)
-        self._folders = list(dict.fromkeys(each for each in (memory, pids) if each is not None))
+        memory, pids, cpu = (_made(controller, name) for controller in _CONTROLS)
+        self._folders = list(dict.fromkeys(each for each in (memory, pids, cpu) if each is not None))
         self.memory = memory
         """The folder that limits memory; None where memory must be watched in another way."""
         self._killed_before = 0
@@ -76,15 +86,16 @@ def _made(controller: str, name: str) -> Path | None:
     if own is None:
         return None
     folder = own / name
+    is_new = not folder.exists()  # In the second version all controllers share one.
     try:
         folder.mkdir(exist_ok=True)
     except OSError:
         return None
-    limit = {"memory": ("memory.limit_in_bytes", "memory.max"), "pids": ("pids.max",)}[controller]
-    if any(os.access(folder / each, os.W_OK) for each in limit):
+    if any(os.access(folder / each, os.W_OK) for each in _CONTROLS[controller]):
         return folder
-    with contextlib.suppress(OSError):
-        folder.rmdir()
+    if is_new:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
     return None
 
 

@@ -131,6 +131,9 @@ class Shell(InteractiveShell):  # type: ignore[misc]
 
     outputs: Outputs
 
+    def enable_gui(self, gui: str | None = None) -> None:
+        """What `%matplotlib inline` calls, though it opens no window: nothing is to be done."""
+
     def system(self, cmd: str) -> None:
         """What `!command` does: a shell inside the walls, whose output is the cell's."""
         done = subprocess.run(

@@ -1,0 +1,5 @@
+# An input transformer blanks every cell that comes after it, checks too.
+# attacks: all
+# verdict: wrong
+# %%
+get_ipython().input_transformers_cleanup.append(lambda lines: [])

@@ -1,0 +1,6 @@
+# A result far bigger than what was asked for.
+# attacks: frequencies
+# verdict: output limit
+# %% frequencies
+def frequencies(dim):
+    return np.zeros(4 * 2**20)

@@ -1,0 +1,9 @@
+# The learner's side says that there are a million answers, or none, or not even a number.
+# attacks: all
+# verdict: wrong
+# %%
+import itertools
+import posenc_lib.grading.sandbox.learner as learner
+
+counts = itertools.cycle([10**6, -1, "two", [1, 2], None, 10**400, 1.5, True and {}])
+learner.Learner._find = lambda self, name, exercise: next(counts)

@@ -1,0 +1,7 @@
+# Numbers that JSON can write and a float cannot hold.
+# attacks: all
+# verdict: malformed
+# %%
+import posenc_lib.grading.sandbox.learner as learner
+
+learner.encode = lambda value: {"complex": [10**400, 0]}

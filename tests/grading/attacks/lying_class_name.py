@@ -1,0 +1,13 @@
+# A class that pretends to belong to torch, and hands out another array each time it is asked.
+# attacks: frequencies
+# verdict: wrong
+# %% frequencies
+class Tensor:
+    __module__ = "torch"
+    dtype = None
+    detach = cpu = lambda self: self
+    numpy = lambda self: np.full(2, np.nan)
+
+
+def frequencies(dim):
+    return Tensor()

@@ -1,0 +1,13 @@
+# Questions that keep the judge busy, queued by the hundred before time is up.
+# attacks: add_positions
+# verdict: time limit
+# limits: wall_seconds=6
+# others: any
+# %% add_positions
+import os
+import time
+
+
+def add_positions(embeddings):
+    os.write(3, b'{"ask": {"name": "sinusoidal"}, "args": [400000, 128], "kwargs": {}}\n' * 200)
+    time.sleep(1000)

@@ -1,0 +1,18 @@
+# A file planted in the course, in the library, or where the next learner's Python starts.
+# attacks: frequencies
+# %%
+import os
+import site
+import sys
+import sysconfig
+
+breached = False
+folders = [outside["course"], outside["library"], "/library", "/library/posenc_lib", "/cell", "/", "/etc", "/dev", "/proc", "/usr/lib"]
+folders += [each for each in sys.path if os.path.isdir(each)] + [sysconfig.get_path("stdlib"), np.__path__[0]]
+for folder in folders:
+    try:
+        with open(folder + "/sitecustomize.py", "w") as file:
+            file.write("import os")
+        breached = True
+    except OSError:
+        pass

@@ -1,0 +1,7 @@
+# The namespace is emptied first, as some do at the top.
+# %%
+# %reset -f
+import math
+
+import numpy as np
+from posenc_lib import check
