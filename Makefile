@@ -51,7 +51,7 @@ exercises: $(READY)
 
 test: lint types
 	@$(BIN)/python tests/system.py
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"

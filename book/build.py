@@ -30,8 +30,9 @@ from posenc_lib.grading.release import ReleaseError, release
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
-PYODIDE_PACKAGES = ("numpy",)
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
+"""The pages need the first, the notebooks all of them."""
 NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
 """Parts of posenc_lib that need more than NumPy."""
 
@@ -166,7 +167,8 @@ def place_pyodide(root: Path, release: Path | None) -> None:
     for name in wanted:  # it grows while we walk it
         if name not in packages:
             raise PyodideError(f"{release} holds no {name}; give the folder of a full Pyodide release")
-        wanted += [each for each in packages[name]["depends"] if each not in wanted]
+        needed = [each.lower().replace("_", "-") for each in packages[name]["depends"]]
+        wanted += [each for each in needed if each not in wanted]
         files += _in_release(release, packages[name]["file_name"])
     to.mkdir(parents=True)
     for file in files:

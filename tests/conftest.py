@@ -19,6 +19,13 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What one process does when several run: all that needs the site, which takes long to build; else a file."""
+    for item in items:
+        needs_site = "site" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("site" if needs_site else item.nodeid.partition("::")[0]))
+
+
 def _copy_project(to: Path) -> Path:
     """The files that git tracks or would track, as they are now: nothing built comes along."""
     listed = subprocess.run(

@@ -1,7 +1,7 @@
-"""Where the whole notebook of an exercise page can be opened, and the JupyterLite of the site that opens it.
+"""Where the whole notebook of an exercise page can be opened, and the site's JupyterLite that opens it.
 
-JupyterLite is Jupyter in the browser, with the same Pyodide and the same wheel of posenc_lib as the pages have.
-It is made anew when something of it changed. `book/lite/` holds what is set in it.
+JupyterLite is Jupyter in the browser, with the same Pyodide and the same posenc_lib as the pages have. It is
+made anew when something of it changed. `book/lite/` holds what is set in it.
 
 `sphinx.config` of _config.yml says where else a notebook can be opened; what is not set has no button:
 
@@ -9,13 +9,14 @@ It is made anew when something of it changed. `book/lite/` holds what is set in 
     posenc_branch: main                                 the branch to take the notebooks from
     posenc_binder: https://mybinder.org                 Binder, of the same repository
     posenc_jupyterhub: https://hub.example.org          the class's own JupyterHub
+    posenc_lite: false                                  to leave JupyterLite out
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import distribution, version
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import quote, urlencode
 
 import nbformat
@@ -35,16 +35,18 @@ from quiz import link
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
-from tags import Tag, add_nodes
+from tags import Tag
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
+from posenc_lib.grading.release import CHECK_CALL
 
+IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 FOLDER = "_static/lite"
 APPS = ("notebooks", "tree")
 GITHUB = "https://github.com/"
 NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it."
-"""The first line of such a cell; book/lite/first_cell.py looks for its first words."""
+"""The first line of such a cell; book/lite/first_cell.ipy looks for its first words."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +63,26 @@ def places(config: Config, docname: str) -> Iterator[Place]:
     up = "../" * docname.count("/")
     file = f"{docname}.ipynb"
     at_hand = f"{up}{FOLDER}/notebooks/index.html?{urlencode({'path': PurePosixPath(file).name})}"
-    yield Place(_("Open the whole notebook"), at_hand, _("Opens in this browser, with nothing to install."))
-    yield Place(_("Download"), f"{up}_sources/{file}", _("Saves the notebook, for Jupyter on your own machine."))
+    if config.posenc_lite:
+        yield Place(
+            _("Open the whole notebook"), at_hand, _("Opens in this browser, with nothing to install.")
+        )
+    yield Place(_("Download"), f"{up}_sources/{file}", _("Saves the notebook for Jupyter on your machine."))
     repository = config.posenc_repository.removeprefix(GITHUB).strip("/")
-    at = f"{repository}/blob/{config.posenc_branch}/{file}"
     if repository:
-        uri = f"https://colab.research.google.com/github/{quote(at)}"
+        uri = (
+            f"https://colab.research.google.com/github/{repository}/blob/{quote(config.posenc_branch)}/{file}"
+        )
         yield Place(_("Open in Colab"), uri, _("Opens on a machine of Google's; you need an account there."))
     if config.posenc_binder:
-        where = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{quote(config.posenc_branch, safe='')}"
-        uri = f"{where}?{urlencode({'urlpath': f'lab/tree/{file}'})}"
+        branch = quote(config.posenc_branch, safe="")
+        query = urlencode({"urlpath": f"lab/tree/{file}"})
+        uri = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{branch}?{query}"
         yield Place(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
     if config.posenc_jupyterhub:
         uri = f"{config.posenc_jupyterhub.rstrip('/')}/hub/user-redirect/lab"
-        yield Place(_("Open your JupyterHub"), uri, _("Opens your class's server; fetch the assignment there."))
+        about = _("Opens your class's server. Fetch the assignment there.")
+        yield Place(_("Open your JupyterHub"), uri, about)
 
 
 def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -113,30 +121,41 @@ def for_browser(notebook: NotebookNode, first: str) -> NotebookNode:
 
     The cells are all there, so that a notebook that is saved in the browser can be handed in.
     """
-    section: list[NotebookNode] = []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("#"):
-            section = []
-        section.append(cell)
-        if _needs_torch(cell):
-            section[0].setdefault("metadata", {})["needs_torch"] = True
-    needed = False
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("#"):
-            needed = cell.metadata.pop("needs_torch", False)
-        elif needed and cell.cell_type == "code":
-            cell.source = f"{NEEDS_TORCH}\n{cell.source}"
+    for section in sections(notebook.cells):
+        if any(map(_needs_torch, section)):
+            for cell in section:
+                if cell.cell_type == "code":
+                    cell.source = f"{NEEDS_TORCH}\n{cell.source}"
+    notebook.metadata.language_info = {"name": "python"}  # by it, the kernel is found without asking
     notebook.cells.insert(0, nbformat.v4.new_code_cell(first, id="browser"))
     return notebook
 
 
+def sections(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
+    """The cells under each heading, with it."""
+    found: list[list[NotebookNode]] = [[]]
+    for cell in cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            found.append([])
+        found[-1].append(cell)
+    return found
+
+
+def _needs_torch(cell: NotebookNode) -> bool:
+    asked = CHECK_CALL.search(cell.source)
+    if cell.cell_type == "code" and asked and exercise(asked["id"]).array_library == "torch":
+        return True
+    return cell.cell_type == "code" and IMPORTS_TORCH.search(cell.source) is not None
+
+
 def _build(app: Sphinx, exception: Exception | None) -> None:
     pages = exercise_pages(app)
-    if exception or app.builder.format != "html" or not pages:
+    if exception or app.builder.format != "html" or not pages or not app.config.posenc_lite:
         return
     root, to = Path(app.srcdir), Path(app.outdir) / FOLDER
     [library] = (root / "_build" / "web" / "library").glob("*.whl")
-    inputs = [library, *(root / "book" / "lite").iterdir(), *(root / f"{page}.ipynb" for page in pages), Path(__file__)]
+    texts = [root / f"{page}.ipynb" for page in pages]
+    inputs = [library, *sorted((root / "book" / "lite").iterdir()), *texts, Path(__file__)]
     settings = _settings(app.config)
     digest = hashlib.sha256(settings.encode() + version("jupyterlite-core").encode())
     for file in inputs:
@@ -148,7 +167,7 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
     with tempfile.TemporaryDirectory() as work:
         contents = Path(work) / "contents"
         contents.mkdir()
-        first = (root / "book" / "lite" / "first_cell.py").read_text().rstrip()
+        first = (root / "book" / "lite" / "first_cell.ipy").read_text().rstrip()
         for page in pages:
             notebook = for_browser(nbformat.read(root / f"{page}.ipynb", as_version=4), first)
             nbformat.write(notebook, contents / f"{PurePosixPath(page).name}.ipynb")
@@ -160,19 +179,13 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
 
 def _run_lite(work: Path, contents: Path, wheels: list[Path], to: Path) -> None:
     kernel = Path(sys.prefix) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension"
-    command = [sys.executable, "-m", "jupyterlite_core.app", "build", "--lite-dir", work, "--contents", contents]
+    command = [sys.executable, "-m", "jupyterlite_core", "build", "--lite-dir", work, "--contents", contents]
     command += ["--output-dir", to, "--no-sourcemaps", "--no-unused-shared-packages"]
     # Of all extensions that are installed, the kernel alone.
     command += ["--ignore-sys-prefix", f"--LiteBuildConfig.federated_extensions={[str(kernel)]}"]
     command += [part for app in APPS for part in ("--apps", app)]
     command += [part for wheel in wheels for part in ("--piplite-wheels", wheel)]
-    done = subprocess.run(
-        list(map(str, command)),
-        cwd=work,
-        env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},  # the same input, the same bytes
-        capture_output=True,
-        text=True,
-    )
+    done = subprocess.run(list(map(str, command)), cwd=work, capture_output=True, text=True)
     if done.returncode:
         raise ConfigError(f"JupyterLite could not be built:\n{done.stdout}\n{done.stderr}")
 
@@ -196,7 +209,7 @@ def _settings(config: Config) -> str:
     data = settings["jupyter-config-data"]
     data["appName"] = config.project
     plugin = data["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
-    plugin["pyodideUrl"] = f"{folder}pyodide.mjs"
+    plugin["pyodideUrl"] = f"{folder}pyodide.js"  # its worker cannot import modules
     return json.dumps(settings)
 
 
@@ -216,6 +229,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("quiz")  # it has taught Sphinx the tags
     for name, default in {"repository": "", "branch": "main", "binder": "", "jupyterhub": ""}.items():
         app.add_config_value(f"posenc_{name}", default, "html", [str])
+    app.add_config_value("posenc_lite", True, "html", [bool])
     app.add_css_file("whole_notebook.css")
     app.connect("config-inited", _check_settings)
     app.connect("doctree-resolved", _add_buttons)

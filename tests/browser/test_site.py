@@ -163,7 +163,9 @@ def test_hints_are_folded_and_open_with_the_keyboard(browser, address, page):
 @pytest.mark.parametrize("page", EXERCISES)
 def test_the_notebook_of_an_exercise_page_can_be_downloaded(browser, address, site, page):
     tab = Visit(browser, address, page).tab
-    [href] = tab.eval_on_selector_all("a[href$='.ipynb']", "links => [...new Set(links.map(a => a.href))]")
+    [href] = tab.eval_on_selector_all(
+        "a[href*='_sources'][href$='.ipynb']", "links => [...new Set(links.map(a => a.href))]"
+    )
     file = site / urlparse(href).path.lstrip("/")
     assert file.read_bytes() == (ROOT / page.replace(".html", ".ipynb")).read_bytes()
     tab.close()

@@ -1,0 +1,187 @@
+"""How fast a page of the site is, in Chromium: what is read, typed and judged, and what it weighs.
+
+    python -m benchmarks.pages SITE [--rounds 5]
+
+SITE is a built site that has its own Pyodide (`make site PYODIDE=DIR`); it is served on this machine. Every
+round begins with an empty profile, as for a first visit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import gzip
+import json
+import os
+import platform
+import statistics
+import sys
+import threading
+import time
+from datetime import date
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+
+from tests.browser.chromium import FLAGS, find
+
+RESULT = Path(__file__).resolve().parent / "results" / "pages.json"
+PAGE, PLACE = "book/02-the-formula.html", "#exercise-frequencies"
+ANSWER = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)\n"
+SLOW = 120_000  # ms
+PAINTED = """new Promise((resolve) => new PerformanceObserver((list) => {
+  const [first] = list.getEntriesByName("first-contentful-paint");
+  if (first) resolve(first.startTime / 1000);
+}).observe({ type: "paint", buffered: true }))"""
+# Both ends are taken in the page, so that the time of the driver is not counted.
+VERDICT = """(box) => new Promise((resolve) => {
+  const result = box.querySelector(".posenc-result");
+  const begun = performance.now();
+  new MutationObserver((_, observer) => {
+    if (!result.textContent.includes("Passed")) return;
+    observer.disconnect();
+    resolve((performance.now() - begun) / 1000);
+  }).observe(result, { childList: true, subtree: true });
+  box.querySelector(".posenc-check").click();
+})"""
+# figure -> at most; seconds and megabytes
+GOALS = {
+    "text visible, s": 1.0,
+    "editor takes a letter, s": None,
+    "first verdict after Check, s": 6.0,
+    "second verdict, s": 0.3,
+    "weight before Python, gzipped, MB": 1.5,
+    "weight before Python, MB": None,
+    "weight with Python, gzipped, MB": None,
+    "weight with Python, MB": None,
+}
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class Weight:
+    """Of the files that a visit asked for."""
+
+    def __init__(self, context: BrowserContext, site: Path, address: str):
+        self._files: set[str] = set()
+        self._site = site
+        context.on("requestfinished", lambda request: self._files.add(request.url.removeprefix(address)))
+
+    def megabytes(self, *, compressed: bool) -> float:
+        """As they lie on the disk, or as a server such as that of GitHub Pages sends them, with gzip."""
+        found = [self._site / name.partition("?")[0].lstrip("/") for name in self._files]
+        bodies = [file.read_bytes() for file in set(found) if file.is_file()]
+        sizes = [min(len(b), len(gzip.compress(b, 6))) if compressed else len(b) for b in bodies]
+        return sum(sizes) / 1e6
+
+    def has_python(self) -> bool:
+        return any("/pyodide/" in name for name in self._files)
+
+
+def weights(weight: Weight, when: str) -> dict[str, float]:
+    return {
+        f"weight {when} Python, gzipped, MB": weight.megabytes(compressed=True),
+        f"weight {when} Python, MB": weight.megabytes(compressed=False),
+    }
+
+
+def measure(browser: Browser, site: Path, address: str) -> dict[str, float]:
+    """One visit of somebody who was never here: the figures that GOALS names.
+
+    Raises:
+        RuntimeError: Python was loaded before an exercise came near.
+    """
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    weight = Weight(context, site, address)
+    tab = context.new_page()
+    tab.goto(f"{address}/{PAGE}", wait_until="networkidle", timeout=SLOW)
+    tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+    tab.wait_for_load_state("networkidle")
+    found = {"text visible, s": tab.evaluate(PAINTED)} | weights(weight, "before")
+    if weight.has_python():
+        raise RuntimeError(f"{PAGE} loads Python although no exercise is near")
+    context.close()
+    return found | _exercise(browser, site, address)
+
+
+def _exercise(browser: Browser, site: Path, address: str) -> dict[str, float]:
+    """Another first visit, by a link to the exercise itself: nothing was loaded while somebody read."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    weight = Weight(context, site, address)
+    tab = context.new_page()
+    begun = time.perf_counter()
+    tab.goto(f"{address}/{PAGE}{PLACE}", wait_until="commit", timeout=SLOW)
+    box = tab.locator(PLACE)
+    editor = box.locator(".cm-content")
+    editor.click(timeout=SLOW)
+    tab.keyboard.press("Control+a")
+    tab.keyboard.insert_text(ANSWER)
+    expect(editor).to_contain_text("return 10000.0")
+    typed = time.perf_counter() - begun
+    first = box.evaluate(VERDICT)
+    second = statistics.median(box.evaluate(VERDICT) for _ in range(5))
+    found = {
+        "editor takes a letter, s": typed,
+        "first verdict after Check, s": first,
+        "second verdict, s": second,
+    } | weights(weight, "with")
+    context.close()
+    return found
+
+
+def measure_all(site: Path, rounds: int) -> dict[str, Any]:
+    """The medians of the rounds, each with an empty profile, and all that was measured."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    load, made = os.getloadavg()[0], []
+    with sync_playwright() as playwright:
+        for _ in range(rounds):  # a browser each: nothing of it is warm
+            browser = playwright.chromium.launch(executable_path=find(), args=list(FLAGS))
+            made.append(measure(browser, site, f"http://127.0.0.1:{server.server_port}"))
+            version = browser.version
+            browser.close()
+    server.shutdown()
+    return {
+        "page": PAGE,
+        "date": date.today().isoformat(),
+        "browser": f"Chromium {version}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "load_before": round(load, 2),
+        "load_after": round(os.getloadavg()[0], 2),
+        "goals": GOALS,
+        "median": {name: round(statistics.median(each[name] for each in made), 3) for name in GOALS},
+        "rounds": [{name: round(each[name], 3) for name in GOALS} for each in made],
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The medians beside the goals."""
+    lines = [f"{'':<36}{'median':>8}{'at most':>9}"]
+    for name, value in result["median"].items():
+        goal = GOALS[name]
+        missed = "  missed" if goal is not None and value > goal else ""
+        lines.append(f"{name:<36}{value:>8.2f}{'' if goal is None else goal:>9}{missed}")
+    lines.append(f"load of the machine: {result['load_before']} before, {result['load_after']} after")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("site", type=Path, help="folder of a built site with its own Pyodide")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    options = parser.parse_args()
+    if not (options.site / "_static" / "pyodide" / "pyodide.mjs").exists():
+        sys.exit(f"error: {options.site} is no site with its own Pyodide; make one: make site PYODIDE=DIR")
+    result = measure_all(options.site, options.rounds)
+    print(table(result))
+    options.out.write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

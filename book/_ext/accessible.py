@@ -1,0 +1,67 @@
+"""Mends what hinders readers with a screen reader or without a mouse, in what the theme and Sphinx make.
+
+The templates `search-button-field.html` and `theme-switcher.html` belong to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from posenc_lib.checking.messages import _
+
+UNNAMED = re.compile(r"(>(?P<page>[^<]+)</a><details[^>]*>)<summary>")
+PARAMETERS = re.compile(r'<dl>\s*(<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
+
+
+def name_summaries(tree: str) -> str:
+    """In the navigation, what unfolds a page's subpages is an arrow alone: say what it does."""
+
+    def named(found: re.Match[str]) -> str:
+        label = _("Pages below “{page}”").format(page=unescape(found["page"]).strip())
+        return f'{found[1]}<summary aria-label="{escape(label)}">'
+
+    return UNNAMED.sub(named, tree)
+
+
+def mend_body(body: str) -> str:
+    """Names that match what is written, and no lists without what a list needs."""
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    return PARAMETERS.sub(_parameters, body)
+
+
+def _parameters(found: re.Match[str]) -> str:
+    items = found[1].replace("<dd>", '<span class="posenc-parameter">').replace("</dd>", "</span>")
+    return f"<span>{items}</span>"
+
+
+def _mend(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    if "body" in context:
+        context["body"] = mend_body(context["body"])
+    if make := context.get("generate_toctree_html"):
+        context["generate_toctree_html"] = _mended(make)
+
+
+def _mended(make: Callable[..., object]) -> Callable[..., str]:
+    return lambda *args, **kwargs: name_summaries(str(make(*args, **kwargs)))
+
+
+def _configure(app: Sphinx, config: Config) -> None:
+    config.templates_path.append(str(Path(__file__).parent / "templates"))
+    # MathJax's menu makes a stop for the tab key of every formula. What is read aloud stays.
+    given = config.mathjax3_config or {}
+    config.mathjax3_config = given | {"options": given.get("options", {}) | {"enableMenu": False}}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_css_file("accessible.css")
+    app.connect("config-inited", _configure)
+    app.connect("html-page-context", _mend, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

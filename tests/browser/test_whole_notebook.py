@@ -1,0 +1,164 @@
+"""The whole notebook of an exercise page: in JupyterLite on the same site, and elsewhere if that is set."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(path.with_suffix("") for path in (ROOT / "exercises").glob("*/*.ipynb"))
+FORMULA = "exercises/02-the-formula/02-the-formula"
+SLOW = 90_000  # ms; JupyterLite and Python start, on a machine that may be busy
+FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)"
+PASSED_OVER = "This cell needs PyTorch, which a browser does not have."
+
+
+@pytest.fixture(scope="module")
+def lite(browser, address):
+    """The notebook, opened from its page; `asked` is every address that it asked for."""
+    context = browser.new_context(viewport={"width": 1300, "height": 1100})
+    tab = context.new_page()
+    tab.asked = []
+    context.on("request", lambda request: tab.asked.append(request.url))
+    tab.goto(f"{address}/{FORMULA}.html", wait_until="domcontentloaded")
+    tab.get_by_role("link", name="Open the whole notebook").click()
+    tab.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=SLOW)
+    # Its kernel is there, and nobody was asked which one it is to be.
+    expect(tab.locator(".jp-NotebookPanel-toolbar")).to_contain_text("Python (Pyodide)", timeout=SLOW)
+    yield tab
+    context.close()
+
+
+def run_cell(tab, source_holds: str, new_source: str = ""):
+    """Run one cell, and return where its output will be."""
+    cell = tab.locator(".jp-CodeCell", has_text=source_holds).first
+    cell.locator(".cm-content").click()
+    if new_source:
+        tab.keyboard.press("Control+a")
+        tab.keyboard.insert_text(new_source)
+    tab.keyboard.press("Control+Enter")
+    return cell
+
+
+def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, address):
+    run_cell(lite, "In a browser, this brings")
+    run_cell(lite, "import numpy as np")
+    answer = run_cell(lite, "def frequencies", FREQUENCIES)
+    checked = run_cell(lite, 'check("02-the-formula.frequencies"')
+    expect(checked.locator(".jp-OutputArea-output")).to_contain_text("Passed", timeout=SLOW)
+    expect(answer.locator(".jp-OutputArea-output")).to_have_count(0)
+    for holds in ("import torch", "def add_positions", "02-the-formula.add_positions"):
+        cell = run_cell(lite, holds)
+        expect(cell.locator(".cm-content")).to_contain_text("# Needs PyTorch")
+        expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
+    assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
+    assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_notebook_in_the_browser_has_every_cell_of_the_one_that_is_handed_out(site, page):
+    given = nbformat.read(page.with_suffix(".ipynb"), as_version=4)
+    here = nbformat.read(site / "_static" / "lite" / "files" / f"{page.name}.ipynb", as_version=4)
+    first, *cells = here.cells
+    assert first.id == "browser"
+    assert [(c.id, c.metadata) for c in cells] == [(c.id, c.metadata) for c in given.cells]
+    marked = {c.id for c in cells if c.source.startswith("# Needs PyTorch")}
+    for cell, original in zip(cells, given.cells, strict=True):
+        assert cell.source.endswith(original.source)
+        assert (cell.source != original.source) == (cell.id in marked)
+    assert ("check-add-positions" in marked) == (page.name == "02-the-formula")
+    assert "check-frequencies" not in marked
+
+
+def test_the_first_cell_does_nothing_where_jupyter_is_not_in_a_browser(tmp_path):
+    (tmp_path / "first.ipy").write_text((ROOT / "book" / "lite" / "first_cell.ipy").read_text())
+    subprocess.run([sys.executable, "-m", "IPython", tmp_path / "first.ipy"], check=True)
+
+
+# The buttons, on a site of two pages.
+
+
+@pytest.fixture
+def build_buttons(tmp_path):
+    """Builds an exercise page with the project's own extension and these settings; returns its HTML."""
+
+    def build(**settings: str) -> str:
+        for name in ("nbgrader_config.py", "book/lite", "exercises"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, tmp_path / name)
+        page = tmp_path / f"{FORMULA}.ipynb"
+        notebook = nbformat.read(page, as_version=4)
+        notebook.cells = [nbformat.v4.new_markdown_cell("# Exercises")]
+        nbformat.write(notebook, page)
+        (tmp_path / "index.md").write_text(f"# A page\n\n```{{toctree}}\n{FORMULA}\n```\n")
+        given = "posenc_lite = False\n"
+        given += "".join(f"posenc_{name} = {value!r}\n" for name, value in settings.items())
+        (tmp_path / "conf.py").write_text(
+            f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
+            "extensions = ['myst_nb', 'whole_notebook']\n"
+            "exclude_patterns = ['exercises/01*']\nnb_execution_mode = 'off'\n"
+            "html_theme = 'sphinx_book_theme'\n" + given
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-q", tmp_path, tmp_path / "html"],
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise ValueError(done.stderr)
+        return (tmp_path / "html" / f"{FORMULA}.html").read_text()
+
+    return build
+
+
+def test_what_is_not_set_has_no_button(build_buttons):
+    page = build_buttons()
+    assert f'href="../../_sources/{FORMULA}.ipynb"' in page
+    for name in ("Open the whole", "Colab", "Binder", "JupyterHub"):
+        assert name not in page
+
+
+def test_one_setting_each_gives_colab_binder_and_a_hub(build_buttons):
+    page = build_buttons(
+        repository="https://github.com/someone/course",
+        branch="2027",
+        binder="https://binder.example.org/",
+        jupyterhub="https://hub.example.org",
+    )
+    file = f"{FORMULA}.ipynb"
+    assert f'href="https://colab.research.google.com/github/someone/course/blob/2027/{file}"' in page
+    assert "git+https://github.com/someone/course" in page
+    lab = f"lab%2Ftree%2F{file.replace('/', '%2F')}"
+    assert f'href="https://binder.example.org/v2/gh/someone/course/2027?urlpath={lab}"' in page
+    assert 'href="https://hub.example.org/hub/user-redirect/lab"' in page
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"repository": "someone/course"}, "give the address of a repository on GitHub"),
+        ({"binder": "https://mybinder.org"}, "posenc_binder needs posenc_repository"),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_what_to_do(build_buttons, settings, says):
+    with pytest.raises(ValueError, match=says):
+        build_buttons(**settings)
+
+
+def test_jupyterlite_is_set_to_take_nothing_from_outside(site):
+    settings = json.loads((site / "_static" / "lite" / "jupyter-lite.json").read_text())
+    kernel = settings["jupyter-config-data"]["litePluginSettings"][
+        "@jupyterlite/pyodide-kernel-extension:kernel"
+    ]
+    assert kernel["disablePyPIFallback"]
+    assert (site / "_static" / "lite" / kernel["pyodideUrl"]).resolve().is_file()
+    assert list((site / "_static" / "lite" / "pypi").glob("posenc_lib-*.whl"))
