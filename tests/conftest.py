@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one process does when several run: all that needs the site, which takes long to build; else a file."""
+    """What one of several processes does: all that needs the site, which takes long to build; else a file."""
     for item in items:
         needs_site = "site" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("site" if needs_site else item.nodeid.partition("::")[0]))
