@@ -51,7 +51,7 @@ exercises: $(READY)
 
 test: lint types
 	@$(BIN)/python tests/system.py
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"

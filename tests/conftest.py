@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -17,14 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist looks for the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one of several processes does: all that needs the site, which takes long to build; else a file."""
-    for item in items:
-        needs_site = "site" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("site" if needs_site else item.nodeid.partition("::")[0]))
 
 
 def _copy_project(to: Path) -> Path:
@@ -60,6 +53,18 @@ def load_build() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def site(project, tmp_path_factory) -> Path:
-    """The folder of the site, built from clean in the form that needs no other; a warning fails here."""
-    return load_build().build(project, assemble(tmp_path_factory.mktemp("pyodide")))
+def site(tmp_path_factory, worker_id) -> Path:
+    """The folder of the site, built from clean in the form that needs no other; a warning fails here.
+
+    Where the tests run in several processes, the first that needs it builds it, and the others wait.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared if worker_id == "master" else shared.parent
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "built").exists():
+            shutil.rmtree(shared / "site", ignore_errors=True)  # of a build that failed in another process
+            (shared / "site").mkdir()
+            load_build().build(_copy_project(shared / "site"), assemble(shared / "pyodide"))
+            (shared / "built").touch()
+    return shared / "site" / "_build" / "html"

