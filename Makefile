@@ -51,7 +51,8 @@ exercises: $(READY)
 
 test: lint types
 	@$(BIN)/python tests/system.py
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	@$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
+	@$(BIN)/python -m pytest -m slow
 
 quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"
