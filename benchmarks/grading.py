@@ -31,7 +31,7 @@ from benchmarks.measure import machine
 from posenc_lib.grading.release import release
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parent / "results" / "grading"
 CHAPTER = "02-the-formula"
 GOAL = 15.0
 """Times the throughput of plain `nbgrader autograde`, at least, on 2 cores."""
@@ -223,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--jobs", type=int, default=2, help="workers of ours (2)")
     parser.add_argument("--smoke", action="store_true", help="two students, to see that all of it runs")
-    parser.add_argument("--out", type=Path, help="where to write (benchmarks/results/grading-cpu.json)")
+    parser.add_argument("--out", type=Path, help="where to write (benchmarks/results/grading/cpu.json)")
     options = parser.parse_args(arguments)
     if options.smoke:
         options.students, options.curve = 2, [1]
@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     print(table(found))
     if options.out or not options.smoke:
-        out = options.out or RESULTS / "grading-cpu.json"
+        out = options.out or RESULTS / "cpu.json"
         out.write_text(json.dumps(found, indent=1) + "\n")
         print(f"written: {out}")
 

@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.chromium import FLAGS, find
 
-RESULT = Path(__file__).resolve().parent / "results" / "pages.json"
+RESULT = Path(__file__).resolve().parent / "results" / "pages" / "cpu.json"
 PAGE, PLACE = "book/02-the-formula.html", "#exercise-frequencies"
 ANSWER = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)\n"
 SLOW = 120_000  # ms
