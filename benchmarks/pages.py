@@ -180,6 +180,7 @@ def main() -> None:
         sys.exit(f"error: {options.site} is no site with its own Pyodide; make one: make site PYODIDE=DIR")
     result = measure_all(options.site, options.rounds)
     print(table(result))
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=2) + "\n")
 
 

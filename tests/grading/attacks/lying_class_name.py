@@ -5,7 +5,7 @@
 class Tensor:
     __module__ = "torch"
     dtype = None
-    detach = cpu = lambda self: self
+    detach = cpu = resolve_conj = resolve_neg = lambda self: self
     numpy = lambda self: np.full(2, np.nan)
 
 
