@@ -1,0 +1,106 @@
+"""Train a model; after a kill, go on where it was."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm  # type: ignore[import-untyped]
+
+SAVE_EVERY = 30.0
+"""Seconds between two checkpoints."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where a run is trained: the device, the place of its checkpoints, and whether a bar shows the steps."""
+
+    device: torch.device
+    folder: Path
+    progress: bool = False
+
+    def train(
+        self,
+        model: nn.Module,
+        loss: Callable[[torch.Generator], Tensor],
+        steps: int,
+        *,
+        name: str = "model",
+        rate: float = 3e-3,
+        seed: int = 0,
+    ) -> list[float]:
+        """Train the model in place: AdamW, warm-up over a tenth of the steps, then a cosine to a tenth.
+
+        Args:
+            model: on the device of this bench.
+            loss: from a generator, on the CPU, for all that is random in a batch, to the batch's mean loss.
+            steps: number of updates.
+            name: tells the trainings of one run apart.
+            rate: highest learning rate.
+            seed: of the generator.
+
+        Returns:
+            The loss of every step. A run that was killed goes on from its last checkpoint, and ends where
+            it would have ended.
+        """
+        warm = max(1, steps // 10)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
+        schedule = torch.optim.lr_scheduler.SequentialLR(
+            optimizer,
+            [
+                torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1 / warm, total_iters=warm),
+                torch.optim.lr_scheduler.CosineAnnealingLR(
+                    optimizer, max(1, steps - warm), eta_min=rate / 10
+                ),
+            ],
+            milestones=[warm],
+        )
+        generator = torch.Generator().manual_seed(seed)
+        parts: dict[str, Any] = {"model": model, "optimizer": optimizer, "schedule": schedule}
+        checkpoint = self.folder / f"{name}.pt"
+        losses = _resume(checkpoint, parts, generator, self.device)
+
+        saved = time.monotonic()
+        model.train()
+        bar = tqdm(total=steps, initial=len(losses), desc=name, leave=False, disable=not self.progress)
+        while len(losses) < steps:
+            optimizer.zero_grad(set_to_none=True)
+            value = loss(generator)
+            value.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            losses.append(value.item())
+            bar.update()
+            if time.monotonic() - saved > SAVE_EVERY or len(losses) == steps:
+                _save(checkpoint, parts, generator, losses)
+                saved = time.monotonic()
+        bar.close()
+        model.eval()
+        return losses
+
+
+def _save(to: Path, parts: dict[str, Any], generator: torch.Generator, losses: list[float]) -> None:
+    state = {key: part.state_dict() for key, part in parts.items()}
+    to.parent.mkdir(parents=True, exist_ok=True)
+    half_written = to.with_suffix(".part")
+    torch.save(state | {"generator": generator.get_state(), "losses": losses}, half_written)
+    half_written.replace(to)
+
+
+def _resume(
+    checkpoint: Path, parts: dict[str, Any], generator: torch.Generator, device: torch.device
+) -> list[float]:
+    if not checkpoint.exists():
+        return []
+    state = torch.load(checkpoint, map_location=device, weights_only=True)
+    for key, part in parts.items():
+        part.load_state_dict(state[key])
+    generator.set_state(state["generator"].cpu())
+    losses: list[float] = state["losses"]
+    return losses
