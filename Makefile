@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
 
-.PHONY: help setup serve book site exercises test quick bench lint format types lock clean
+.PHONY: help setup serve book site exercises test quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
@@ -17,6 +17,8 @@ help:
 	@echo "make test       every check there is"
 	@echo "make quick      the checks that take seconds"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
+	@echo "make experiments  train the small models that the book quotes, and keep the results (up to two hours)"
+	@echo "make mutants    change right answers a little, see whether the judge notices, and keep the result"
 	@echo "make format     let ruff format the code"
 	@echo "make lock       pin every installed package in constraints.txt"
 	@echo "make clean      remove what was built (not .venv, not course/)"
@@ -59,6 +61,13 @@ quick: lint types
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks.encodings --compile
+
+# Goes on where it was when it was stopped.
+experiments: $(READY)
+	@$(BIN)/python -m posenc_lib.experiments $$($(BIN)/python -c 'from posenc_lib.experiments import NAMES; print(*NAMES)') --jobs 2
+
+mutants: $(READY)
+	@$(BIN)/python -m tests.exercises.mutants
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -7,7 +7,7 @@ process can import it, and so can a browser.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 
@@ -26,12 +26,15 @@ def all_exercises() -> tuple[Exercise, ...]:
 
 def exercise(exercise_id: str) -> Exercise:
     """The exercise of that id, "<chapter>.<function>"; ValueError names the nearest where none is."""
-    by_id = {each.id: each for each in all_exercises()}
-    if exercise_id not in by_id:
-        import difflib
+    chapter = str(exercise_id).partition(".")[0]
+    module = f"{__name__}.ch{chapter.replace('-', '_')}"
+    # Only its own chapter: in a browser each module that is imported is waited for.
+    near_by = importlib.import_module(module).EXERCISES if importlib.util.find_spec(module) else ()
+    for each in near_by:
+        if each.id == exercise_id:
+            return each
+    import difflib
 
-        near = difflib.get_close_matches(str(exercise_id), by_id, n=3, cutoff=0.4) or sorted(by_id)
-        raise ValueError(
-            f"there is no exercise {exercise_id!r}; did you mean {' or '.join(map(repr, near))}?"
-        )
-    return by_id[exercise_id]
+    ids = sorted(each.id for each in all_exercises())
+    near = difflib.get_close_matches(str(exercise_id), ids, n=3, cutoff=0.4) or ids
+    raise ValueError(f"there is no exercise {exercise_id!r}; did you mean {' or '.join(map(repr, near))}?")

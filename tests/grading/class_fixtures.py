@@ -31,16 +31,16 @@ def frequencies(dim):
 class Class:
     """A course in a folder of its own, whose learners hand in what a test says."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, chapter: str = CHAPTER) -> None:
+        self.root, self.chapter = root, chapter
 
     def blank(self) -> nbformat.NotebookNode:
         """The notebook as released."""
-        return nbformat.read(self.root / "exercises" / CHAPTER / f"{CHAPTER}.ipynb", as_version=4)
+        return nbformat.read(self.root / "exercises" / self.chapter / f"{self.chapter}.ipynb", as_version=4)
 
     def solved(self, **answers: str) -> nbformat.NotebookNode:
         """The notebook with the model answers, or those given here."""
-        text = jupytext.read(ROOT / "solutions" / f"{CHAPTER}.md")
+        text = jupytext.read(ROOT / "solutions" / f"{self.chapter}.md")
         model = iter(cell.source for cell in text.cells if "### BEGIN SOLUTION" in cell.source)
         notebook = self.blank()
         for cell in notebook.cells:
@@ -61,23 +61,25 @@ class Class:
         return path
 
     def submitted(self, student: str) -> Path:
-        return self.root / "course" / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+        return self.root / "course" / "submitted" / student / self.chapter / f"{self.chapter}.ipynb"
 
     def autograded(self, student: str) -> nbformat.NotebookNode:
-        path = self.root / "course" / "autograded" / student / CHAPTER / f"{CHAPTER}.ipynb"
+        path = self.root / "course" / "autograded" / student / self.chapter / f"{self.chapter}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
         return notebook
 
     def feedback(self, student: str) -> str:
-        return (self.root / "course" / "feedback" / student / CHAPTER / f"{CHAPTER}.html").read_text()
+        return (
+            self.root / "course" / "feedback" / student / self.chapter / f"{self.chapter}.html"
+        ).read_text()
 
     def gradebook(self) -> Gradebook:
         return Gradebook(f"sqlite:///{self.root / 'course' / 'gradebook.db'}", "positional-encoding")
 
     def marks(self) -> dict[str, float]:
         with self.gradebook() as gradebook:
-            return {each.student.id: each.score for each in gradebook.assignment_submissions(CHAPTER)}
+            return {each.student.id: each.score for each in gradebook.assignment_submissions(self.chapter)}
 
     def records(self) -> dict[str, list[tuple[Any, ...]]]:
         """All that the gradebook holds of each submission."""
@@ -90,7 +92,7 @@ class Class:
                     + [("late", n.name, n.late_submission_penalty or 0.0) for n in each.notebooks],
                     key=repr,
                 )
-                for each in gradebook.assignment_submissions(CHAPTER)
+                for each in gradebook.assignment_submissions(self.chapter)
             }  # fmt: skip
 
     def posenc(self, *arguments: str, status: int = 0) -> str:
@@ -121,10 +123,15 @@ class Class:
 @pytest.fixture(scope="session")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course whose chapter is released, with nothing handed in. Copy it."""
-    root = tmp_path_factory.mktemp("released")
+    return release_to(tmp_path_factory.mktemp("released"), [CHAPTER])
+
+
+def release_to(root: Path, chapters: list[str]) -> Path:
+    """A new course in that folder, with these chapters."""
     (root / "solutions").mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    shutil.copy(ROOT / "solutions" / f"{CHAPTER}.md", root / "solutions")
+    for chapter in chapters:
+        shutil.copy(ROOT / "solutions" / f"{chapter}.md", root / "solutions")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         release(root)

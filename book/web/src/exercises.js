@@ -10,7 +10,11 @@ export function start(elements) {
   const live = elements.filter((element) => element.dataset.live === "yes");
   if (!live.length) return;
   const { pyodide, library } = live[0].dataset;
-  const runner = new Runner({ pyodide: address(pyodide), library: address(library) });
+  const runner = new Runner({
+    pyodide: address(pyodide),
+    library: address(library),
+    exercise: live[0].dataset.exercise,
+  });
   const exercises = [];
   for (const element of live) exercises.push(new LiveExercise(element, runner, [...exercises]));
 

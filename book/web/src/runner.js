@@ -12,9 +12,9 @@ export class Runner {
   #worker = null;
   #running = null; // {request, seconds, onBegin, onPrint, resolve, reject, clock}
 
-  /** Both are addresses: Pyodide's folder, and posenc_lib's wheel. */
-  constructor({ pyodide, library }) {
-    this.addresses = { pyodide, library };
+  /** Addresses of Pyodide's folder and of posenc_lib's wheel, and an exercise of the chapter to make ready. */
+  constructor({ pyodide, library, exercise }) {
+    this.needs = { pyodide, library, exercise };
     this.ready = false;
   }
 
@@ -29,7 +29,7 @@ export class Runner {
     }
     this.#worker.onmessage = ({ data }) => this.#hear(data);
     this.#worker.onerror = (event) => this.#fail(event.message ?? "the worker could not be loaded");
-    this.#worker.postMessage({ kind: "start", ...this.addresses });
+    this.#worker.postMessage({ kind: "start", ...this.needs });
   }
 
   /** Whether a check runs, or waits for Python. There is one at a time. */

@@ -1,5 +1,5 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library}, {kind: "check", request}
+//   in:  {kind: "start", pyodide, library, exercise}, {kind: "check", request}
 //   out: {kind: "ready"}, {kind: "begun"}, {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
 import program from "./in_page.py";
 
@@ -14,11 +14,13 @@ self.onmessage = async ({ data }) => {
   }
 };
 
-async function start({ pyodide, library }) {
+async function start({ pyodide, library, exercise }) {
   const [python, wheel] = await Promise.all([loadPython(pyodide), download(library)]);
   python.unpackArchive(wheel, "wheel");
   python.FS.writeFile("in_page.py", program);
-  run = python.pyimport("in_page").run;
+  const page = python.pyimport("in_page");
+  page.exercise(exercise); // reads its chapter now, before a learner waits for it
+  run = page.run;
   self.postMessage({ kind: "ready" });
 }
 
