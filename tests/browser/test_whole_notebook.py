@@ -12,6 +12,10 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from posenc_lib.exercises import exercise
+from posenc_lib.grading.judging import Grader
+from tests.grading.samples import graded
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +66,19 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
         expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
     assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def test_what_was_saved_in_the_browser_can_be_handed_in_and_is_graded(lite, tmp_path):
+    run_cell(lite, "def frequencies", FREQUENCIES)
+    lite.keyboard.press("Control+s")
+    with lite.expect_download() as download:
+        lite.get_by_role("menuitem", name="File", exact=True).click()
+        lite.get_by_role("menuitem", name="Download", exact=True).click()
+    with Grader() as grader:
+        grade = graded(grader, download.value.path().read_bytes(), tmp_path)
+    points = {each.exercise_id: each.points for each in grade.exercises}
+    right = exercise("02-the-formula.frequencies")
+    assert points == {name: right.points if name == right.id else 0 for name in points}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
