@@ -6,13 +6,14 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
 
-.PHONY: help setup serve book site exercises test quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book site pdf exercises test quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
 	@echo "make book       build the book into _build/html and stop"
 	@echo "make site       build the site to publish, with Python in its pages from Pyodide's network;"
 	@echo "                with PYODIDE=DIR, an unpacked Pyodide release, it needs no other site"
+	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make test       every check there is"
 	@echo "make quick      the checks that take seconds"
@@ -47,6 +48,9 @@ book: $(READY)
 site: $(READY)
 	@rm -rf _build/html
 	@$(BIN)/python book/build.py $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+
+pdf: $(READY)
+	@$(BIN)/python book/pdf.py
 
 exercises: $(READY)
 	@$(BIN)/python -m posenc_lib.grading.release

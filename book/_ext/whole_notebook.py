@@ -150,7 +150,7 @@ def _needs_torch(cell: NotebookNode) -> bool:
 
 def _build(app: Sphinx, exception: Exception | None) -> None:
     pages = exercise_pages(app)
-    if exception or app.builder.format != "html" or not pages or not app.config.posenc_lite:
+    if exception or app.builder.name != "html" or not pages or not app.config.posenc_lite:
         return
     root, to = Path(app.srcdir), Path(app.outdir) / FOLDER
     [library] = (root / "_build" / "web" / "library").glob("*.whl")

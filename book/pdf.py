@@ -1,0 +1,103 @@
+"""Make the book one PDF, `_build/book.pdf`: the chapters, the glossary and the references.
+
+    python book/pdf.py [--out FILE]
+
+Chromium prints it (see README). What needs a browser to be of use stays out: the exercises' notebooks are
+in the chapters already, and the playground, progress and review pages do nothing on paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.chromium import FLAGS, find  # noqa: E402 - the root is on the path now
+
+PARTS = ("Chapters", "Back matter")
+ONLY_ON_SCREEN = ("book/playground",)
+FOOTER = '<div style="width: 100%; text-align: center; font-size: 8px"><span class="pageNumber"></span></div>'
+SLOW = 120_000  # ms
+
+
+def make(root: Path, to: Path) -> None:
+    """Build the book of this root as one page, and print it.
+
+    Raises:
+        CalledProcessError: a cell failed.
+        RuntimeError: there is no Chromium.
+    """
+    chromium = find()
+    if chromium is None:
+        raise RuntimeError("no Chromium was found; install it (on Debian: apt install chromium)")
+    work = root / "_build" / "pdf"
+    work.mkdir(parents=True, exist_ok=True)
+    toc = work / "_toc.yml"
+    toc.write_text(
+        yaml.safe_dump(for_paper(yaml.safe_load((root / "_toc.yml").read_text())), sort_keys=False)
+    )
+    executed = root / "_build" / ".jupyter_cache"
+    if executed.exists():
+        shutil.copytree(executed, work / "_build" / ".jupyter_cache", dirs_exist_ok=True)
+    (root / "_build" / "web").mkdir(exist_ok=True)  # _config.yml names it
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    subprocess.run(
+        [jupyter_book, "build", ".", "--builder", "singlehtml", "--toc", toc, "--path-output", work, "-qq"],
+        cwd=root,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        check=True,
+    )
+    pages = work / "_build" / "singlehtml"
+    # The page names its files as if it lay at the root of the site.
+    page = shutil.copy(pages / "book" / "index.html", pages / "print.html")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        tab = browser.new_page(color_scheme="light")
+        tab.goto(Path(page).as_uri(), timeout=SLOW)
+        tab.add_style_tag(path=root / "book" / "print.css")
+        tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+        tab.pdf(
+            path=to,
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+
+
+def for_paper(toc: dict) -> dict:
+    """The table of contents without what is for the screen."""
+    parts = [part for part in toc["parts"] if part["caption"] in PARTS]
+    for part in parts:
+        part["chapters"] = [{"file": c["file"]} for c in part["chapters"] if c["file"] not in ONLY_ON_SCREEN]
+    return toc | {"parts": parts}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "book.pdf")
+    options = parser.parse_args()
+    try:
+        make(ROOT, options.out)
+    except RuntimeError as error:
+        sys.exit(f"error: {error}")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")
+    print(f"the book as one PDF: {options.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The book on paper: one PDF with every chapter, its formulas drawn and its pages numbered."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]-*.md"))
+
+
+@pytest.fixture(scope="module")
+def reader(site, tmp_path_factory):
+    root = site.parents[1]
+    spec = importlib.util.spec_from_file_location("pdf", root / "book" / "pdf.py")
+    pdf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pdf)
+    made = tmp_path_factory.mktemp("pdf") / "book.pdf"
+    pdf.make(root, made)
+    return PdfReader(made)
+
+
+def titles(outline) -> list[str]:
+    return [t for e in outline for t in (titles(e) if isinstance(e, list) else [e.title])]
+
+
+def test_every_chapter_is_in_it_and_in_its_outline(reader):
+    wanted = [re.search(r"^# (.+)$", path.read_text(), re.MULTILINE)[1] for path in CHAPTERS]
+    found = titles(reader.outline)
+    assert [title for title in wanted if title not in found] == []
+    assert "Glossary" in found
+    assert not {"Progress", "Playground"} & set(found)
+
+
+def test_every_page_has_its_number(reader):
+    for number, page in enumerate(reader.pages, start=1):
+        assert page.extract_text().split()[-1] == str(number)
+
+
+def test_formulas_are_drawn_and_nothing_waits_for_a_click(reader):
+    text = "\n".join(page.extract_text() for page in reader.pages)
+    assert "\\omega" not in text
+    assert "\\frac" not in text
+    for only_on_screen in ("Show solution", "Hint 1", "Reset"):
+        assert only_on_screen not in text
