@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
+NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
 NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
 """Parts of posenc_lib that need more than NumPy."""
 
@@ -57,8 +58,29 @@ def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
     built = root / "_build"
     if pyodide is None and os.environ.get("POSENC_PYODIDE"):
         pyodide = Path(os.environ["POSENC_PYODIDE"])
+    site, stamp = built / "html", built / "site.sha256"
+    inputs = _inputs(root, pyodide)
+    if not _changed(stamp, inputs) and (site / "index.html").exists():
+        return site
+    stamp.unlink(missing_ok=True)  # until this build has succeeded
+    _build(root, pyodide)
+    _changed(stamp, _inputs(root, pyodide))  # the exercises among them may be new
+    return site
+
+
+def _inputs(root: Path, pyodide: Path | None) -> list[Path]:
+    """Every file that the site is made from."""
+    folders = ("book", "exercises", "solutions", "posenc_lib", "benchmarks/results")
+    found = [p for folder in folders for p in (root / folder).rglob("*") if p.is_file()]
+    found = [p for p in found if not NOT_INPUTS & set(p.parts)]
+    found += [p for p in root.iterdir() if p.is_file()]
+    return found if pyodide is None else [*found, _in_release(pyodide, "pyodide-lock.json")[0]]
+
+
+def _build(root: Path, pyodide: Path | None) -> None:
+    built = root / "_build"
     library = [p for p in (root / "posenc_lib").rglob("*") if p.suffix in {".py", ".json"}]
-    measured = list((root / "benchmarks" / "results").glob("*.json"))
+    measured = list((root / "benchmarks" / "results").rglob("*.json"))
     texts = list((root / "solutions").glob("*.md"))
     if _changed(built / "library.sha256", library + measured):
         shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)
@@ -87,7 +109,6 @@ def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
         # Sphinx would not read the faulty pages again, and the next build would pass.
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
         raise
-    return built / "html"
 
 
 def bundle_scripts(root: Path) -> None:

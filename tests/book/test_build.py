@@ -63,6 +63,23 @@ def test_a_false_claim_fails_the_build_and_fails_it_again(book_of_one_page):
     assert (load_build().build(book_of_one_page) / "book" / "page.html").exists()
 
 
+@pytest.mark.slow
+def test_only_what_changed_is_built_again(book_of_one_page):
+    build, root = load_build().build, book_of_one_page
+    page = root / "book" / "page.md"
+    page.write_text(HEAD + "```{code-cell} ipython3\nprint('run', 1)\n```\n")
+    made = build(root) / "book" / "page.html"
+    first = made.stat().st_mtime_ns
+    build(root)
+    assert made.stat().st_mtime_ns == first
+    page.write_text(page.read_text() + "\nMore.\n")
+    build(root)
+    assert "More." in made.read_text()
+    made.parents[1].joinpath("index.html").unlink()
+    build(root)
+    assert made.parents[1].joinpath("index.html").exists()
+
+
 def test_a_changed_file_is_noticed_once(tmp_path):
     changed = load_build()._changed
     file, stamp = tmp_path / "code.py", tmp_path / "made" / "stamp"
