@@ -1,0 +1,86 @@
+"""The pages before and after the chapters agree with what they tell of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+from posenc_lib.exercises import all_exercises
+from tests.book.claims import PARSER, ROOT, chapters
+from tests.book.test_spelling import prose
+
+BOOK = ROOT / "book"
+EACH_CHAPTER = pytest.mark.parametrize("chapter", chapters(), ids=lambda path: path.stem)
+TIME = r"\*\*Time:\*\* about (\d+) minutes to read, and about (\d+) for the\s"
+
+
+def stated_minutes(chapter: Path) -> tuple[int, int]:
+    """Of reading and of the exercises, as the chapter's opening states them."""
+    [found] = re.findall(TIME, chapter.read_text().partition("\n## ")[0])
+    return int(found[0]), int(found[1])
+
+
+@EACH_CHAPTER
+def test_a_chapter_states_the_minutes_of_its_exercises(chapter):
+    exercises = [each for each in all_exercises() if each.chapter == chapter.stem]
+    minutes = 5 * round(sum(each.minutes for each in exercises) / 5)
+    assert stated_minutes(chapter)[1] == minutes
+    [listed] = re.findall(r"\n## Exercises\n(.*?)(?=\n## |\Z)", chapter.read_text(), re.DOTALL)
+    assert re.search(rf"\babout {minutes}\s+minutes\b", listed)
+    assert listed.count(f"{chapter.stem}.ipynb#") == len(exercises)
+
+
+@EACH_CHAPTER
+def test_the_minutes_to_read_fit_the_length(chapter):
+    """Words up to the quiz, asides and headings too; a reader of maths stops to think."""
+    text = chapter.read_text().partition("\n## Check yourself")[0]
+    words = sum(len(piece.split()) for _, piece in prose(text))
+    assert 90 <= words / stated_minutes(chapter)[0] <= 150
+
+
+@EACH_CHAPTER
+def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
+    rows = re.findall(
+        r"^\| \[\]\((\S+)\.md\) \|.*\| (\d+) \| (\d+) \|$",
+        (BOOK / "reading-paths.md").read_text(),
+        re.MULTILINE,
+    )
+    assert {name: (int(read), int(practise)) for name, read, practise in rows}[
+        chapter.stem
+    ] == stated_minutes(chapter)
+
+
+@EACH_CHAPTER
+def test_a_chapter_ends_as_the_others_and_labels_the_steps_of_its_worked_example(chapter):
+    text = chapter.read_text()
+    last = ["Check yourself", "Take-away", "Exercises", "Further reading"]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE)[-4:] == last
+    assert len(re.findall(r"\*\*(?:Goal|Step\s+\d+):\s[^*]+\*\*", text)) >= 3
+
+
+@EACH_CHAPTER
+def test_the_teaching_notes_have_a_part_for_the_chapter(chapter):
+    notes = (BOOK / "instructors" / "teaching.md").read_text()
+    [part] = re.findall(rf"\n## Chapter {int(chapter.stem[:2])}: .*?(?=\n## |\Z)", notes, re.DOTALL)
+    for label in ("**Time:**", "**Run live:**", "**Discuss:**", "**They will**"):
+        assert label in part
+
+
+def test_the_self_check_answers_each_of_its_questions_and_says_what_to_read():
+    page = BOOK / "self-check.md"
+    questions = re.findall(r"^### Question (\d)$", page.read_text(), re.MULTILINE)
+    assert questions == list("12345678")
+    assert re.findall(r"^`+\{admonition\} Answer (\d)$", page.read_text(), re.MULTILINE) == questions
+    assert page.read_text().count("*If this was hard:*") == len(questions)
+
+
+def test_the_notation_names_functions_that_exist():
+    """Sphinx does not warn of a `py:obj` that is none."""
+    tokens = PARSER.parse((BOOK / "notation.md").read_text())
+    roles = [child for token in tokens for child in token.children or [] if child.type == "myst_role"]
+    names = [role.content.removeprefix("~") for role in roles if role.meta["name"] == "py:obj"]
+    assert len(names) >= 7
+    assert [name for name in names if resolve_name(name) is None] == []

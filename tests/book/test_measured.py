@@ -1,0 +1,112 @@
+"""What the book says of the stored experiments is what is stored: other results, and its cells fail."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from posenc_lib.experiments import NAMES, results
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "book" / "measured.md"
+CHAPTER = ROOT / "book" / "04-extrapolation.md"
+LANGUAGE = "train-short-test-long"
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def run_cells(page: Path) -> str:
+    """Run all cells of a page in order; what they print."""
+    printed, namespace = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        for cell in jupytext.read(page).cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, page.name, "exec"), namespace)
+    return printed.getvalue()
+
+
+@pytest.fixture
+def changed(tmp_path, monkeypatch):
+    """A function that stores other results, made from the real ones, for this test alone."""
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    for path in (ROOT / "posenc_lib" / "experiments" / "results").glob("*.json"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+
+    def change(name, edit):
+        path = tmp_path / f"{name}.json"
+        result = json.loads(path.read_text())
+        edit(result["runs"])
+        path.write_text(json.dumps(result))
+        results.stored.cache_clear()
+
+    yield change
+    results.stored.cache_clear()
+
+
+def exchange(runs, one, other):
+    """Let two encodings change places."""
+    for each in runs:
+        names = {one: other, other: one}
+        if {one, other} <= {"linear", "yarn"}:  # two ways to read with the same model
+            tests = each["result"]["tests"]
+            for tuned in ("", ", tuned"):
+                if one + tuned in tests:
+                    tests[one + tuned], tests[other + tuned] = tests[other + tuned], tests[one + tuned]
+        else:
+            each["run"]["encoding"] = names.get(each["run"]["encoding"], each["run"]["encoding"])
+
+
+def lift(runs, encoding, nats):
+    """Raise the losses of one seed at lengths that were not trained."""
+    for each in runs:
+        if each["run"]["encoding"] == encoding and each["run"]["seed"] == 1:
+            for losses in each["result"]["tests"].values():
+                for what in ("by_length", "by_position", "sampled_whole"):
+                    losses[what] = [losses[what][0], *(loss + nats for loss in losses[what][1:])]
+
+
+@pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
+def test_the_cells_hold_for_what_is_stored(page):
+    assert run_cells(page)
+
+
+@pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda runs: exchange(runs, "alibi", "sinusoidal"),
+        lambda runs: exchange(runs, "rope", "t5"),
+        lambda runs: lift(runs, "alibi", 0.3),
+        lambda runs: lift(runs, "sinusoidal", -2.0),
+        lambda runs: exchange(runs, "linear", "yarn"),
+    ],
+    ids=["alibi-is-sinusoidal", "rope-is-t5", "one-seed-of-alibi-breaks", "sinusoidal-holds", "pi-is-yarn"],
+)
+def test_with_other_losses_the_cells_fail(page, edit, changed):
+    changed(LANGUAGE, edit)
+    with pytest.raises((AssertionError, ValueError, KeyError)):
+        run_cells(page)
+
+
+def test_every_stored_experiment_is_on_the_page():
+    text = PAGE.read_text(encoding="utf-8")
+    for path in results.FOLDER.glob("*.json"):
+        assert path.stem in NAMES
+        assert f'"{path.stem}"' in text, f"{path.stem} is stored, and the page does not show it"
+
+
+def test_every_seed_is_printed():
+    """A row of three numbers for each encoding, and they are those of the three seeds."""
+    printed = run_cells(PAGE)
+    for encoding in ("sinusoidal", "rope", "t5", "alibi", "none"):
+        found = results.runs(LANGUAGE, encoding=encoding, length=64)
+        assert len(found) >= 3
+        curves = [each["result"]["tests"]["as trained"]["by_length"] for each in found]
+        row = " ".join(f"{curve[4] - curve[0]:+.2f}" for curve in curves)
+        assert re.search(rf"{encoding} +{re.escape(row)}", printed)
