@@ -43,7 +43,7 @@ def t5_buckets(
     Who does what: T5's code rounds a float32 logarithm down. Here the borders are whole numbers, found
     in integer arithmetic; transformers 5.23.0 and x-transformers 2.31.10 put every distance to
     100,000 into the same bucket (tests/conformance). The sign is theirs as well; Shaw et al. have the
-    same, ALiBi's paper writes query - key.
+    same.
 
     Example:
         >>> import numpy as np
