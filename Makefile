@@ -68,7 +68,7 @@ bench: $(READY)
 
 # Goes on where it was when it was stopped.
 experiments: $(READY)
-	@$(BIN)/python -m posenc_lib.experiments $$($(BIN)/python -c 'from posenc_lib.experiments import NAMES; print(*NAMES)') --jobs 2
+	@$(BIN)/python -m posenc_lib.experiments all
 
 mutants: $(READY)
 	@$(BIN)/python -m tests.exercises.mutants

@@ -29,7 +29,9 @@ def exercise(exercise_id: str) -> Exercise:
     chapter = str(exercise_id).partition(".")[0]
     module = f"{__name__}.ch{chapter.replace('-', '_')}"
     # Only its own chapter: in a browser each module that is imported is waited for.
-    near_by = importlib.import_module(module).EXERCISES if importlib.util.find_spec(module) else ()
+    near_by: tuple[Exercise, ...] = ()
+    if importlib.util.find_spec(module):
+        near_by = importlib.import_module(module).EXERCISES
     for each in near_by:
         if each.id == exercise_id:
             return each

@@ -9,6 +9,8 @@ One module an experiment. Each has three names, and `lab.py` does the rest:
 * `runs(steps, seeds, fast)`: the settings of every run, each a dict of plain data;
 * `measure(run, bench)`: trains and measures one of them, and returns plain data.
 
+Where it reads a text, `READS_TEXT` is True and `runs` also takes `text`, a file of the user's.
+
 Results lie in `results/`, one JSON file an experiment; `results.py` reads them, and needs no torch.
 """
 

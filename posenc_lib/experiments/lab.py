@@ -7,13 +7,16 @@ import importlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from datetime import date
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ import torch
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 import posenc_lib
-from posenc_lib.experiments import NAMES
+from posenc_lib.experiments import NAMES, training
 from posenc_lib.experiments.training import Bench
 
 FORMAT = 1
@@ -48,6 +51,7 @@ def perform(
     steps: int | None = None,
     seeds: int | None = None,
     fast: bool = False,
+    text: Path | None = None,
     device: str = "cpu",
     jobs: int = 1,
     work: Path,
@@ -55,37 +59,43 @@ def perform(
 ) -> dict[str, Any]:
     """Every run of an experiment, and what a reader needs to judge them.
 
-    Runs that `work` holds already are not made again; one that was killed goes on from its checkpoint.
+    Runs that `work` holds already are not made again; one that was killed goes on from its checkpoint. What
+    another version of the experiment left there is not used.
 
     Args:
         name: a key of `NAMES`.
         steps, seeds: training steps and number of seeds; None for the experiment's own.
         fast: the form for tests: under a minute for all experiments together.
+        text: a file to read, for an experiment that reads one; None for its own.
         device: "cpu", "cuda", ...
-        jobs: runs at the same time, each with its share of the cores.
+        jobs: runs at the same time, one thread each: the numbers do not depend on it.
         work: folder of finished runs and checkpoints.
         progress: show a bar.
 
     Raises:
-        ValueError: an unknown experiment, steps, seeds or jobs below 1.
+        ValueError: an unknown experiment; steps, seeds or jobs below 1; a text that the experiment cannot
+            use; a run whose loss is no longer a number.
     """
     module = module_of(name)
     for what, count in (("steps", steps), ("seeds", seeds), ("jobs", jobs)):
         if count is not None and count < 1:
             raise ValueError(f"{what}={count}; give 1 or more")
-    todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast))
+    if text is not None and not getattr(module, "READS_TEXT", False):
+        raise ValueError(f"the experiment {name!r} reads no text; leave out the text {text}")
+    own_text = {} if text is None else {"text": text}
+    todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast, **own_text))
+    keys = [_key(module, run, device) for run in todo]
     begun = time.monotonic()
-    bar = tqdm(total=len(todo), desc=name, unit="run", disable=not progress)
     done = {}
-    for key, outcome in _outcomes(name, todo, device, jobs, work, progress):
-        done[key] = outcome
-        bar.update()
-    bar.close()
+    with tqdm(total=len(todo), desc=name, unit="run", disable=not progress) as bar:
+        for key, outcome in _outcomes(name, dict(zip(keys, todo, strict=True)), device, jobs, work, progress):
+            done[key] = outcome
+            bar.update()
     return {
         "format": FORMAT,
         "experiment": name,
         "question": module.QUESTION,
-        "command": _command(name, steps, seeds, fast, device, jobs),
+        "command": _command(name, steps, seeds, fast, text, device),
         "date": date.today().isoformat(),
         "seconds": round(sum(each["seconds"] for each in done.values()), 1),
         "seconds_of_this_call": round(time.monotonic() - begun, 1),
@@ -96,75 +106,119 @@ def perform(
             "numpy": np.__version__,
         },
         "hardware": hardware(device),
-        "runs": [done[_key(run)] for run in todo],
+        "runs": [done[key] for key in keys],
     }
 
 
 def hardware(device: str) -> dict[str, Any]:
-    """What it ran on: the kind of processor, and the name of the accelerator if there was one."""
-    found = {"machine": platform.machine(), "cores": os.cpu_count(), "device": device}
+    """What it ran on: the processor, and the name of the accelerator if there was one."""
+    found = {"processor": _processor(), "cores": os.cpu_count(), "device": device}
     if device.startswith("cuda"):
         found["accelerator"] = torch.cuda.get_device_name(device)
     return found
 
 
+def _processor() -> str:
+    """Its name, or its kind where the system does not tell the name."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text(encoding="utf-8").splitlines() if listed.exists() else []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
 def _outcomes(
-    name: str, todo: list[Run], device: str, jobs: int, work: Path, progress: bool
+    name: str, todo: dict[str, Run], device: str, jobs: int, work: Path, progress: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    left = []
-    for run in todo:
-        finished = work / name / f"{_key(run)}.json"
+    """The outcome of each run, as it becomes known."""
+    left = {}
+    for key, run in todo.items():
+        finished = work / name / f"{key}.json"
         if finished.exists():
-            yield _key(run), json.loads(finished.read_text(encoding="utf-8"))
+            yield key, json.loads(finished.read_text(encoding="utf-8"))
         else:
-            left.append(run)
+            left[key] = run
     if jobs == 1:
-        for run in left:
-            yield _key(run), _one(name, run, device, work, None, progress)
+        for key, run in left.items():
+            yield key, _one(name, key, run, device, work, progress)
         return
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_one, name, run, device, work, threads, False): run for run in left}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
+        waiting = {pool.submit(_one, name, key, run, device, work, False): key for key, run in left.items()}
         try:
             for finished_run in as_completed(waiting):
-                yield _key(waiting[finished_run]), finished_run.result()
+                yield waiting[finished_run], finished_run.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _one(name: str, run: Run, device: str, work: Path, threads: int | None, progress: bool) -> dict[str, Any]:
+def _end_with_parent() -> None:
+    """In a worker: end when the parent was killed, which would otherwise leave it waiting for ever."""
+
+    def watch() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _one(name: str, key: str, run: Run, device: str, work: Path, progress: bool) -> dict[str, Any]:
     """Make one run, and keep it."""
-    if threads is not None:
-        torch.set_num_threads(threads)
-    folder = work / name / _key(run)
+    folder = work / name / key
     begun = time.monotonic()
     torch.manual_seed(run["seed"])
-    result = module_of(name).measure(run, Bench(torch.device(device), folder, progress))
+    with _one_thread():
+        result = module_of(name).measure(run, Bench(torch.device(device), folder, progress))
     outcome = {"run": run, "result": result, "seconds": round(time.monotonic() - begun, 2)}
-    keep(outcome, folder.with_suffix(".json"))
+    try:
+        keep(outcome, folder.with_suffix(".json"))
+    except ValueError:
+        raise ValueError(f"the run {run} gave a number that is not finite; try a lower rate") from None
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints of a finished run
     return outcome
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums depend on how many threads share them: with one, every machine and every `jobs` does the same."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def keep(result: dict[str, Any], to: Path) -> None:
-    """Write it as JSON, all of it or nothing. Numbers that are not finite are refused."""
+    """Write it as JSON, all of it or nothing.
+
+    Raises:
+        ValueError: a number in it is not finite.
+    """
+    text = json.dumps(result, allow_nan=False)
     to.parent.mkdir(parents=True, exist_ok=True)
     half_written = to.with_suffix(".part")
-    half_written.write_text(json.dumps(result, allow_nan=False) + "\n", encoding="utf-8")
+    half_written.write_text(text + "\n", encoding="utf-8")
     half_written.replace(to)
 
 
-def _key(run: Run) -> str:
-    return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()[:16]
+def _key(module: Any, run: Run, device: str) -> str:
+    """Differs where a run would: by its settings, the device, and the code of experiment and training."""
+    told = [json.dumps(run, sort_keys=True), device]
+    told += [Path(str(part.__file__)).read_text(encoding="utf-8") for part in (module, training)]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
 
 
-def _command(name: str, steps: int | None, seeds: int | None, fast: bool, device: str, jobs: int) -> str:
-    given = [("--steps", steps), ("--seeds", seeds), ("--jobs", jobs if jobs > 1 else None)]
-    words = [f"{flag} {value}" for flag, value in given if value is not None]
+def _command(
+    name: str, steps: int | None, seeds: int | None, fast: bool, text: Path | None, device: str
+) -> str:
+    """What gives the same result again; how many runs at once makes no difference to it."""
+    words = ["python", "-m", "posenc_lib.experiments", name]
+    for flag, value in (("--steps", steps), ("--seeds", seeds), ("--text", text)):
+        words += [] if value is None else [flag, str(value)]
     words += ["--fast"] if fast else []
-    words += [f"--device {device}"] if device != "cpu" else []
-    return " ".join(["python -m posenc_lib.experiments", name, *words])
+    return shlex.join([*words, "--device", device])
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -178,38 +232,56 @@ def main(arguments: list[str] | None = None) -> None:
         description="Train small models, and keep what they show.",
         epilog="After an interruption give the same command again: it goes on where it was.",
     )
-    parser.add_argument("name", nargs="*", choices=[*NAMES, []], metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "name", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; or all. No name lists them."
+    )
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
     )
     parser.add_argument("--seeds", type=int, help="number of seeds; by default 3")
     parser.add_argument("--fast", action="store_true", help="the small form that the tests run")
+    parser.add_argument("--text", type=Path, help="a text file for the language model to learn")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (1)")
+    parser.add_argument(
+        "--jobs", type=int, help="runs at the same time; by default a run for each core, at most 4"
+    )
     parser.add_argument(
         "--work", type=Path, default=Path("_build/experiments"), help="finished runs, checkpoints"
     )
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the results")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder of the results; by default that of the book, or the folder of --work where --steps, "
+        "--seeds, --fast or --text is given",
+    )
     options = parser.parse_args(arguments)
-    if not options.name:
-        for name in NAMES:
-            print(f"{name:24}{module_of(name).QUESTION}")
-        return
-    for name in options.name:
-        try:
+    own = options.steps is options.seeds is options.text is None and not options.fast
+    out = options.out or (FOLDER if own else options.work)  # a trial never replaces what the book quotes
+    jobs = options.jobs
+    if jobs is None:
+        jobs = min(4, os.cpu_count() or 1) if options.device == "cpu" else 1
+    try:
+        names = list(NAMES) if options.name == ["all"] else options.name
+        for name in names:
+            module_of(name)  # a misspelt name ends it before the first experiment, not after it
+        for name in names:
             result = perform(
                 name,
                 steps=options.steps,
                 seeds=options.seeds,
                 fast=options.fast,
+                text=options.text,
                 device=options.device,
-                jobs=options.jobs,
+                jobs=jobs,
                 work=options.work,
                 progress=True,
             )
-        except KeyboardInterrupt:
-            sys.exit("\nstopped; give the same command again to go on")
-        except ValueError as error:
-            sys.exit(f"error: {error}")
-        keep(result, options.out / f"{name}.json")
-        print(f"{name}: {len(result['runs'])} runs, {options.out / name}.json")
+            keep(result, out / f"{name}.json")
+            print(f"{name}: {len(result['runs'])} runs, {out / name}.json")
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; give the same command again to go on")
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    if not names:
+        for name in NAMES:
+            print(f"{name:24}{module_of(name).QUESTION}")

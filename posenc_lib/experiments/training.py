@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm  # type: ignore[import-untyped]
 
-SAVE_EVERY = 30.0
+SAVE_EVERY = 10.0
 """Seconds between two checkpoints."""
 
 
@@ -83,6 +84,12 @@ class Bench:
         bar.close()
         model.eval()
         return losses
+
+
+def thinned(losses: list[float], points: int = 40) -> list[list[float]]:
+    """The curve of a training in few points: [step, mean loss of the steps up to it since the last point]."""
+    edges = sorted({len(losses) * k // points for k in range(points + 1)})
+    return [[stop, round(sum(losses[start:stop]) / (stop - start), 5)] for start, stop in pairwise(edges)]
 
 
 def _save(to: Path, parts: dict[str, Any], generator: torch.Generator, losses: list[float]) -> None:

@@ -152,6 +152,8 @@ class Attention(nn.Module):
             mask = earlier if mask is None else mask & earlier
         if bias is not None:
             mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        if mask is not None:
+            mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
         dropout = self.dropout if self.training else 0.0
         with torch.autocast(q.device.type, enabled=False):  # it would round the bias
             return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=fused)

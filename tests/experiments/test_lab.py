@@ -1,0 +1,187 @@
+"""Real experiments in real processes: kept, killed, gone on with, shared among processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from posenc_lib.experiments import NAMES, lab, language_model, results
+from posenc_lib.experiments.lab import keep, main, perform
+
+NAME = "train-short-test-long"
+STEPS = 40
+SMALL = ["--fast", "--steps", str(STEPS), "--device", "cpu"]
+
+SAVE_AT_EVERY_STEP = """
+from posenc_lib.experiments import lab, training
+training.SAVE_EVERY = 0.0
+lab.main()
+"""
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> Path:
+    """Enough to learn a little from, and little to be tested on."""
+    from pydoc_data.topics import topics
+
+    some = tmp_path_factory.mktemp("text") / "some.txt"
+    some.write_text("\n\n".join(topics.values())[:20_000], encoding="utf-8")
+    return some
+
+
+def words(work: Path, text: Path) -> list[str]:
+    return [NAME, *SMALL, "--jobs", "1", "--text", str(text), "--work", str(work), "--out", str(work / "out")]
+
+
+def outcome(work: Path) -> dict:
+    return json.loads((work / "out" / f"{NAME}.json").read_text(encoding="utf-8"))
+
+
+def results_of(found: dict) -> list:
+    return [(each["run"], each["result"]) for each in found["runs"]]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, text) -> dict:
+    """Five small models, trained in one go."""
+    work = tmp_path_factory.mktemp("undisturbed")
+    main(words(work, text))
+    return outcome(work)
+
+
+def test_after_a_kill_it_goes_on_and_ends_with_the_same_numbers(tmp_path, text, undisturbed):
+    work = tmp_path
+    killed = subprocess.Popen(
+        [sys.executable, "-c", SAVE_AT_EVERY_STEP, *words(work, text)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    kept = work / NAME
+    # Not in the first run, so that there is a finished one to keep as well.
+    while not (list(kept.glob("*.json")) and list(kept.glob("*/training.pt"))):
+        assert killed.poll() is None, "it ended before it could be killed"
+        time.sleep(0.005)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+
+    assert not (work / "out").exists()
+    finished = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+    (checkpoint,) = kept.glob("*/training.pt")
+    assert 0 < len(torch.load(checkpoint, weights_only=True)["losses"]) <= STEPS
+
+    again = [sys.executable, "-m", "posenc_lib.experiments", *words(work, text)]
+    subprocess.run(again, check=True, capture_output=True)
+    assert results_of(outcome(work)) == results_of(undisturbed)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished  # none of them was made again
+    assert not list(kept.glob("*/")), "checkpoints of finished runs are of no use"
+
+
+def test_runs_at_the_same_time_give_the_same_numbers(tmp_path, text, undisturbed):
+    found = perform(NAME, fast=True, steps=STEPS, text=text, jobs=2, work=tmp_path)
+    assert results_of(found) == results_of(undisturbed)
+
+
+def test_a_result_says_how_it_was_made(text, undisturbed):
+    assert undisturbed["experiment"] == NAME
+    assert undisturbed["question"] == language_model.QUESTION
+    given = ["--steps", str(STEPS), "--text", str(text), "--fast", "--device", "cpu"]
+    assert shlex.split(undisturbed["command"]) == ["python", "-m", "posenc_lib.experiments", NAME, *given]
+    assert undisturbed["versions"]["torch"] == torch.__version__
+    assert set(undisturbed["versions"]) == {"posenc_lib", "python", "torch", "numpy"}
+    assert undisturbed["hardware"]["cores"] == os.cpu_count()
+    assert undisturbed["hardware"]["processor"]
+    assert undisturbed["seconds"] == pytest.approx(sum(e["seconds"] for e in undisturbed["runs"]), abs=0.1)
+    for each in undisturbed["runs"]:
+        assert each["run"]["steps"] == STEPS
+        steps, losses = zip(*each["result"]["curves"]["training"], strict=True)
+        assert steps[-1] == STEPS
+        assert losses[-1] < losses[0]
+
+
+def test_other_settings_are_other_runs(tmp_path, undisturbed, monkeypatch):
+    """A run that was kept is used again only where it would come out the same."""
+    run = undisturbed["runs"][0]["run"]
+    key = lab._key(language_model, run, "cpu")
+    assert key == lab._key(language_model, json.loads(json.dumps(run)), "cpu")
+    assert key != lab._key(language_model, run | {"seed": 1}, "cpu")
+    assert key != lab._key(language_model, run, "cuda")
+    changed = tmp_path / "changed.py"
+    changed.write_text(Path(language_model.__file__).read_text(encoding="utf-8") + "# changed\n")
+    monkeypatch.setattr(language_model, "__file__", str(changed))
+    assert key != lab._key(language_model, run, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["train-short"], "there is no experiment 'train-short'; there are: train-short-test-long"),
+        ([NAME, "train-short"], "there is no experiment 'train-short'"),
+        ([NAME, "--steps", "0"], "steps=0; give 1 or more"),
+        ([NAME, "--seeds", "-1"], "seeds=-1; give 1 or more"),
+        ([NAME, "--jobs", "0"], "jobs=0; give 1 or more"),
+        ([NAME, "--text", "nowhere.txt"], "nowhere.txt cannot be read (No such file or directory)"),
+    ],
+)
+def test_a_wrong_call_is_refused_before_anything_runs(tmp_path, arguments, told):
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--work", str(tmp_path), "--out", str(tmp_path)])
+    assert told in str(stopped.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_trial_does_not_replace_the_result_that_the_book_quotes(tmp_path, text, capsys):
+    before = {path: path.stat().st_mtime_ns for path in results.FOLDER.iterdir()}
+    main([NAME, *SMALL, "--text", str(text), "--jobs", "1", "--work", str(tmp_path), "--steps", "1"])
+    assert capsys.readouterr().out == f"{NAME}: 5 runs, {tmp_path / NAME}.json\n"
+    assert len(json.loads((tmp_path / f"{NAME}.json").read_text())["runs"]) == 5
+    assert {path: path.stat().st_mtime_ns for path in results.FOLDER.iterdir()} == before
+
+
+def test_every_experiment_is_there_and_asks_something(capsys):
+    main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(NAMES)
+    assert all(line.endswith("?") for line in lines)
+
+
+def test_a_number_that_is_not_finite_is_refused_and_what_was_there_stays(tmp_path):
+    keep({"loss": 1.0}, tmp_path / "a.json")
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        keep({"loss": float("nan")}, tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text()) == {"loss": 1.0}
+
+
+def test_a_training_that_came_to_no_number_is_named_and_kept_out(tmp_path, text, monkeypatch):
+    monkeypatch.setitem(language_model.FAST, "rate", 1e30)
+    with pytest.raises(ValueError, match=r"'encoding': 'none'.* not finite; try a lower rate"):
+        perform(NAME, fast=True, steps=3, text=text, work=tmp_path)
+    assert not list((tmp_path / NAME).glob("*.json"))
+
+
+def test_an_experiment_that_reads_no_text_refuses_one(tmp_path, text):
+    with pytest.raises(ValueError, match=r"'goldilocks' reads no text; leave out the text .*some\.txt"):
+        perform("goldilocks", text=text, work=tmp_path)
+
+
+def test_stored_results_are_found_by_their_settings():
+    found = results.runs(NAME, encoding="alibi", length=64)
+    assert [each["run"]["seed"] for each in found] == [0, 1, 2]
+    with pytest.raises(ValueError, match="no run of 'train-short-test-long' has"):
+        results.runs(NAME, encoding="alibi", length=63)
+    with pytest.raises(ValueError, match=r"no result 'nothing' is stored .*train-short-test-long"):
+        results.stored("nothing")
+
+
+def test_mean_and_spread_go_elementwise():
+    mean, spread = results.mean_and_spread([[1.0, 5.0], [3.0, 5.0]])
+    assert mean.tolist() == [2.0, 5.0]
+    assert spread.tolist() == [2.0, 0.0]
