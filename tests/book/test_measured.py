@@ -94,6 +94,46 @@ def test_with_other_losses_the_cells_fail(page, edit, changed):
         run_cells(page)
 
 
+def turn_mask(runs):
+    for each in runs:
+        each["run"]["causal"] = not each["run"]["causal"]
+
+
+def turn_ratio(runs):
+    for each in runs:
+        each["run"]["ratio"] = 4 / each["run"]["ratio"]
+
+
+def spare_the_first_wave(runs):
+    for each in runs:
+        each["run"]["pairs"] = 5 - each["run"]["pairs"]
+
+
+def mend_all(runs):
+    for each in runs:
+        for cases in each["result"]["cases"].values():
+            for case in cases:
+                case["wrong"] = case["mended"]
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("length-generalisation", lambda runs: exchange(runs, "alibi", "rope")),
+        ("does-order-matter", turn_mask),
+        ("goldilocks", turn_ratio),
+        ("aliasing", spare_the_first_wave),
+        ("damage", mend_all),
+        ("signals", lambda runs: exchange(runs, "none", "sinusoidal")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_with_another_result_of_the_other_experiments_the_page_fails(name, edit, changed):
+    changed(name, edit)
+    with pytest.raises((AssertionError, ValueError, KeyError)):
+        run_cells(PAGE)
+
+
 def test_every_stored_experiment_is_on_the_page():
     text = PAGE.read_text(encoding="utf-8")
     for path in results.FOLDER.glob("*.json"):

@@ -1,0 +1,234 @@
+"""`04-extrapolation`: the references against independent values, and answers that no list foresaw."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from posenc_lib import LinearScaling, learned, rotary_tables
+from posenc_lib.checking import judge, run
+from posenc_lib.exercises import ch04_extrapolation as ch04
+from posenc_lib.exercises import exercise
+
+SEEDS = range(4)
+
+
+def report_on(function, answer, seed=0):
+    asked = exercise(f"04-extrapolation.{function}")
+    return judge(asked, run(answer, asked.cases(seed), asked.array_library), seed=seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_stretch_is_torch_interpolation_with_aligned_corners(seed):
+    for case in ch04.STRETCH.cases(seed):
+        table, length = case.args
+        channels = torch.from_numpy(table.T[None].copy())
+        expected = torch.nn.functional.interpolate(channels, size=length, mode="linear", align_corners=True)
+        np.testing.assert_allclose(ch04.STRETCH.reference(table, length), expected[0].numpy().T, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_stretch_is_what_the_library_does(seed):
+    for case in ch04.STRETCH.cases(seed):
+        table, length = case.args
+        if length >= len(table):
+            np.testing.assert_allclose(
+                ch04.STRETCH.reference(table, length),
+                learned(table, length, beyond="interpolate"),
+                atol=1e-12,
+            )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_interpolated_positions_turn_rope_as_linear_scaling_does(seed):
+    for case in ch04.INTERPOLATED_POSITIONS.cases(seed):
+        length, trained = case.args
+        got = ch04.INTERPOLATED_POSITIONS.reference(length, trained)
+        exact = [float(Fraction(p * trained, length)) if length > trained else p for p in range(length)]
+        np.testing.assert_allclose(got, exact, rtol=1e-14)
+        squeezed = rotary_tables(got, 8)
+        scaled = rotary_tables(length, 8, scaling=LinearScaling(factor=max(1.0, length / trained)))
+        np.testing.assert_allclose(squeezed.cos, scaled.cos, atol=1e-6)
+        np.testing.assert_allclose(squeezed.sin, scaled.sin, atol=1e-6)
+
+
+def test_the_shares_by_counting_a_million_tokens():
+    tokens = np.arange(2**20)
+    shares = tuple(float(np.mean(tokens % block < 32)) for block in (64, 1024))
+    assert ch04.EARLY_SHARE.reference() == shares
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_and_sliding_by_reading_the_windows_one_by_one(seed):
+    """Independent of the indices: windows are cut out of the text as they would be for a model."""
+    for case in ch04.BLOCKS_AND_SLIDING.cases(seed):
+        losses, window = case.args
+        text = list(range(len(losses)))
+        blocks = [text[start : start + window] for start in range(0, len(text), window)]
+        in_blocks = [losses[token, seen] for block in blocks for seen, token in enumerate(block)]
+        views = [text[max(0, token + 1 - window) : token + 1] for token in text]
+        sliding = [losses[view[-1], len(view) - 1] for view in views]
+        assert len(in_blocks) == len(sliding) == len(text)
+        assert ch04.BLOCKS_AND_SLIDING.reference(losses, window) == pytest.approx(
+            (np.mean(in_blocks), np.mean(sliding))
+        )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_far_gap_against_torch(seed):
+    for case in ch04.FAR_GAP.cases(seed):
+        losses, trained = torch.from_numpy(case.args[0]), case.args[1]
+        expected = losses[:, trained:].nanmean() - losses[:, trained // 2 : trained].nanmean()
+        assert ch04.FAR_GAP.reference(*case.args) == pytest.approx(expected.item())
+
+
+def test_the_given_version_calls_a_broken_model_a_good_one():
+    """What the exercise says of it: its number is far below the damage, and near 0."""
+    case = next(each for each in ch04.FAR_GAP.cases() if "hides" in each.label)
+    losses, trained = case.args
+    given = losses.mean() - losses[:, :trained].mean()
+    assert given < 0.1
+    assert ch04.FAR_GAP.reference(losses, trained) > 0.3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_forgets_is_what_each_reader_was_built_for(seed):
+    for case in ch04.FORGETS.cases(seed):
+        reader, _, window = case.args
+        reads_far = reader.reads not in ("window", "position")
+        assert ch04.FORGETS.reference(*case.args) is not reads_far
+        assert window >= reader.reach
+
+
+def test_forgets_agrees_with_the_gradient_of_a_real_model():
+    """The last output of a causal layer depends on a far token exactly where its gradient is not zero."""
+    from posenc_lib import attention
+
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(10, 4))
+
+    def predict(tokens, reach):
+        x = vectors[np.asarray(tokens)]
+        near = np.tri(len(x), dtype=bool) & ~np.tri(len(x), k=-reach, dtype=bool)
+        return attention(x, x, x, mask=near).sum(axis=-1)
+
+    tokens = rng.permutation(10)
+    assert ch04.FORGETS.reference(lambda t: predict(t, 4), tokens, 4) is True
+    assert ch04.FORGETS.reference(lambda t: predict(t, 5), tokens, 4) is False
+
+
+def test_verdicts_are_those_that_the_labels_say():
+    expected = {
+        "all seeds rise": "breaks",
+        "all seeds stay": "holds",
+        "all seeds fall": "gains",
+        "one seed of three rises": "breaks",
+        "it rises in between and comes back": "breaks",
+        "lengths in another order": "gains",
+        "large losses and a small rise": "breaks",
+        "two seeds of three fall": "holds",
+        "it falls, and comes back to where it was": "holds",
+    }
+    for seed in SEEDS:
+        got = {case.label: ch04.VERDICT.reference(*case.args) for case in ch04.VERDICT.cases(seed)}
+        assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [
+        ("stretch", lambda table, length: np.full((length, table.shape[1]), table.mean())),
+        ("interpolated_positions", lambda length, trained: np.sqrt(np.arange(length))),
+        ("early_share", lambda: (0.4, 0.1)),
+        ("blocks_and_sliding", lambda losses, window: (0.0, 0.0)),
+        ("far_gap", lambda losses, trained: 0.5),
+        ("forgets", lambda predict, tokens, window: True),
+        ("verdict", lambda lengths, losses, trained, slack: "holds"),
+    ],
+)
+def test_a_mistake_that_is_not_known_gets_no_diagnosis(function, answer):
+    report = report_on(function, answer)
+    assert not report.passed
+    assert report.mistake is None
+    assert report.first_failure is not None
+
+
+def half_pixel_by_torch(table, length):
+    channels = torch.from_numpy(table.T[None].copy())
+    stretched = torch.nn.functional.interpolate(channels, size=length, mode="linear", align_corners=False)
+    return stretched[0].numpy().T
+
+
+def always_squeezed(length, trained):
+    return [token / (length / trained) for token in range(length)]
+
+
+def cut_by_hand(predict, tokens, window):
+    return bool(
+        np.isclose(
+            predict(tokens[max(0, len(tokens) - window) :])[-1], predict(tokens)[-1], atol=1e-9, rtol=0
+        )
+    )
+
+
+def averaged_first(lengths, losses, trained, slack):
+    mean = dict(zip(lengths.tolist(), losses.mean(axis=0).tolist(), strict=True))
+    later = [mean[length] - mean[trained] for length in sorted(mean) if length > trained]
+    return "breaks" if max(later) > slack else "gains" if later[-1] < -slack else "holds"
+
+
+@pytest.mark.parametrize(
+    ("function", "answer", "words"),
+    [
+        ("stretch", half_pixel_by_torch, "align_corners=False"),
+        ("interpolated_positions", always_squeezed, "shorter than the training length"),
+        ("far_gap", lambda losses, trained: losses.mean() - losses[:, :trained].mean(), "three faults"),
+        ("forgets", cut_by_hand, "cut the far tokens off"),
+        ("verdict", averaged_first, "average over the seeds"),
+    ],
+)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_mistake_written_in_another_way_is_named(function, answer, words, seed):
+    report = report_on(function, answer, seed)
+    assert report.mistake is not None
+    assert words in report.mistake.message
+
+
+@pytest.mark.slow
+def test_the_models_of_forgets_answer_from_outside_the_walls():
+    """In grading the learner's process holds no model: what it is given asks back."""
+    from posenc_lib.grading.grades import Limits, Verdict
+    from posenc_lib.grading.judging import Grader
+    from tests.grading.conftest import model_answers
+
+    cut_off = """
+    def forgets(predict, tokens, window):
+        return bool(abs(predict(tokens)[-1] - predict(tokens[-window:])[-1]) <= 1e-9)
+    """
+    limits = Limits(wall_seconds=120, memory_bytes=192 * 2**20)
+    with Grader() as grader:
+        for changed, verdict, mistake in (
+            ({}, Verdict.RIGHT, None),
+            ({"forgets": cut_off}, Verdict.WRONG, "cut-off"),
+        ):
+            answers = model_answers("04-extrapolation", **changed)
+            grade = grader.grade(answers, student="ada", assignment="04-extrapolation", seed=7, limits=limits)
+            for each in grade.exercises:
+                asked_for = each.exercise_id.endswith(".forgets")
+                assert each.verdict == (verdict if asked_for else Verdict.RIGHT)
+                assert each.mistake == (mistake if asked_for else None)
+
+
+def test_hints_are_plain_text():
+    for asked in ch04.EXERCISES:
+        for hint in asked.hints:
+            assert not set("`<>$\n") & set(hint), hint
+            assert hint.rstrip()[-1] in ".?", hint
+
+
+def test_messages_are_whole_sentences():
+    for asked in ch04.EXERCISES:
+        for text in [m.message for m in asked.mistakes] + [p.message for p in asked.properties]:
+            assert text[0].isupper(), text
+            assert text.endswith((".", "...")), text
