@@ -145,4 +145,3 @@ def _used(functions: list[str], code: str) -> list[str]:
     used = {node.id for node in found if isinstance(node, ast.Name)}
     defined = {node.name for node in found if isinstance(node, ast.FunctionDef)}
     return [name for name in functions if name in used - defined]
-
