@@ -57,8 +57,7 @@ exercises: $(READY)
 
 test: lint types
 	@$(BIN)/python tests/system.py
-	@$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
 
 quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"
