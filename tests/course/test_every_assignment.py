@@ -1,4 +1,4 @@
-"""Every chapter is an assignment: right, wrong and blank submissions each get what they are worth."""
+"""Every chapter is an assignment: right, wrong, blank and empty submissions each get what they are worth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def wrong(asked: Exercise) -> str:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_right_wrong_and_blank_submissions_of_every_assignment(course, chapter):
+def test_right_wrong_blank_and_empty_submissions_of_every_assignment(course, chapter):
     work = Class(course, chapter)
     exercises = exercises_of(chapter)
     one_wrong = exercises[-1]
@@ -44,6 +44,7 @@ def test_right_wrong_and_blank_submissions_of_every_assignment(course, chapter):
     work.hand_in("wrong", work.solved(**{each.function: wrong(each) for each in exercises}))
     work.hand_in("one-wrong", work.solved(**{one_wrong.function: wrong(one_wrong)}))
     work.hand_in("blank", work.blank())
+    work.hand_in("empty", work.solved(**dict.fromkeys((each.function for each in exercises), "")))
     work.posenc("grade", chapter)
     total = sum(each.points for each in exercises)
     assert work.marks() == {
@@ -51,4 +52,5 @@ def test_right_wrong_and_blank_submissions_of_every_assignment(course, chapter):
         "wrong": 0.0,
         "one-wrong": total - one_wrong.points,
         "blank": 0.0,
+        "empty": 0.0,
     }

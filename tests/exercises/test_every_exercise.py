@@ -80,6 +80,14 @@ def test_an_answer_with_no_known_mistake_is_wrong_and_gets_no_guess(asked):
 
 
 @every_exercise
+def test_an_empty_answer_is_wrong_and_is_told_so(asked):
+    report = submit(asked, (lambda *args: None) if asked.kind == "function" else None)
+    assert not report.passed
+    assert report.mistake is None
+    assert "None" in str(report)
+
+
+@every_exercise
 def test_hints_are_a_ladder_and_cost_is_stated(asked):
     assert len(asked.hints) >= 2
     assert asked.points > 0
