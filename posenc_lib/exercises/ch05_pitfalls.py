@@ -969,7 +969,10 @@ def _alias_cases(rng: Generator) -> Iterator[Case]:
         (64, 500),
         (512, 20),
         (2, 2),
+        (2, int(rng.integers(3, 60))),
         (2, int(rng.integers(60, 600))),
+        (4, int(rng.integers(20, 800))),
+        (6, int(rng.integers(20, 2000))),
     ):
         yield Case(f"dim {dim}, {length} positions", (dim, length))
 
