@@ -28,6 +28,8 @@ DIVERGING = "coolwarm"
 # Matplotlib knows no `currentColor`: draw with a colour that nobody else uses, and replace it.
 _INK = "#010203"
 
+_NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
+
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "posenc",
@@ -113,8 +115,11 @@ def _for_page(svg: str, alt: str) -> str:
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    # Clip paths are called by a hash of coordinates that are not rounded: their last bits may differ.
+    clips = {name: f"clip-{number}" for number, name in enumerate(re.findall(r'<clipPath id="([^"]+)"', svg))}
+    svg = _NAMED.sub(lambda found: found[1] + clips.get(found[2], found[2]), svg)
     prefix = f"p{hashlib.sha256(svg.encode()).hexdigest()[:8]}-"
-    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", svg)
+    svg = _NAMED.sub(rf"\g<1>{prefix}\g<2>", svg)
     width = re.search(r'width="([\d.]+)pt"', svg)
     assert width is not None
     head = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,8 @@ CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]-*.md"))
 @pytest.fixture(scope="module")
 def reader(site, tmp_path_factory):
     root = site.parents[1]
-    spec = importlib.util.spec_from_file_location("pdf", root / "book" / "pdf.py")
-    pdf = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pdf)
     made = tmp_path_factory.mktemp("pdf") / "book.pdf"
-    pdf.make(root, made)
+    subprocess.run([sys.executable, "book/pdf.py", "--out", made], cwd=root, check=True)
     return PdfReader(made)
 
 

