@@ -154,7 +154,6 @@ def limited(what: Callable[[], Any]) -> Any:
 
 def examine(exercise_id: str) -> tuple[str, Tally]:
     """Judge all mutants of an exercise, as a class's submissions are judged: once, with one seed."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     asked, tally = exercise(exercise_id), Tally()
     for source, names, name in right_answers(asked):
         make = functools.partial(as_answer, asked, names=names, name=name)
@@ -179,8 +178,14 @@ def _agrees(asked: Exercise, answer: Any, seed: int, expected: list[Any]) -> boo
 
 def examine_all(exercises: list[Exercise], jobs: int) -> dict[str, Tally]:
     ids = [each.id for each in exercises]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, _limit_memory, max_tasks_per_child=1) as pool:
         return dict(tqdm(pool.map(examine, ids), total=len(ids), unit="exercise"))
+
+
+def _limit_memory() -> None:
+    """Of a worker: a mutant may ask for any amount."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def fingerprint() -> str:
