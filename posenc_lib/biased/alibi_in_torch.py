@@ -1,8 +1,12 @@
 """ALiBi in PyTorch's fused attention, without a bias of queries x keys numbers.
 
-The bias slope * (key - query) is a product of something of the query and something of the key, so it
-can ride in extra columns of q and k, through a kernel that knows of no bias: memory grows with the
-length, not with its square. What needs care is rounding. At key 30,000 the product with the key is of the
+The bias depends on the distance alone, so one line of numbers holds all of it, and each row of the bias
+is a view of that line. The kernel of a CPU reads such a view as it lies in memory.
+
+Kernels of a GPU do not, and a learned slope needs a gradient. There the bias slope * (key - query) is a
+product of something of the query and something of the key, so it can ride in extra columns of q and k,
+through a kernel that knows of no bias. Either way memory grows with the length, not with its square.
+What needs care in the columns is rounding. At key 30,000 the product with the key is of the
 order of 10,000, and what matters, the difference between neighbours, of the order of 1. So slopes
 and positions are split into parts of few bits, whose products are exact; and the columns come
 first, with the query's own share next to the largest part of the key's, so that the large numbers
@@ -28,8 +32,8 @@ FEW_QUERIES = 16
 BLOCK = 1 << 22
 """The most numbers of a bias or mask that are held at once."""
 
-NEAR_ROWS = 128
-"""Queries of a block, where a head looks at near keys only."""
+ROWS_OF_BLOCK = 256
+"""Queries of a block, where the bias is a view of one line of numbers."""
 
 ROWS = 16
 """Queries and keys come in multiples of this, where a kernel might have another way for a few."""
@@ -74,16 +78,18 @@ def alibi_attention(
         ValueError: shapes that do not fit, different devices, more queries than keys with causal=True, slopes
             not of shape (heads,) or, in float16, out of its range.
 
-    How: causal attention goes through `alibi_columns`. On a CPU, heads whose slope leaves far keys no weight
-    that could change the result look at near keys only, as far back as the lengths of q and k say is safe:
-    that saves work, and the slow arithmetic of numbers next to 0. A few queries (decoding), and causal=False,
-    whose bias is no such product, take the bias itself, in blocks of queries. A bias is float32, but on a
-    GPU in half precision it is rounded to q's dtype, which is all that the kernels there take.
+    How: on a CPU, every row of the bias is a view of one line of numbers, one for each distance. Keys so
+    far that the lengths of q and k leave them no weight that could change the result are left out: that saves
+    work, and the slow arithmetic of numbers next to 0. On a GPU, under a compiler, with learned slopes or
+    a mask, causal attention goes through `alibi_columns`. What is left (a few queries, as in decoding, and
+    causal=False, whose bias is no such product) takes the bias itself, in blocks of queries. A bias is
+    float32, but on a GPU in half precision it is rounded to q's dtype, which is all that the kernels there
+    take.
 
-    Accuracy: that of attention without any bias, in every dtype, where the kernel adds the products of
-    one score in order, as PyTorch's on x86 does: the largest error in float32 is below 1e-6 for 1,024 keys
-    and for 32,768, where a column for the slope and one for the position, unsplit, leave 5e-5 and 1.5e-3;
-    in bfloat16 it is the rounding of the result. A kernel that adds in another order loses part of that.
+    Accuracy: that of attention without any bias, in every dtype; in float32 within 2e-6 of attention in
+    float64, for 1,024 keys and for 32,768, and in bfloat16 the rounding of the result. For the columns that
+    holds where the kernel adds the products of one score in order, as PyTorch's on x86 does; a column
+    for the slope and one for the position, unsplit, would leave 5e-5 and 1.5e-3.
 
     Example:
         >>> import torch
@@ -102,9 +108,10 @@ def alibi_attention(
     if mask is not None:
         mask = _four_axes(mask.reshape((1,) * (q.ndim - mask.ndim) + mask.shape), batch)
     q, k, v = (_four_axes(x, batch) for x in (q, k, v))
-    if causal and q.shape[2] == k.shape[2] and mask is None:
-        output = _causal(q, k, v, slopes)
-    elif causal and q.shape[2] > FEW_QUERIES:
+    few = q.shape[2] <= FEW_QUERIES
+    if mask is None and not few and _takes_a_view_as_bias(q, k, slopes):
+        output = _by_distance(q, k, v, slopes, causal)
+    elif causal and not few:
         output = _fused(alibi_columns(q, k, slopes), v, mask)
     else:
         output = _with_bias(q, k, v, slopes, causal, mask)
@@ -216,29 +223,34 @@ def _leading_bits(x: torch.Tensor, bits: int) -> torch.Tensor:
     return x + (kept - x).detach()
 
 
-def _causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
-    """As many queries as keys, and no mask: heads with steep slopes look at near keys only."""
+def _takes_a_view_as_bias(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> bool:
+    """Whether attention reads a bias as it lies in memory, as on a CPU, and no gradient goes to it."""
+    return q.device.type == "cpu" and not slopes.requires_grad and values_are_known(q) and values_are_known(k)
+
+
+def _by_distance(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, slopes: torch.Tensor, causal: bool
+) -> torch.Tensor:
+    """Attention with a bias of one number for each distance, and nothing for keys out of a head's reach."""
     import torch
 
     reach = _reach(q, k, slopes)
-    if reach is None:
-        return _fused(alibi_columns(q, k, slopes), v, None)
+    k, v = k.flip(2), v.flip(2)
+    if k.shape[1] != q.shape[1]:
+        return _with_line(q, k, v, slopes, reach, k.shape[2], causal)
     outputs = []
-    for window, group in groupby(range(q.shape[1]), key=lambda head: _window(reach[head], k.shape[2])):
-        heads = list(group)
-        # No more heads at once than their bias for a block of queries has room for.
-        room = max(1, BLOCK // (NEAR_ROWS * (window + NEAR_ROWS))) if window else len(heads)
-        for first in range(0, len(heads), room):
-            some = slice(heads[first], heads[min(first + room, len(heads)) - 1] + 1)
-            if window:
-                outputs.append(_nearby(q[:, some], k[:, some], v[:, some], slopes[some], reach[some], window))
-            else:
-                outputs.append(_fused(alibi_columns(q[:, some], k[:, some], slopes[some]), v[:, some], None))
+    windows = [_window(far, k.shape[2]) for far in reach.tolist()]
+    for window, group in groupby(range(q.shape[1]), key=windows.__getitem__):
+        first, *others = group
+        heads = slice(first, first + len(others) + 1)
+        outputs.append(
+            _with_line(q[:, heads], k[:, heads], v[:, heads], slopes[heads], reach[heads], window, causal)
+        )
     return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=1)
 
 
-def _reach(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> list[float] | None:
-    """How far back each head needs to look, or None where that is not to be known or not worth it.
+def _reach(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
+    """How far each head needs to look, (heads,): what lies beyond could not change the result.
 
     No product q . k / sqrt(head_dim) is larger than the longest q times the longest k allows, say c. A key at
     distance d weighs at most e^(2c - slope d) times as much as the query's own. Beyond the reach, all keys
@@ -246,50 +258,70 @@ def _reach(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> list[float
     """
     import torch
 
-    apart = q.device.type != "cpu" or k.shape[1] != q.shape[1] or slopes.requires_grad
-    if apart or not values_are_known(q) or k.shape[2] < 4 * NEAR_ROWS:
-        return None
     dtype = torch.promote_types(q.dtype, torch.float32)
     q_length, k_length = (
         torch.linalg.vector_norm(x.detach(), dim=-1, dtype=dtype).amax((0, 2)) for x in (q, k)
     )
-    largest = q_length * k_length / math.sqrt(q.shape[3])
+    largest = q_length * k_length.repeat_interleave(q.shape[1] // k.shape[1]) / math.sqrt(q.shape[3])
     lost = 4.0 + math.log(k.shape[2] / torch.finfo(dtype).eps)
-    reach: list[float] = torch.where(slopes > 0, (2 * largest + lost) / slopes, math.inf).tolist()
-    return reach
+    return torch.where(slopes > 0, (2 * largest + lost) / slopes, math.inf)
 
 
-def _window(reach: float, keys: int) -> int | None:
-    """The reach, rounded up to a size that heads can share; None where all keys would cost no more."""
-    if not reach < keys:
-        return None
-    octave = NEAR_ROWS << max(0, math.ceil(math.log2(reach / NEAR_ROWS)))
-    window = 3 * octave // 4 if octave > NEAR_ROWS and reach <= 3 * octave // 4 else octave
-    return window if window + NEAR_ROWS <= 3 * keys // 4 else None
+def _window(reach: float, keys: int) -> int:
+    """The reach, rounded up to a size that heads can share; all keys where fewer would save little."""
+    window = ROWS_OF_BLOCK
+    while window < reach and window < keys:
+        window *= 2
+    return window if 2 * window <= keys else keys
 
 
-def _nearby(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, slopes: torch.Tensor, reach: list[float], window: int
+def _with_line(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    slopes: torch.Tensor,
+    reach: torch.Tensor,
+    window: int,
+    causal: bool,
 ) -> torch.Tensor:
-    """Causal attention on no more keys than the window, with a bias that all blocks of queries share."""
+    """Attention to the keys in the window around each block of queries; k and v stand last to first.
+
+    A row of the bias is the row above, moved by one. So it is a view of one line of numbers, in which each
+    row starts one further on: nothing is copied. That is why the keys run backwards: a row cannot start
+    one further back, for no stride of a tensor is negative.
+    """
     import torch
 
-    relative = torch.arange(-window, NEAR_ROWS) - torch.arange(NEAR_ROWS)[:, None]
-    bias = (slopes[:, None, None] * relative).to(torch.promote_types(q.dtype, torch.float32))
-    furthest = torch.as_tensor(reach)[:, None, None]
-    bias = bias.masked_fill((relative > 0) | (relative < -furthest), -math.inf)[None]
+    queries, keys = q.shape[2], k.shape[2]
+    ahead = min(ROWS_OF_BLOCK, queries) - 1 if causal else min(keys - 1, window + ROWS_OF_BLOCK - 1)
+    behind = min(keys - 1, window + ROWS_OF_BLOCK - 1)
+    relative = torch.arange(ahead, -behind - 1, -1)
+    hidden = relative.abs() > reach[:, None]
+    if causal:
+        hidden |= relative > 0
+    line = (-slopes[:, None] * relative.abs()).masked_fill(hidden, -math.inf)
+    line = line.to(torch.promote_types(q.dtype, torch.float32))
     outputs = []
-    for start in range(0, q.shape[2], NEAR_ROWS):
-        stop, seen_from = min(start + NEAR_ROWS, q.shape[2]), max(0, start - window)
+    for start in range(0, queries, ROWS_OF_BLOCK):
+        rows = min(ROWS_OF_BLOCK, queries - start)
+        first = start + keys - queries
+        seen_from = max(0, first - window)
+        seen_to = first + rows if causal else min(keys, first + rows + window)
+        bias = line.as_strided(
+            (1, len(slopes), rows, seen_to - seen_from),
+            (0, line.stride(0), 1, 1),
+            ahead - (seen_to - 1 - first),
+        )
         outputs.append(
             torch.nn.functional.scaled_dot_product_attention(
-                q[:, :, start:stop],
-                k[:, :, seen_from:stop],
-                v[:, :, seen_from:stop],
-                attn_mask=bias[:, :, : stop - start, seen_from - start + window : stop - start + window],
+                q[:, :, start : start + rows],
+                k[:, :, keys - seen_to : keys - seen_from],
+                v[:, :, keys - seen_to : keys - seen_from],
+                attn_mask=bias,
+                enable_gqa=k.shape[1] != q.shape[1],
             )
         )
-    return torch.cat(outputs, dim=2)
+    return torch.cat(outputs, dim=2) if len(outputs) != 1 else outputs[0]
 
 
 def _fused(wide: AlibiColumns, v: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
