@@ -180,7 +180,7 @@ def rope_written(setting: Setting) -> Work:
             ),
         ]
         if setting.compiled:
-            turn = torch.compile(partial(_rotated_into, layout=layout))
+            turn = torch.compile(partial(_rotated_into, layout=layout), dynamic=False)
             contenders.append(
                 Contender(
                     f"ours, {layout}, out=, compiled",
@@ -266,7 +266,7 @@ def _rope_contenders(
     ]
     if setting.compiled:
         for layout, expected in (("interleaved", pairs), ("half", half)):
-            turn = torch.compile(partial(_rotated, layout=layout))
+            turn = torch.compile(partial(_rotated, layout=layout), dynamic=False)
             call = both(lambda x, turn=turn: turn(x, tables.cos, tables.sin))
             found.append(Contender(f"ours, {layout}, compiled", "ours", call, expected, given))
 

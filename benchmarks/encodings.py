@@ -55,6 +55,7 @@ def run_rows(
     progress = tqdm(total=len(makers) * rounds, desc=allocation, file=sys.stderr, leave=False)
     with torch.no_grad(), progress as bar:
         for make in makers:
+            torch.compiler.reset()  # else PyTorch counts shapes of other rows as recompilations, and gives up
             work = make()
             bar.set_postfix_str(work.id)
             rows.append(measure(work, rounds, device=device, tick=bar.update))

@@ -35,8 +35,9 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
         tables = rotary.fitting(x, tables, out)
     if _is_watched(x):
         return _rotate_watched(x, tables, layout, out)
-    recorded = x.requires_grad or tables.cos.requires_grad or tables.sin.requires_grad
-    if (recorded or (out is not None and out.requires_grad)) and torch.is_grad_enabled():
+    if torch.is_grad_enabled() and any(
+        tensor is not None and tensor.requires_grad for tensor in (x, tables.cos, tables.sin, out)
+    ):
         return _rotate_recorded(x, tables, layout, out)
     return _rotate(x, tables, layout, out)
 
@@ -83,12 +84,23 @@ def _rotate_watched(
             return _turned_words(x, tables)
         turned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
         return turned
-    members = rotary.turned_members(array_api_compat.torch, x, tables, layout)
     if tables.dim < x.shape[-1] and out is not x:
         out[..., tables.dim :] = x[..., tables.dim :]
+    if layout == "half":
+        _turn_halves_as_one(x[..., : tables.dim], tables, out[..., : tables.dim])
+        return out
+    members = rotary.turned_members(array_api_compat.torch, x, tables, layout)
     for columns, member in zip(rotary.columns(tables.dim, layout), members, strict=True):
         out[..., columns] = member
     return out
+
+
+def _turn_halves_as_one(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor) -> None:
+    """Write both halves by one expression: a compiler makes one loop of it, where two would read x twice."""
+    halves = torch.unflatten(x, -1, (2, -1)).to(tables.cos.dtype)
+    cos, sin = tables.cos.unsqueeze(-2), tables.sin.unsqueeze(-2)
+    sign = torch.tensor([[-1.0], [1.0]], dtype=sin.dtype, device=sin.device)
+    torch.unflatten(out, -1, (2, -1)).copy_(halves * cos + halves.flip(-2) * (sin * sign))
 
 
 def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
@@ -122,7 +134,8 @@ def _turned_words(x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
 def _rounded_word(x: torch.Tensor) -> torch.Tensor:
     """The bits of a float32, rounded to the nearest bfloat16 in their upper half, ties to even."""
     bits = x.view(torch.int32)
-    return torch.where(x.isnan(), 0x7FC00000, bits + 0x7FFF + ((bits >> 16) & 1))
+    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000  # x.isnan() would not be vectorised
+    return torch.where(is_nan, 0x7FC00000, bits + 0x7FFF + ((bits >> 16) & 1))
 
 
 def _rotate_recorded(
@@ -160,7 +173,11 @@ class _Rotation(torch.autograd.Function):
 def _rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
     dim = tables.dim
     if dim == x.shape[-1] and x.numel() <= 2 * BLOCK:
-        turned = _turned_pairs(x, _turns(tables)) if layout == "interleaved" else _turned_halves(x, tables)
+        turned = (
+            _turned_pairs(x, _turns(tables))
+            if layout == "interleaved"
+            else _turned_halves(x, *_across(tables))
+        )
         return _cast(turned, x.dtype) if out is None else out.copy_(turned)
 
     result = torch.empty_like(x) if out is None or _overlaps(x, out) else out
@@ -186,11 +203,10 @@ def _turned_pairs(x: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
     return wide
 
 
-def _turned_halves(x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
-    """x of (..., dim) with columns j and j + dim/2 turned, in the fewest kernels."""
-    cos, sin = _across(tables)
+def _turned_halves(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """x of (..., dim) with columns j and j + dim/2 turned, by `_across`, in the fewest kernels."""
     wide = _cast(x, cos.dtype)
-    swapped = wide.roll(tables.dim // 2, -1)
+    swapped = wide.roll(cos.shape[-1] // 2, -1)
     return (wide * cos if wide is x else wide.mul_(cos)).addcmul_(swapped, sin)
 
 
