@@ -56,23 +56,27 @@ def shifted_table(
     rows = min(max(_BLOCK // pairs, 1), count)
     starts = first + step * rows * xp.arange(-(-count // rows), dtype=xp.float64)
     shifts = step * xp.arange(rows, dtype=xp.float64)
-    block_angles, shift_angles = angles(starts, rates), angles(shifts, rates)
-    block_starts = xp.sin(block_angles) + 1j * xp.cos(block_angles)
-    turns = xp.cos(shift_angles) - 1j * xp.sin(shift_angles)
+    theta = angles(xp.concat([starts, shifts]), rates)
+    sines, cosines = xp.sin(theta), xp.cos(theta)
+    z = xp.empty(theta.shape, dtype=xp.complex128, device=device_of(host))
+    z.real[:], z.imag[:] = sines, cosines
+    blocks = starts.shape[0]
+    block_starts, turns = z[:blocks, :], -1j * z[blocks:, :]  # cos - i sin is -i (sin + i cos)
 
     same_library = xp is namespace(like)
     table = xp.empty((count, 2 * pairs), dtype=dtype if same_library else xp.float64, device=device_of(host))
-    block = xp.empty((rows, pairs), dtype=xp.complex128, device=device_of(host))
-    for a in range(block_starts.shape[0]):
-        xp.multiply(block_starts[a, :], turns, out=block)
-        part = table[a * rows : (a + 1) * rows, :]
-        kept = block[: part.shape[0], :]
+    block = xp.empty_like(turns)
+    numbers = block.view(xp.float64)  # a complex number is its real, then its imaginary part
+    multiply = (torch_of(host) or np).multiply  # that of `xp` looks at its arguments for longer than it works
+    for a, start in enumerate(block_starts):
+        multiply(start, turns, out=block)
+        part = table[a * rows : (a + 1) * rows]
+        made = numbers[: part.shape[0]]
         if layout == "interleaved":
-            part[...] = kept.view(xp.float64)  # a complex number is its real, then its imaginary part
+            part[:] = made
         else:
-            sines_first = layout == "split"
-            part[:, :pairs] = kept.real if sines_first else kept.imag
-            part[:, pairs:] = kept.imag if sines_first else kept.real
+            sine, cosine = (0, 1) if layout == "split" else (1, 0)
+            part[:, :pairs], part[:, pairs:] = made[:, sine::2], made[:, cosine::2]
     return narrow(table, like, dtype)
 
 
