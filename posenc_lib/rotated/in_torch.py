@@ -221,16 +221,20 @@ def _turn_pairs(x: torch.Tensor, out: torch.Tensor, turns: torch.Tensor) -> None
 
 def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
     """Write x with columns j and j + dim/2 turned into out; they may be the same."""
-    direct = out.dtype == cos.dtype and not _same_place(x, out)
+    wide = aside = None  # made once for all blocks, so that they stay in the cache
     for source, target, c, s in _blocks(x, out, cos, sin):
-        wide = _cast(source, cos.dtype)
-        turned = target if direct else torch.empty_like(wide)
-        first, second = wide.chunk(2, -1)
-        new_first, new_second = turned.chunk(2, -1)
-        torch.mul(first, c, out=new_first).addcmul_(second, s, value=-1)
-        torch.mul(second, c, out=new_second).addcmul_(first, s)
-        if not direct:
-            target.copy_(turned)
+        if aside is None or aside.shape[:-1] != source.shape[:-1]:
+            aside = torch.empty_like(source.chunk(2, -1)[0], dtype=cos.dtype)
+            wide = None if out.dtype == cos.dtype else torch.empty_like(source, dtype=cos.dtype)
+        turned = target if wide is None else wide
+        if not _same_place(source, turned):
+            turned.copy_(source)
+        first, second = turned.chunk(2, -1)
+        aside.copy_(first)
+        first.mul_(c).addcmul_(second, s, value=-1)
+        second.mul_(c).addcmul_(aside, s)
+        if turned is wide:
+            target.copy_(wide)
 
 
 def _blocks(x: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
