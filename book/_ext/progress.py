@@ -14,7 +14,6 @@ from docutils import nodes
 from quiz import Question, chapter_of, link, mark, marked, quiz_pages
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
@@ -87,11 +86,6 @@ def _quiz_row(asked: list[Question], chapter_uri: str) -> Tag:
     )
 
 
-def _write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """The page that lists the chapters, which no change of its own makes anew."""
-    return marked(env, "progress")
-
-
 def _find_bar(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
 
@@ -111,6 +105,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("progress", Progress)
     app.add_post_transform(FillProgress)
     app.connect("config-inited", _find_bar)
-    app.connect("env-updated", _write_again)
     app.connect("html-page-context", _add_bar)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

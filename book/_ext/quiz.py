@@ -23,7 +23,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -80,7 +80,7 @@ class Asked:
     def fingerprint(self) -> str:
         """Changes when the question does: an old answer then says nothing about the new options."""
         text = repr((self.question, [(option.answer, option.right) for option in self.options]))
-        return hashlib.sha256(text.encode()).hexdigest()[:8]
+        return _digest(text)[:8]
 
 
 def read_questions(body: str) -> list[Asked]:
@@ -176,7 +176,7 @@ class Quiz(SphinxDirective):
             # Sphinx counts it as a warning, and the book does not build with one.
             logger.error("quiz: %s", error, location=(self.env.docname, self._line(error.line)))
             return []
-        mark(self.env, "quiz")
+        mark(self.env, "quiz", _digest("\n".join(self.content)))
         attributes = {"class": "posenc-quiz", "id": f"quiz-{asked[0].id}"}
         return [Tag.make("div", attributes, *made)]
 
@@ -297,9 +297,9 @@ def link(uri: str, text: str) -> Tag:
     return Tag.make("a", {"class": "reference internal", "href": uri}, text)
 
 
-def mark(env: BuildEnvironment, what: str) -> None:
+def mark(env: BuildEnvironment, what: str, value: Any = True) -> None:
     """Remember of the page that is being read what it holds; Sphinx forgets it when the page changes."""
-    env.metadata[env.docname][f"posenc_{what}"] = True
+    env.metadata[env.docname][f"posenc_{what}"] = value
 
 
 def marked(env: BuildEnvironment, what: str) -> list[str]:
@@ -308,11 +308,34 @@ def marked(env: BuildEnvironment, what: str) -> list[str]:
 
 
 def _write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """The review page, which no change of its own makes anew; and it has formulas, so it needs MathJax."""
-    pages = marked(env, "review")
-    for name in pages:
-        env.get_domain("math").data["has_equations"][name] = True
-    return pages
+    """The pages that gather from others, which no change of their own makes anew."""
+    for name in marked(env, "review"):
+        env.get_domain("math").data["has_equations"][name] = True  # it has formulas, so it needs MathJax
+    stamp = _stamp(app)
+    if stamp.exists() and stamp.read_text() == _gathered(env):
+        return []
+    stamp.unlink(missing_ok=True)  # until this build has succeeded
+    return marked(env, "review") + marked(env, "progress")
+
+
+def _remember(app: Sphinx, exception: Exception | None) -> None:
+    if exception is None:
+        _stamp(app).write_text(_gathered(app.env))
+
+
+def _gathered(env: BuildEnvironment) -> str:
+    """Changes with the questions, and with the titles and places of pages."""
+    quizzes = {name: env.metadata[name]["posenc_quiz"] for name in marked(env, "quiz")}
+    titles = {name: title.astext() for name, title in env.titles.items()}
+    return _digest(repr((sorted(quizzes.items()), sorted(titles.items()), marked(env, "review"))))
+
+
+def _stamp(app: Sphinx) -> Path:
+    return Path(app.doctreedir) / "gathered.sha256"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -321,5 +344,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("review", Review)
     app.add_post_transform(FillReview)
     app.connect("env-updated", _write_again)
+    app.connect("build-finished", _remember)
     app.add_css_file("quiz.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -198,6 +198,34 @@ def test_a_changed_question_reaches_the_pages_that_gather(built, tmp_path):
 
 
 @pytest.mark.slow
+def test_pages_that_gather_are_not_written_again_for_nothing(built, tmp_path):
+    root = Path(shutil.copytree(built, tmp_path / "book"))
+    _sphinx(root)  # a book in another place is made anew
+    pages = [root / "html" / "book" / f"{name}.html" for name in ("review", "progress")]
+    before = [page.stat().st_mtime_ns for page in pages]
+    chapter = root / "book" / "02-the-formula.md"
+    chapter.write_text(
+        chapter.read_text().replace("## Check yourself", "Some more words.\n\n## Check yourself")
+    )
+    done = _sphinx(root)
+    assert done.returncode == 0, done.stderr
+    assert "Some more words." in _html(root, "02-the-formula")
+    assert [page.stat().st_mtime_ns for page in pages] == before
+
+
+@pytest.mark.slow
+def test_what_a_failed_build_left_unwritten_comes_with_the_next(built, tmp_path):
+    root = Path(shutil.copytree(built, tmp_path / "book"))
+    _write_chapter(root, "02-the-formula", "The formula", GOOD.replace("yes it is", "I **think** so"))
+    (root / "book" / "01-why-order-matters.md").write_text("# Why order matters\n\n{nothing}`x`\n")
+    assert _sphinx(root).returncode != 0
+    _write_chapter(root, "01-why-order-matters", "Why order matters", GOOD)
+    done = _sphinx(root)
+    assert done.returncode == 0, done.stderr
+    assert _html(root, "review").count("I <strong>think</strong> so") == 3
+
+
+@pytest.mark.slow
 def test_a_faulty_quiz_stops_the_build_and_says_where(tmp_path):
     root = _small_book(tmp_path)
     hint = GOOD.replace("feedback: b}", "feedback: b, hint: c}", 1)
