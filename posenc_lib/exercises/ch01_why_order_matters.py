@@ -37,7 +37,9 @@ def _softmax_cases(rng: Generator) -> Iterator[Case]:
     yield Case("two heads, each with three rows of four scores", (rng.normal(size=(2, 3, 4)),))
     yield Case("scores around 1000", (np.array([1000.0, 1001.0, 999.5]),), group="large scores")
     yield Case("scores around -1000", (np.array([-1000.0, -1001.0, -1000.5]),), group="large scores")
-    yield Case("one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),), group="large scores")
+    yield Case(
+        "one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),), group="large scores"
+    )
     yield Case("a score of minus infinity", (np.array([0.5, -np.inf, 1.0]),))
 
 

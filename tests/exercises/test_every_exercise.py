@@ -97,7 +97,9 @@ def test_hints_are_a_ladder_and_cost_is_stated(asked):
 
 @every_exercise
 def test_cases_and_outcomes_are_plain_data_that_survive_the_way_to_another_process(asked):
-    for case, outcome in zip(asked.cases(), run(asked.reference, asked.cases(), asked.array_library), strict=True):
+    for case, outcome in zip(
+        asked.cases(), run(asked.reference, asked.cases(), asked.array_library), strict=True
+    ):
         for value in (*case.args, outcome.value):
             assert_same(decode(encode(value)), value)
 

@@ -1,77 +1,92 @@
-"""The pictures of the language model are drawn from the stored result, all seeds of it."""
+"""The pictures of the experiments are drawn from the stored results, every seed of them."""
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 
+import numpy as np
 import pytest
 
-from posenc_lib.experiments.results import stored
+from posenc_lib.experiments import results
 from posenc_lib.figures import experiments as pictures
 
-FIGURES = {
-    "loss_by_length": ("alibi", "as trained", "by_length"),
-    "loss_by_position": ("alibi", "as trained", "by_position"),
-    "sliding_or_whole": ("alibi", "as trained", "sampled_whole"),
-    "rescaled_rope": ("rope", "yarn, tuned", "by_length"),
+PICTURES = {
+    "length-generalisation": pictures.length_generalisation,
+    "does-order-matter": pictures.does_order_matter,
+    "position-read-out": pictures.position_read_out,
+    "goldilocks": pictures.goldilocks,
+    "aliasing": pictures.aliasing,
+    "signals": pictures.signals,
+    "field-by-band": pictures.field_by_band,
+    **{name: lambda name=name: pictures.damage(name) for name in ("padding-leak", "left-padding")},
+    **{name: lambda name=name: pictures.damage(name) for name in ("layout", "bfloat16")},
 }
 
 
-def drawn(name, result=None, **arguments):
-    return getattr(pictures, name)(result, **arguments)
+@pytest.fixture
+def copied_results(tmp_path, monkeypatch):
+    """A copy of the stored results whose every number of a result is a little less."""
+
+    def less(part):
+        if isinstance(part, dict):
+            return {key: less(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return [less(value) for value in part]
+        return 0.9 * part if isinstance(part, float) else part
+
+    for path in results.FOLDER.glob("*.json"):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        for each in found["runs"]:
+            each["result"] = less(each["result"])
+        (tmp_path / path.name).write_text(json.dumps(found), encoding="utf-8")
+
+    def use():
+        monkeypatch.setattr(results, "FOLDER", tmp_path)
+        results.stored.cache_clear()
+
+    yield use
+    results.stored.cache_clear()
 
 
-def texts(picture) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_drawn_from_the_stored_numbers(name, copied_results):
+    before = PICTURES[name]()
+    assert "currentColor" in before.svg
+    assert "nan" not in before.alt
+    copied_results()
+    after = PICTURES[name]()
+    assert after.svg != before.svg
+    assert after.alt != before.alt
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("seed", range(3))
-def test_every_seed_of_the_result_is_on_the_picture(name, seed):
-    encoding, way, what = FIGURES[name]
-    changed = copy.deepcopy(stored(pictures.NAME))
-    (run,) = [
-        each
-        for each in changed["runs"]
-        if (each["run"]["encoding"], each["run"]["length"], each["run"]["seed"]) == (encoding, 64, seed)
-    ]
-    run["result"]["tests"][way][what][1] += 0.5
-    assert drawn(name, changed).svg != drawn(name).svg
-    assert drawn(name, json.loads(json.dumps(stored(pictures.NAME)))).svg == drawn(name).svg
+@pytest.mark.parametrize("name", ["goldilocks", "length-generalisation", "left-padding", "field-by-band"])
+def test_lines_differ_by_dash_and_marker_too(name):
+    svg = PICTURES[name]().svg
+    assert "stroke-dasharray" in svg
+    markers = set(re.findall(r'<path id="p\w+-m\w+" d="([^"]+)"', svg))
+    assert len(markers) >= 2
 
 
-def test_lines_end_where_the_alt_text_says():
-    picture = drawn("loss_by_length")
-    found = [
-        each["result"]["tests"]["as trained"]["by_length"]
-        for each in stored(pictures.NAME)["runs"]
-        if each["run"]["encoding"] == "sinusoidal" and each["run"]["length"] == 64
-    ]
-    first, last = (sum(losses[i] for losses in found) / len(found) for i in (0, -1))
-    assert f"sinusoidal: from {first:.2f} to {last:.2f}." in picture.alt
+def test_every_seed_has_a_marker():
+    svg = pictures.does_order_matter().svg
+    seeds = len({each["run"]["seed"] for each in results.stored("does-order-matter")["runs"]})
+    assert seeds >= 3
+    markers = re.findall(r'<use [^>]*style="fill-opacity: 0; stroke: #', svg)
+    assert len(markers) == 12 * seeds  # three tasks, four models
 
 
-def test_every_encoding_of_the_result_has_a_line():
-    written = texts(drawn("loss_by_length"))
-    for each in stored(pictures.NAME)["runs"]:
-        for way in each["result"]["tests"]:
-            if "tuned" not in way:
-                assert written.count(pictures._title((each["run"]["encoding"], way))) == 1
+def test_the_alt_text_of_the_sweep_says_the_means():
+    found = results.runs("goldilocks", ratio=1.0)
+    mean = 100 * np.mean([each["result"]["where"] for each in found])
+    assert f"{mean:.0f}" in re.search(r"where is this symbol\? ([\d, ]+)\.", pictures.goldilocks().alt)[1]
 
 
-def test_models_trained_at_another_length_have_pictures_too():
-    assert "2048" in texts(drawn("loss_by_length", trained=128))
-    with pytest.raises(ValueError, match=r"trained=100: .* give one of \[64, 128\]"):
-        drawn("loss_by_length", trained=100)
+def test_one_wave_confuses_what_lies_44_apart():
+    assert "the most confused is 44," in pictures.aliasing(1).alt
+    assert "the most confused is 44," in pictures.aliasing(1, content=0.0).alt
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_lines_differ_by_more_than_colour(name):
-    svg = drawn(name).svg
-    markers = {
-        "".join(re.findall("[A-Z]", d.upper())) for d in re.findall(r'<path id="[^"]+" d="([^"]+)"', svg)
-    }
-    assert len([shape for shape in markers if shape not in ("ML",)]) >= 2
-    assert "currentColor" in svg
+def test_damage_refuses_what_is_no_mistake():
+    with pytest.raises(ValueError, match="'right-padding' is unknown; give one of 'padding-leak'"):
+        pictures.damage("right-padding")

@@ -19,6 +19,7 @@ import nbformat
 import pytest
 from distributed import Client
 
+from posenc_lib.grading import cluster as grading_cluster
 from posenc_lib.grading.cluster import Cluster
 from posenc_lib.grading.course import CourseError
 from posenc_lib.grading.grade import Task, grade_file
@@ -268,7 +269,7 @@ def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
 
 def test_another_library_grades_nothing(cluster, work, monkeypatch):
     path = work.hand_in("ada")
-    monkeypatch.setattr("posenc_lib.grading.cluster.library_digest", lambda: "of an older version")
+    monkeypatch.setattr(grading_cluster, "library_digest", lambda: "of an older version")
     task = Task("ada", grade_file, lambda: (str(path), "ada", CHAPTER, 1, asdict(Limits()), False))
     with Cluster(cluster.address, 1) as workers:
         [(_task, result)] = workers.run([task])
