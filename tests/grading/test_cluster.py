@@ -73,6 +73,8 @@ class DaskCluster:
         self._file = file
         for _number in range(self._first):
             self.add_worker()
+        if self._first:
+            self.client.wait_for_workers(self._first, timeout=60)
         return self
 
     def __exit__(self, *_exception: object) -> None:
