@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from tests.pyodide.distribution import assemble
@@ -18,6 +19,16 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+PRINT_OPTIONS = np.get_printoptions()
+
+
+@pytest.fixture(autouse=True)
+def _prints_as_ever():
+    """Some tests run cells of a chapter in this process, and those say how NumPy shall print."""
+    with np.printoptions(**PRINT_OPTIONS):
+        yield
 
 
 def _copy_project(to: Path) -> Path:

@@ -51,7 +51,8 @@ def reader(request, browser):
     context.close()
 
 
-@pytest.mark.parametrize("page", [*PAGES, *MADE_BY_SPHINX])
+# index.html leads to the first page at once, and there is nothing to read on it.
+@pytest.mark.parametrize("page", [page for page in [*PAGES, *MADE_BY_SPHINX] if page != "index.html"])
 def test_axe_finds_nothing_serious(reader, address, page):
     tab = open_page(reader, address, page)
     for editor in tab.locator(".posenc-editor").all():
