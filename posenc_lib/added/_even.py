@@ -57,27 +57,26 @@ def shifted_table(
     starts = first + step * rows * xp.arange(-(-count // rows), dtype=xp.float64)
     shifts = step * xp.arange(rows, dtype=xp.float64)
     theta = angles(xp.concat([starts, shifts]), rates)
-    sines, cosines = xp.sin(theta), xp.cos(theta)
     z = xp.empty(theta.shape, dtype=xp.complex128, device=device_of(host))
-    z.real[:], z.imag[:] = sines, cosines
+    cosine_first = layout == "split-cos-first"
+    z.real[:], z.imag[:] = (xp.cos(theta), xp.sin(theta)) if cosine_first else (xp.sin(theta), xp.cos(theta))
     blocks = starts.shape[0]
-    block_starts, turns = z[:blocks, :], -1j * z[blocks:, :]  # cos - i sin is -i (sin + i cos)
+    # cos - i sin is -i (sin + i cos); with the cosine first, the same numbers turn the other way.
+    block_starts, turns = z[:blocks, :], z[blocks:, :] * (1 if cosine_first else -1j)
 
     same_library = xp is namespace(like)
-    table = xp.empty((count, 2 * pairs), dtype=dtype if same_library else xp.float64, device=device_of(host))
+    shape = (count, pairs, 2) if layout == "interleaved" else (count, 2, pairs)
+    table = xp.empty(shape, dtype=dtype if same_library else xp.float64, device=device_of(host))
     block = xp.empty_like(turns)
-    numbers = block.view(xp.float64)  # a complex number is its real, then its imaginary part
+    numbers = xp.reshape(block.view(xp.float64), (rows, pairs, 2))  # each real part, then its imaginary part
+    if layout != "interleaved":
+        numbers = xp.permute_dims(numbers, (0, 2, 1))
     multiply = (torch_of(host) or np).multiply  # that of `xp` looks at its arguments for longer than it works
     for a, start in enumerate(block_starts):
         multiply(start, turns, out=block)
         part = table[a * rows : (a + 1) * rows]
-        made = numbers[: part.shape[0]]
-        if layout == "interleaved":
-            part[:] = made
-        else:
-            sine, cosine = (0, 1) if layout == "split" else (1, 0)
-            part[:, :pairs], part[:, pairs:] = made[:, sine::2], made[:, cosine::2]
-    return narrow(table, like, dtype)
+        part[:] = numbers[: part.shape[0]]
+    return narrow(xp.reshape(table, (count, 2 * pairs)), like, dtype)
 
 
 def _on_cpu(array: Array) -> bool:
