@@ -315,6 +315,7 @@ def test_deletion_asks_first(context, address):
 
 def test_nothing_leaves_the_machine(context, address, tmp_path):
     tab = open_page(context, address)
+    tab.wait_for_load_state("networkidle")  # the page's own scripts
     asked = []
     tab.on("request", lambda request: asked.append(request.url))
     keep(tab, FREQUENCIES)
