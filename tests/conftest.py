@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from tests.pyodide.distribution import assemble
@@ -21,13 +20,12 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-PRINT_OPTIONS = np.get_printoptions()
-
-
 @pytest.fixture(autouse=True)
 def _prints_as_ever():
-    """Some tests run cells of a chapter in this process, and those say how NumPy shall print."""
-    with np.printoptions(**PRINT_OPTIONS):
+    """A test may run cells of a chapter in this process, and those say how NumPy shall print."""
+    import numpy as np  # here, because its linear algebra too counts the threads when it is loaded
+
+    with np.printoptions():
         yield
 
 

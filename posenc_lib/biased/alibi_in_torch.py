@@ -224,8 +224,12 @@ def _leading_bits(x: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def _takes_a_view_as_bias(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> bool:
-    """Whether attention reads a bias as it lies in memory, as on a CPU, and no gradient goes to it."""
-    return q.device.type == "cpu" and not slopes.requires_grad and values_are_known(q) and values_are_known(k)
+    """Whether attention reads a bias as it lies in memory, as on a CPU, and no gradient goes to it.
+
+    And whether every query stands at a key: then keys can be left out for being far from it.
+    """
+    known = q.device.type == "cpu" and values_are_known(q) and values_are_known(k)
+    return known and not slopes.requires_grad and q.shape[2] <= k.shape[2]
 
 
 def _by_distance(

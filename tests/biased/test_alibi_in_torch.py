@@ -76,8 +76,9 @@ def test_it_stays_exact_at_length(dtype, keys):
     else:
         output = alibi_attention(q, k, v, slopes)[..., -64:, :]
     expected = last_rows(q, k, v, slopes, 64)
-    error = (output.double() - expected).abs().max()
-    assert error < (2e-6 if dtype == torch.float32 else rounding(dtype, expected.abs().max()) * 1.3)
+    for given in (output, alibi_attention(q[:, :, -64:], k, v, slopes)):
+        error = (given.double() - expected).abs().max()
+        assert error < (2e-6 if dtype == torch.float32 else rounding(dtype, expected.abs().max()) * 1.3)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -131,6 +132,14 @@ def test_heads_that_need_no_far_keys_give_what_all_keys_would(dtype, queries, ke
         error
         < {torch.float32: 2e-6, torch.float64: 5e-15, torch.bfloat16: 0.02, torch.float16: 0.0025}[dtype]
     )
+
+
+def test_more_queries_than_keys_see_keys_however_far():
+    """The first query stands 500 before the first key, and yet looks at all of them."""
+    q, k, v = vectors((1, 4, 600, 16), *[(1, 4, 100, 16)] * 2, dtype=torch.float64)
+    bias = alibi_bias(4, torch.arange(-500, 100), torch.arange(100), causal=False, dtype=torch.float64)
+    expected = attention(q, k, v, bias=bias)
+    torch.testing.assert_close(alibi_attention(q, k, v, causal=False), expected, atol=1e-13, rtol=0)
 
 
 def test_a_far_key_that_outweighs_its_distance_is_not_missed():
