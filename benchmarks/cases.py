@@ -234,6 +234,7 @@ def rope_decode(setting: Setting) -> Work:
     contenders = [
         _copy(q, k, torch.empty_like(q), torch.empty_like(k)),
         *_rope_contenders(setting, q, k, tables, first=sizes.decode_at),
+        *_joined_contenders(q, k, tables),
     ]
     return Work(
         "rope-decode",
@@ -243,6 +244,25 @@ def rope_decode(setting: Setting) -> Work:
         tuple(contenders),
         unit="fastest peer",
     )
+
+
+def _joined_contenders(q: torch.Tensor, k: torch.Tensor, tables: RotaryTables) -> list[Contender]:
+    """Ours by one call for q and k: joined first here, though a model that projects both at once need not."""
+    heads = (q.shape[1], k.shape[1])
+
+    def turn(layout: str) -> Tensors:
+        return rotate(torch.cat((q, k), dim=1), tables, layout=layout).split(heads, dim=1)
+
+    return [
+        Contender(
+            f"ours, {layout}, q and k joined",
+            "ours",
+            partial(turn, layout),
+            _exact_rotation(q, k, tables, layout),
+            EXACT,
+        )
+        for layout in ("interleaved", "half")
+    ]
 
 
 def _rope_contenders(

@@ -35,9 +35,12 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
         tables = rotary.fitting(x, tables, out)
     if _is_watched(x):
         return _rotate_watched(x, tables, layout, out)
-    if torch.is_grad_enabled() and any(
-        tensor is not None and tensor.requires_grad for tensor in (x, tables.cos, tables.sin, out)
-    ):
+    if (
+        x.requires_grad
+        or tables.cos.requires_grad
+        or tables.sin.requires_grad
+        or (out is not None and out.requires_grad)
+    ) and torch.is_grad_enabled():
         return _rotate_recorded(x, tables, layout, out)
     return _rotate(x, tables, layout, out)
 
@@ -47,15 +50,16 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor | Non
 
     One token of decoding takes less time to rotate than to check at leisure.
     """
-    if type(tables) is not rotary.RotaryTables or type(tables.cos) is not type(x):
+    if type(tables) is not rotary.RotaryTables or type(tables.cos) is not type(x) or x.ndim == 0:
         return False
-    cos, shape = tables.cos, x.shape
-    places = cos.shape[:-1]
+    cos = tables.cos
+    *places, pairs = cos.shape
+    *axes, width = x.shape
     return (
         (x.dtype, cos.dtype) in _FITTING
         and x.device == cos.device
-        and 2 * cos.shape[-1] <= shape[-1]
-        and shape[len(shape) - 1 - len(places) : -1] == places
+        and 2 * pairs <= width
+        and axes[len(axes) - len(places) :] == places
         and (out is None or _is_like(out, x))
     )
 
