@@ -36,13 +36,18 @@ def test_every_chapter_is_in_it_and_in_its_outline(reader):
     assert not {"Progress", "Playground"} & set(found)
 
 
-def test_every_page_has_its_number(reader):
-    for number, page in enumerate(reader.pages, start=1):
-        assert page.extract_text().split()[-1] == str(number)
+@pytest.fixture(scope="module")
+def texts(reader):
+    return [page.extract_text() for page in reader.pages]
 
 
-def test_formulas_are_drawn_and_nothing_waits_for_a_click(reader):
-    text = "\n".join(page.extract_text() for page in reader.pages)
+def test_every_page_has_its_number(texts):
+    for number, text in enumerate(texts, start=1):
+        assert text.split()[-1] == str(number)
+
+
+def test_formulas_are_drawn_and_nothing_waits_for_a_click(texts):
+    text = "\n".join(texts)
     assert "\\omega" not in text
     assert "\\frac" not in text
     for only_on_screen in ("Show solution", "Hint 1", "Reset"):

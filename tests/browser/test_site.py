@@ -1,4 +1,7 @@
-"""The site as a reader meets it: every page in Chromium, light and dark."""
+"""The site as a reader meets it: every page in Chromium, light and dark, on a desk and on a phone.
+
+A page is opened once, since that is what takes the time, and each test says how it looks at it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
 import yaml
+
+from tests.pyodide.distribution import HERE
 
 pytestmark = pytest.mark.slow
 
@@ -34,33 +39,59 @@ PAGES = _toc_pages()
 MADE_BY_SPHINX = ["genindex.html", "index.html", "search.html"]
 CHAPTERS = [page for page in PAGES if page.startswith("book/0")]
 EXERCISES = [page for page in PAGES if page.startswith("exercises/")]
+SLOW = 90_000  # ms
+
+AXE = HERE / "node_modules" / "axe-core" / "axe.min.js"  # the fixture `site` has installed it
+SERIOUS_FAULTS = """async (options) => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...options });
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}"""
+FINISH_FADING = """() => document.getAnimations()
+  .filter((each) => each instanceof CSSTransition)
+  .forEach((each) => each.finish())"""
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+"""The rules of axe that another theme could break."""
 
 
 class Visit:
     """One page, opened, with everything that it asked for and complained about."""
 
-    def __init__(self, browser, address: str, page: str, **options):
+    def __init__(self, browser, address: str, page: str):
         self.complaints: list[str] = []
         self.outside: list[str] = []
-        self.tab = browser.new_page(viewport={"width": 1200, "height": 900}, **options)
+        self.tab = browser.new_page(viewport={"width": 1200, "height": 900})
         self.tab.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on(
             "response", lambda r: self.complaints.append(f"{r.status} {r.url}") if r.status >= 400 else None
         )
         self.tab.on("request", lambda r: self._note(r.url, address))
-        self.tab.goto(f"{address}/{page}", wait_until="load", timeout=60_000)
+        self.tab.goto(f"{address}/{page}", wait_until="load", timeout=SLOW)
         if page == "index.html":  # it sends the reader on to the first page
             self.tab.wait_for_url("**/book/index.html", wait_until="load")
         if self.tab.locator(".math").count():
-            self.tab.wait_for_function(
-                "window.MathJax && MathJax.startup && MathJax.startup.promise", timeout=60_000
-            )
-            self.tab.evaluate("MathJax.startup.promise")
+            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)", timeout=SLOW)
 
     def _note(self, url: str, address: str) -> None:
         if not url.startswith((address, "data:", "blob:")):
             self.outside.append(url)
+
+    def look(self, *, theme: str = "light", width: int = 1200) -> None:
+        """Show the page in a theme and a window of some width, with the editors that are made on the way."""
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        self.tab.emulate_media(color_scheme=theme)
+        self.tab.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+        self.tab.evaluate(FINISH_FADING)
+        for editor in self.tab.locator(".posenc-editor").all():
+            editor.scroll_into_view_if_needed()
+
+    def serious_faults(self, **options) -> list[str]:
+        """What axe-core finds, by all its rules or those of the options."""
+        if not self.tab.evaluate("'axe' in window"):
+            self.tab.add_script_tag(path=AXE)
+        return self.tab.evaluate(SERIOUS_FAULTS, options)
 
 
 @pytest.fixture(scope="module", params=[*PAGES, *MADE_BY_SPHINX])
@@ -68,6 +99,11 @@ def visit(request, browser, address):
     opened = Visit(browser, address, request.param)
     yield opened
     opened.tab.close()
+
+
+of_chapters = pytest.mark.parametrize("visit", CHAPTERS, indirect=True)
+of_exercises = pytest.mark.parametrize("visit", EXERCISES, indirect=True)
+themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
 def test_the_site_has_the_pages_of_the_toc_and_no_others(site):
@@ -108,64 +144,74 @@ def test_every_link_inside_leads_somewhere(visit, site):
     assert dead == []
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
-def test_every_figure_is_seen_and_described(browser, address, page):
-    tab = Visit(browser, address, page).tab
-    figures = tab.locator("figure.posenc-figure svg[role=img]").all()
+@themes
+def test_axe_finds_nothing_serious(visit, theme):
+    visit.look(theme=theme)
+    assert visit.serious_faults(**(COLOURS if theme == "dark" else {})) == []
+
+
+@themes
+def test_axe_would_find_something(browser, address, theme):
+    visit = Visit(browser, address, "book/glossary.html")
+    visit.look(theme=theme)
+    visit.tab.evaluate(
+        """document.querySelector('main').insertAdjacentHTML(
+            'beforeend', '<button></button><p style="color: #888; background: #999">unread</p>')"""
+    )
+    assert {fault.partition(":")[0] for fault in visit.serious_faults()} == {"button-name", "color-contrast"}
+    assert {fault.partition(":")[0] for fault in visit.serious_faults(**COLOURS)} == {"color-contrast"}
+    visit.tab.close()
+
+
+def test_a_small_phone_shows_a_page_without_sideways_scrolling(visit):
+    visit.look(width=360)
+    assert visit.tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@of_chapters
+def test_every_figure_is_seen_and_described(visit):
+    visit.look()
+    figures = visit.tab.locator("figure.posenc-figure svg[role=img]").all()
     assert len(figures) >= 2
     for figure in figures:
         box = figure.bounding_box()
         assert box["width"] > 200
         assert box["height"] > 80
         assert len(figure.get_attribute("aria-label")) > 40
-    for image in tab.locator("main img").all():
+    for image in visit.tab.locator("main img").all():
         assert image.get_attribute("alt")
         assert image.evaluate("i => i.naturalWidth") > 0
-    tab.close()
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_take_the_colour_of_the_text_in_either_theme(browser, address, page, theme):
-    tab = Visit(browser, address, page, color_scheme=theme).tab
-    assert tab.evaluate("document.documentElement.dataset.theme") == theme
-    text, ground = tab.evaluate(
+@of_chapters
+@themes
+def test_figures_take_the_colour_of_the_text_in_either_theme(visit, theme):
+    visit.look(theme=theme)
+    text, ground = visit.tab.evaluate(
         "[getComputedStyle(document.querySelector('main p')).color,"
         " getComputedStyle(document.body).backgroundColor]"
     )
-    inks = tab.eval_on_selector_all(
+    inks = visit.tab.eval_on_selector_all(
         "figure.posenc-figure svg text", "all => [...new Set(all.map(t => getComputedStyle(t).fill))]"
     )
     assert text in inks
     assert ground not in inks
-    tab.close()
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
-def test_a_phone_shows_a_chapter_without_sideways_scrolling(browser, address, page):
-    opened = Visit(browser, address, page)
-    opened.tab.set_viewport_size({"width": 390, "height": 844})
-    assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 390
-    opened.tab.close()
-
-
-@pytest.mark.parametrize("page", EXERCISES)
-def test_hints_are_folded_and_open_with_the_keyboard(browser, address, page):
-    tab = Visit(browser, address, page).tab
-    hint = tab.locator("main details").first
+@of_exercises
+def test_hints_are_folded_and_open_with_the_keyboard(visit):
+    visit.look()
+    hint = visit.tab.locator("main details").first
     assert not hint.evaluate("d => d.open")
     hint.locator("summary").focus()
-    tab.keyboard.press("Enter")
+    visit.tab.keyboard.press("Enter")
     assert hint.evaluate("d => d.open")
-    tab.close()
 
 
-@pytest.mark.parametrize("page", EXERCISES)
-def test_the_notebook_of_an_exercise_page_can_be_downloaded(browser, address, site, page):
-    tab = Visit(browser, address, page).tab
-    [href] = tab.eval_on_selector_all(
+@of_exercises
+def test_the_notebook_of_an_exercise_page_can_be_downloaded(visit, site):
+    [href] = visit.tab.eval_on_selector_all(
         "a[href*='_sources'][href$='.ipynb']", "links => [...new Set(links.map(a => a.href))]"
     )
-    file = site / urlparse(href).path.lstrip("/")
-    assert file.read_bytes() == (ROOT / page.replace(".html", ".ipynb")).read_bytes()
-    tab.close()
+    path = urlparse(href).path.lstrip("/")
+    assert (site / path).read_bytes() == (ROOT / path.removeprefix("_sources/")).read_bytes()
