@@ -269,6 +269,15 @@ def test_stored_results_are_complete(path: Path) -> None:
         assert each["multiple"][0] <= each["multiple"][1] <= each["multiple"][2]
 
 
+def test_one_call_for_q_and_k_takes_less_time_than_two() -> None:
+    """As the docstring of `rotate` says."""
+    for run in speed.stored_results()["runs"]:
+        [row] = [row for row in run["rows"] if row["id"] == "rope-decode"]
+        median = {each["name"]: each["multiple"][1] for each in row["contenders"]}
+        for layout in ("interleaved", "half"):
+            assert median[f"ours, {layout}, q and k joined"] < median[f"ours, {layout}"]
+
+
 def test_no_number_of_the_page_is_typed() -> None:
     page = (Path(encodings.__file__).parents[1] / "book" / "reference" / "speed.md").read_text()
     prose = re.sub(r"```.*?```|^---.*?^---", "", page, flags=re.DOTALL | re.MULTILINE)

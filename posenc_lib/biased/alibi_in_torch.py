@@ -224,9 +224,9 @@ def _leading_bits(x: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def _takes_a_view_as_bias(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> bool:
-    """Whether attention reads a bias as it lies in memory, as on a CPU, and no gradient goes to it.
+    """Whether a view of one line serves as bias: on a CPU, without a gradient, with a key for each query.
 
-    And whether every query stands at a key: then keys can be left out for being far from it.
+    A CPU's kernel reads it as it lies in memory. Where a query has its own key, far keys can be left out.
     """
     known = q.device.type == "cpu" and values_are_known(q) and values_are_known(k)
     return known and not slopes.requires_grad and q.shape[2] <= k.shape[2]

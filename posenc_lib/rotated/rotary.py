@@ -159,8 +159,7 @@ def rotate(x: Array, tables: RotaryTables, *, layout: str = "interleaved", out: 
         ValueError: more columns to turn than x has; positions that do not broadcast; an out of another
             shape; an unknown layout; different devices; out given where gradients are recorded.
 
-    For one token of decoding most of the time is that of the calls: queries and keys joined along their
-    heads, as a model that projects both at once has them, take one call.
+    For one token of decoding, one call on queries and keys joined along their heads takes less time than two.
 
     Example:
         >>> import numpy as np

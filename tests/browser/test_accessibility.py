@@ -30,9 +30,9 @@ FOCUSED = """() => {
 @themes
 def test_a_verdict_is_legible_named_and_announced(browser, address, theme):
     """What is on the page only after Check: the report of a wrong answer, the hints, the solution."""
-    visit = Visit(browser, address, FORMULA)
-    visit.look(theme=theme)
+    visit = Visit(browser, address, FORMULA, theme=theme)
     tab = visit.tab
+    assert tab.evaluate("document.documentElement.dataset.theme") == theme
     box = tab.locator("#exercise-frequencies")
     box.scroll_into_view_if_needed()
     box.locator(".cm-content").click()
