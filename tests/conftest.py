@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from types import ModuleType
 
+import hypothesis
 import pytest
 
 from tests.pyodide.distribution import assemble
@@ -18,6 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test hangs on a clock: whatever else the machine does, an example may take as long as it takes.
+hypothesis.settings.register_profile(
+    "no clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("no clock")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from posenc_lib import sinusoidal
@@ -78,7 +78,6 @@ def test_between_two_rows(table: np.ndarray) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 40), st.data())
 def test_a_straight_table_stays_straight(rows: int, length: int, data: st.DataObject) -> None:
     """Linear interpolation of values a + b * row is exact, so the ends and the slope tell it all."""

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -339,7 +339,6 @@ def test_a_large_table_of_odd_width(odd: str) -> None:
 # ---- the algebra
 
 
-@settings(deadline=None)
 @given(even_dims, bases, offsets, offsets, any_layout, any_spacing)
 def test_a_shift_is_a_matrix(
     dim: int, base: float, position: float, offset: float, layout: str, spacing: str
@@ -350,7 +349,6 @@ def test_a_shift_is_a_matrix(
     np.testing.assert_allclose(shift_matrix(offset, dim, **options) @ here, there, atol=1e-10)
 
 
-@settings(deadline=None)
 @given(even_dims, offsets, offsets, any_layout)
 def test_shifts_are_rotations_that_compose(dim: int, first: float, second: float, layout: str) -> None:
     matrix = shift_matrix(first, dim, layout=layout)
@@ -376,7 +374,6 @@ def test_many_shifts_at_once() -> None:
     np.testing.assert_array_equal(many[0, 1], shift_matrix(-2.5, 4))
 
 
-@settings(deadline=None)
 @given(arrays.arrays(np.float64, arrays.array_shapes(), elements=st.floats(-1e7, 1e7)), even_dims, any_layout)
 def test_every_row_has_the_same_length_and_stays_in_range(
     positions: np.ndarray, dim: int, layout: str
@@ -386,7 +383,6 @@ def test_every_row_has_the_same_length_and_stays_in_range(
     np.testing.assert_allclose(np.linalg.norm(rows, axis=-1), np.sqrt(dim / 2), rtol=1e-14)
 
 
-@settings(deadline=None)
 @given(even_dims, bases, offsets, offsets)
 def test_the_dot_product_depends_on_the_offset_alone(
     dim: int, base: float, position: float, offset: float

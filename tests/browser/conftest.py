@@ -10,9 +10,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.chromium import FLAGS, find
+
+# A page that is right says so at once on a quiet machine; a busy one may take its time.
+expect.set_options(timeout=60_000)
 
 
 class _Silent(SimpleHTTPRequestHandler):

@@ -266,8 +266,8 @@ def test_only_a_verdict_that_all_exercises_share_is_that_of_the_submission(toys)
 
 
 def test_slow_cells_leave_time_for_the_answers(toys):
-    slow = submission("import time", "time.sleep(4.5)", "time.sleep(2.5)", *RIGHT.values())
-    assert graded(toys, slow, limits=replace(FAST, wall_seconds=12)).verdict is Verdict.RIGHT
+    slow = submission("import time", "time.sleep(6)", "time.sleep(3)", *RIGHT.values())
+    assert graded(toys, slow, limits=replace(FAST, wall_seconds=16)).verdict is Verdict.RIGHT
 
 
 def test_endless_endings_are_bounded(toys):

@@ -176,7 +176,7 @@ plain = st.recursive(
 
 
 @given(content=st.binary(max_size=200) | plain.map(lambda each: json.dumps(each).encode()))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_file_is_either_read_or_refused(path, content):
     path.write_bytes(content)
     with suppress(Unreadable):

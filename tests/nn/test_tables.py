@@ -73,7 +73,7 @@ def test_a_table_is_made_once_and_grown_by_powers_of_two():
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_order_of_calls_gives_what_a_fresh_module_gives(calls):
     rope = Rotary(DIM)
     for start, count in calls:

@@ -210,7 +210,7 @@ def test_padding_in_the_middle_of_decoding():
 
 
 @given(shift=st.integers(-40, 1000))
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=5, derandomize=True)
 @pytest.mark.parametrize("name", sorted(RELATIVE))
 def test_relative_encodings_see_no_common_shift(name, shift):
     model, tokens = model_with(name), some_tokens(1)

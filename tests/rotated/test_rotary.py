@@ -149,7 +149,7 @@ def test_the_attention_factor_is_in_the_tables() -> None:
 
 
 @given(dim=even_dims, layout=any_layout, p=st.integers(-5000, 5000), shift=st.integers(-5000, 5000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_score_depends_on_the_offset_alone(dim: int, layout: str, p: int, shift: int) -> None:
     q, k = vectors(2, 1, dim)
     score = apply_rotary(q, [p], layout=layout) @ apply_rotary(k, [p - 7], layout=layout).T
@@ -158,7 +158,7 @@ def test_a_score_depends_on_the_offset_alone(dim: int, layout: str, p: int, shif
 
 
 @given(dim=even_dims, layout=any_layout, p=st.floats(-1e6, 1e6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_lengths_stay_and_rotations_add_up(dim: int, layout: str, p: float) -> None:
     x = vectors(1, dim)
     once = apply_rotary(x, [p], layout=layout)
@@ -170,7 +170,7 @@ def test_lengths_stay_and_rotations_add_up(dim: int, layout: str, p: float) -> N
 
 
 @given(dim=even_dims, p=st.integers(0, 10**7))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_layouts_are_one_rotation_of_permuted_columns(dim: int, p: int) -> None:
     x = vectors(1, dim)
     order = np.concatenate([np.arange(0, dim, 2), np.arange(1, dim, 2)])

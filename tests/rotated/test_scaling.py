@@ -40,7 +40,7 @@ def base_of(rates: np.ndarray, dim: int) -> float:
 
 
 @given(factor=factors, dim=dims)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_linear_scaling_is_the_short_context_stretched(factor: float, dim: int) -> None:
     np.testing.assert_allclose(
         frequencies(dim, scaling=LinearScaling(factor)) * factor, frequencies(dim), rtol=1e-14
@@ -51,7 +51,7 @@ def test_linear_scaling_is_the_short_context_stretched(factor: float, dim: int) 
 
 
 @given(factor=factors, dim=dims, base=st.floats(100.0, 1e6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_ntk_divides_the_slowest_pair_by_the_factor_and_the_fastest_not_at_all(
     factor: float, dim: int, base: float
 ) -> None:
@@ -159,7 +159,7 @@ def test_the_code_and_the_paper_of_yarn_differ_by_a_good_part() -> None:
 
 
 @given(factor=factors, dim=dims, ramp=st.sampled_from(["pair", "turns"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_yarn_stays_between_plain_and_linear(factor: float, dim: int, ramp: str) -> None:
     plain = frequencies(dim)
     scaled = frequencies(dim, scaling=YaRNScaling(factor, 4096, ramp=ramp))
