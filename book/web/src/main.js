@@ -1,4 +1,6 @@
 // Loads what a page has, and nothing else: each part of a page is a module of its own.
+import "./typing.js";
+
 const PARTS = [
   [".posenc-exercise", () => import("./exercises.js")],
   [".posenc-figure-live", () => import("./figures.js")],
