@@ -1,10 +1,21 @@
 // The editor of an exercise: CodeMirror, with what a short Python answer needs.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { indentation } from "./indent.js";
+
+// Tab goes on to the next control, until the reader types or clicks in the editor, and again after Escape.
+const tabPasses = [
+  keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(true), false) }]),
+  EditorView.domEventHandlers({
+    mousedown: (_, view) => view.setTabFocusMode(false),
+    blur: (_, view) => document.hasFocus() && view.setTabFocusMode(true), // not when the window is left for a while
+  }),
+  EditorView.updateListener.of(({ docChanged, view }) => docChanged && view.hasFocus && view.setTabFocusMode(false)),
+];
 
 /**
  * An editor in `parent`. `describedBy` is the id of the text that tells how to leave it with the keyboard.
@@ -20,7 +31,8 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       python(),
       indentUnit.of("    "),
       EditorState.tabSize.of(4),
-      indentOnInput(),
+      indentation,
+      tabPasses,
       bracketMatching(),
       highlightActiveLine(),
       EditorView.lineWrapping,
@@ -30,6 +42,7 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],
   });
+  view.setTabFocusMode(true);
   return {
     code: () => view.state.doc.toString(),
     setCode: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
