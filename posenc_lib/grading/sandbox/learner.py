@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ from posenc_lib.checking.run import Library, Outcome, call, describe, for_librar
 from posenc_lib.grading.sandbox import borrowed
 
 TRACEBACK_CHARACTERS = 20_000
+THERE = (
+    "Where answers are graded, there are NumPy, PyTorch, SciPy, scikit-learn, SymPy, joblib and Matplotlib, "
+    "beside Python's own modules. Write the answer with these."
+)
 
 
 class Outputs:
@@ -152,8 +157,8 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             {
                 "output_type": "error",
                 "ename": etype.__name__,
-                "evalue": str(evalue)[:TRACEBACK_CHARACTERS],
-                "traceback": text.split("\n"),
+                "evalue": _with_what_is_there(etype.__name__, str(evalue))[:TRACEBACK_CHARACTERS],
+                "traceback": _with_what_is_there(etype.__name__, text).split("\n"),
             }
         )
 
@@ -174,6 +179,8 @@ class Learner:
         self.shell.run_cell("import numpy as np; del np; 1", store_history=False)
         self.shell.run_cell("1 / 0", store_history=False)
         self.shell.reset()
+        # Gone with all other names; processes that are started and not forked ask for it.
+        self.shell.user_module.__spec__ = None
         self.outputs.take()
         borrowed.install()
 
@@ -197,6 +204,7 @@ class Learner:
         if "find" in order:
             return {"found": self._find(order["find"], order["exercise"])}
         outcome = self._call(order)
+        outcome = replace(outcome, text=_with_what_is_there(outcome.error_type, outcome.text))
         self.outputs.take()
         return {"outcome": [outcome.kind, encode(outcome.value), outcome.error_type, outcome.text]}
 
@@ -263,6 +271,11 @@ def _told(error: BaseException) -> str:
         return describe(error)
     except BaseException:
         return "(its message cannot be told: __str__ raises)"
+
+
+def _with_what_is_there(error_type: str, text: str) -> str:
+    """The text of an error; with the packages that are there, where it is one that is not."""
+    return f"{text}. {THERE}" if error_type == "ModuleNotFoundError" else text
 
 
 def _no_input(prompt: object = "") -> str:

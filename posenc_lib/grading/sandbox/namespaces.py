@@ -1,7 +1,7 @@
 """What parts one session from all others, as system calls. Runs inside the walls, in a child of the zygote.
 
 Each session gets its own user, mount, pid, ipc, network and host name spaces, an empty scratch folder, no
-/proc, and, where the zygote holds more than one user id, a user id of its own.
+/proc, where the zygote holds more than one user id a user id of its own, and the system calls that it needs.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import platform
 import resource
 from collections.abc import Mapping
 from pathlib import Path
+
+from posenc_lib.grading.sandbox import system_calls
 
 LEARNER = 1000
 """User and group id of the learner, as the learner sees them."""
@@ -24,9 +25,8 @@ CELL = "/cell"
 _NEW_EVERYTHING = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x04000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
-_PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 24, 47, 4
+_PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 24, 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
-_KEYCTL, _JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}.get(platform.machine()), 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -49,9 +49,12 @@ def close_in(scratch_bytes: int) -> None:
     scratch = f"size={scratch_bytes},nr_inodes={SCRATCH_FILES},mode=700,uid={LEARNER},gid={LEARNER}"
     for folder in ("/tmp", "/dev/shm"):
         _mount("tmpfs", CELL + folder, "tmpfs", _MS_NOSUID | _MS_NODEV, scratch)
-    _mount(
-        "tmpfs", CELL + "/proc", "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4k,mode=555"
-    )
+    # Terminals hold memory that nobody counts.
+    for folder in ("/proc", "/dev/pts"):
+        flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY
+        _mount("tmpfs", CELL + folder, "tmpfs", flags, "size=4k,mode=555")
+    # And so does /dev/zero, to who maps it and shares it.
+    _mount(CELL + "/dev/null", CELL + "/dev/zero", None, _MS_BIND)
     # From within a chroot the kernel lets nobody make another user namespace, and so no new capabilities.
     os.chroot(CELL)
     os.chdir("/tmp")
@@ -70,11 +73,8 @@ def become_learner() -> None:
         capability += 1
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
-    _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if _KEYCTL is not None:
-        # The kernel's keyring would carry what one session puts there to the next.
-        _libc.syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None)
     os.setsid()
+    system_calls.shut()
 
 
 def limit(limits: Mapping[str, int]) -> None:

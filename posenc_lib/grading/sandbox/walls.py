@@ -28,8 +28,10 @@ HIDDEN_PACKAGES = (
     "timm",
     "diffusers",
     "positional_encodings",
+    "psutil",
 )
-"""Packages whose code answers an exercise, or that know where grades are kept."""
+"""Packages whose code answers an exercise, that know where grades are kept, or that read /proc, which is not
+there: others, as joblib, do without such a package where they cannot import it."""
 
 SYSTEM_FOLDERS = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
@@ -45,7 +47,7 @@ _SHARED = (
     "grading/__init__.py",
     *(
         f"grading/sandbox/{name}.py"
-        for name in ("__init__", "borrowed", "learner", "namespaces", "stand_in", "zygote")
+        for name in ("__init__", "borrowed", "learner", "namespaces", "stand_in", "system_calls", "zygote")
     ),
 )
 """The few files of the library that are inside, where they are outside."""
@@ -54,8 +56,7 @@ _STAND_INS = ("__init__.py", "checking/__init__.py")
 
 _BOOT = (
     "import json, sys; order = json.loads(sys.argv[1]); "
-    "sys.path[:0] = [order['library']]; sys.path += order['sites']; "
-    "from posenc_lib.grading.sandbox.zygote import main; main(order['control'], order['modules'])"
+    "from posenc_lib.grading.sandbox.zygote import main; main(**order)"
 )
 
 
@@ -73,8 +74,10 @@ def warm_process(control: int, modules: list[str], *, unsafe: bool) -> Iterator[
     with contextlib.ExitStack() as stack:
         if unsafe:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="posenc-unsafe-"))
-            command = _open_command(control, modules, Path(folder))
-            process = _start(command, control, env=_environment(folder))
+            _copy_files(Path(folder))
+            paths = [folder, *(str(outside) for outside, _ in _sites())]
+            command = _python(control, modules, walls=False)
+            process = _start(command, control, env=_environment(folder, paths))
         else:
             process = _start_walled(control, modules)
         stack.callback(process.wait)
@@ -88,12 +91,7 @@ def lends_user_ids() -> bool:
 
 
 def _start_walled(control: int, modules: list[str]) -> subprocess.Popen[bytes]:
-    command = [
-        "bwrap",
-        *_walls(),
-        "--",
-        *_python(control, modules, "/library", [inside for _, inside in _sites()]),
-    ]
+    command = ["bwrap", *_walls(), "--", *_python(control, modules, walls=True)]
     if shutil.which("bwrap") is None:
         raise NoWalls(
             "bubblewrap (the command bwrap) was not found; learners' code cannot be walled in without it. "
@@ -138,15 +136,17 @@ def _start(
     )
 
 
-def _python(control: int, modules: list[str], library: str, sites: list[str]) -> list[str]:
-    order = {"control": control, "modules": modules, "library": library, "sites": sites}
-    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", _BOOT, json.dumps(order)]
+def _python(control: int, modules: list[str], *, walls: bool) -> list[str]:
+    order = {"control_number": control, "modules": modules, "walls": walls}
+    # No -I: processes that a session starts get these flags too, and find their packages by PYTHONPATH.
+    return [os.path.realpath(sys.executable), "-P", "-S", "-B", "-c", _BOOT, json.dumps(order)]
 
 
 def _walls() -> list[str]:
     options = ["--unshare-all", "--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"]
     options += ["--die-with-parent", "--hostname", "grading", "--clearenv"]
-    for name, value in _environment("/tmp").items():
+    paths = ["/library", *(inside for _, inside in _sites())]
+    for name, value in _environment("/tmp", paths).items():
         options += ["--setenv", name, value]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/cell"]
     for folder in (Path(name) for name in SYSTEM_FOLDERS):
@@ -158,8 +158,9 @@ def _walls() -> list[str]:
         options += ["--perms", "0755", "--dir", str(parent)]
     for outside, inside in shown:
         options += ["--ro-bind", str(outside), inside]
+    stand_in = str(_LIBRARY / "grading" / "sandbox" / "hidden.py")
     for hidden in _hidden():
-        options += ["--tmpfs", hidden, "--remount-ro", hidden]
+        options += ["--tmpfs", hidden, "--ro-bind", stand_in, f"{hidden}/__init__.py", "--remount-ro", hidden]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
 
 
@@ -174,11 +175,10 @@ def _shown() -> list[tuple[Path, str]]:
     ]
 
 
-def _open_command(control: int, modules: list[str], folder: Path) -> list[str]:
+def _copy_files(folder: Path) -> None:
     for outside, inside in _files():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(outside, folder / inside)
-    return _python(control, modules, str(folder), [str(outside) for outside, _ in _sites()])
 
 
 def _files() -> list[tuple[Path, str]]:
@@ -197,7 +197,7 @@ def _sites() -> list[tuple[Path, str]]:
 
 
 def _hidden() -> list[str]:
-    """Folders inside that must be empty, as they stand inside."""
+    """Folders inside that must not show what they hold, as they stand inside."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     homes = [
         *_sites(),
@@ -225,13 +225,14 @@ def _hidden() -> list[str]:
     return hidden
 
 
-def _environment(home: str) -> dict[str, str]:
+def _environment(home: str, paths: list[str]) -> dict[str, str]:
     return {
+        "PYTHONPATH": os.pathsep.join(paths),
         "HOME": home,
         "USER": "learner",
         "LOGNAME": "learner",
         "LANG": "C.UTF-8",
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "TMPDIR": home,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": home,
