@@ -15,6 +15,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 # Each with its number on x86_64 and on aarch64, from the kernel's tables; "-" where that kind of machine has
 # no such call.
@@ -169,7 +170,8 @@ def program(machine: str) -> list[Instruction]:
     for table, code in ((ABSENT, errno.ENOSYS), (UNSUPPORTED, errno.EOPNOTSUPP)):
         ways |= {number: _fail(code) for number in calls(table, machine).values()}
     numbers = sorted(ways)
-    starts = [n for n, before in zip(numbers, [None, *numbers], strict=False) if ways[n] != ways.get(before)]
+    # Neighbours that go the same way are one step of the search.
+    starts = [n for before, n in pairwise([-1, *numbers]) if before < 0 or ways[n] != ways[before]]
     return [
         (_LOAD, 0, 0, _MACHINE),
         (_IF_EQUAL, 1, 0, _MACHINES[machine][1]),
@@ -220,18 +222,16 @@ def shut() -> None:
     """Hold this process, and all that it will start, to the list; for good.
 
     Raises:
-        OSError: the kernel takes no filter, or there is no list for this kind of machine.
+        OSError: the kernel takes no filter.
+        KeyError: there are no numbers for this kind of machine.
     """
-    machine = platform.machine()
-    if machine not in _MACHINES:
-        raise OSError(errno.ENOSYS, f"no list of system calls for {machine}; there is one for {[*_MACHINES]}")
-    load(program(machine))
+    load(program(platform.machine()))
 
 
 def load(instructions: Sequence[Instruction]) -> None:
     """Give the kernel a filter for this process and those that it will start."""
     libc = ctypes.CDLL(None, use_errno=True)
-    array = (_Instruction * len(instructions))(*instructions)
+    array = (_Instruction * len(instructions))(*(_Instruction(*each) for each in instructions))
     filter_ = _Program(len(instructions), array)
     for order in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_SECCOMP, _BY_PROGRAM, ctypes.byref(filter_))):
         if libc.prctl(*order, *[0] * (5 - len(order))) != 0:
@@ -240,7 +240,11 @@ def load(instructions: Sequence[Instruction]) -> None:
 
 
 def why_not_shut() -> str:
-    """What keeps a process from being held to the list here; empty where nothing does. Tried in a child."""
+    """What keeps processes from being held to the list here; empty where nothing does. Tried in a child."""
+    machine = platform.machine()
+    if machine not in _MACHINES:
+        return f"there is no list of them for {machine}, only for {', '.join(_MACHINES)}"
+    program(machine)  # Every child of this process has it then.
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from posenc_lib.grading.grades import Limits, Verdict
+from posenc_lib.grading.sandbox import memory
 from posenc_lib.grading.sandbox.cgroup import Cgroup
 from posenc_lib.grading.sandbox.walls import LENT_USER_IDS, NoWalls, lends_user_ids, warm_process
 
@@ -132,7 +133,7 @@ class Session:
         self.pid = self._await_first_sign()
         self._pidfd = os.pidfd_open(self.pid)
         parent.cgroup.add(self.pid)
-        self._inherited = _memory_of(self.pid, 0)
+        self._inherited = memory.of_process(Path(f"/proc/{self.pid}"))
 
     def ask(
         self, order: dict[str, Any], *, deadline: float, most_bytes: int, answer: Answerer | None = None
@@ -183,13 +184,13 @@ class Session:
         self.close()
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
-        self._line.settimeout(max(deadline - time.monotonic(), 0.001))
-        try:
-            self._line.sendall(json.dumps(message).encode() + b"\n")
-        except TimeoutError:
-            self._end(Verdict.TIME_LIMIT)
-        except OSError:
-            self._end_by_itself()
+        left = memoryview(json.dumps(message).encode() + b"\n")
+        while left:
+            self._await(deadline, to_send=True)
+            try:
+                left = left[self._line.send(left) :]
+            except OSError:
+                self._end_by_itself()
 
     def _receive(self, deadline: float, most_bytes: int) -> dict[str, Any]:
         line = self._next_line(deadline, most_bytes)
@@ -215,28 +216,33 @@ class Session:
         return line
 
     def _piece(self, deadline: float) -> bytes:
+        self._await(deadline)
+        try:
+            piece = self._line.recv(1 << 18)
+        except OSError:
+            piece = b""
+        if not piece:
+            self._end_by_itself()
+        return piece
+
+    def _await(self, deadline: float, *, to_send: bool = False) -> None:
+        """Wait until the line can be read, or sent to, and watch time and memory meanwhile."""
+        lines = [self._line]
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
                 self._end(Verdict.TIME_LIMIT)
             if self._is_over_memory():
                 self._end(Verdict.MEMORY_LIMIT)
-            readable, _, _ = select.select([self._line], [], [], min(left, WATCH_SECONDS))
-            if not readable:
-                continue
-            try:
-                piece = self._line.recv(1 << 18)
-            except OSError:
-                piece = b""
-            if not piece:
-                self._end_by_itself()
-            return piece
+            wait = min(left, WATCH_SECONDS)
+            if any(select.select([] if to_send else lines, lines if to_send else [], [], wait)):
+                return
 
     def _is_over_memory(self) -> bool:
         """Whether it must be ended here, because no control group does so."""
         if self._parent.cgroup.memory is not None:
             return False
-        return _memory_of(self.pid, self._inherited) > self._limits.memory_bytes
+        return memory.is_over(self.pid, self._inherited, self._limits.memory_bytes)
 
     def _end(self, verdict: Verdict) -> None:
         self.close()
@@ -285,20 +291,3 @@ def _is_deep(message: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def _memory_of(pid: int, inherited: int) -> int:
-    """Memory of all processes of a session, less what each inherited from the warm parent; roughly."""
-    try:
-        space = Path(f"/proc/{pid}/ns/pid").readlink()
-    except OSError:
-        return 0
-    total = 0
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            if entry.name.isdigit() and (entry / "ns/pid").readlink() == space:
-                lines = (entry / "status").read_text().splitlines()
-                # Shared memory too: no limit of a process counts it.
-                own = sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem")))
-                total += max(own * 1024 - inherited, 0)
-    return total
