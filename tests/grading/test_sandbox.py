@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -15,16 +16,20 @@ import pytest
 
 import posenc_lib
 from posenc_lib.grading.grades import Limits, Verdict
-from posenc_lib.grading.sandbox import walls
+from posenc_lib.grading.sandbox import system_calls, walls
+from posenc_lib.grading.sandbox.cgroup import Cgroup
+from posenc_lib.grading.sandbox.learner import THERE
 from posenc_lib.grading.sandbox.warm import Ended, WarmParent
 from tests.grading.conftest import QUICK, ROOT, printed, tell
 
 SMALL = replace(QUICK, output_bytes=10_000, file_bytes=2**20, processes=20)
 
 
-def verdict_of(warm, *cells: str, limits: Limits = SMALL) -> Verdict:
+def verdict_of(warm, *cells: str, limits: Limits = SMALL, witness: Cgroup | None = None) -> Verdict:
     def run() -> None:
         with warm.open(limits) as session:
+            if witness is not None:
+                witness.add(session.pid)
             for cell in cells:
                 tell(session, cell, limits)
 
@@ -87,15 +92,24 @@ def test_no_reference_no_exercise_and_no_judge_can_be_imported(inside):
         print([f for f in files if "exercises" in f or "judge" in f or "added" in f])
         """
     )
-    assert found == "Borrowed Borrowed 11\n[]"
+    assert found == "Borrowed Borrowed 12\n[]"
 
 
 @pytest.mark.parametrize("name", ["nbgrader", "transformers", "rotary_embedding_torch", "x_transformers"])
 def test_packages_that_hold_answers_are_hidden(inside, name):
     __import__(name)  # It is there outside.
-    assert "True" in inside(
-        f"import importlib.util as u\ns = u.find_spec('{name}')\nprint(not s or not s.origin)"
+    assert inside(f"import {name}") == f"ModuleNotFoundError: No module named '{name}'. {THERE}"
+    show = f"import glob, os\nprint([os.path.getsize(p) < 500 for p in glob.glob('/site/*/{name}/**')])"
+    assert inside(show) == "[True]"  # One file, which says that there is none.
+
+
+def test_what_is_there_and_what_is_not_is_said_in_plain_words(inside):
+    names = ["numpy", "torch", "scipy", "sklearn", "sympy", "joblib", "matplotlib"]
+    assert (
+        inside(f"import importlib.util as u\nprint(all(u.find_spec(name).origin for name in {names}))")
+        == "True"
     )
+    assert inside("import pandas") == f"ModuleNotFoundError: No module named 'pandas'. {THERE}"
 
 
 def test_no_file_of_the_library_is_hidden_in_the_packages_either(inside):
@@ -141,11 +155,101 @@ def test_there_is_no_network(inside):
                     return type(error).__name__
             print(attempt(socket.AF_INET, ("127.0.0.1", {server.getsockname()[1]})))
             print(attempt(socket.AF_UNIX, "\\0posenc-test-of-walls"))
-            print([name for _, name in socket.if_nameindex()])
             """
         )
-    assert "connected" not in text
-    assert text.endswith("['lo']")
+    assert text == "OSError\nConnectionRefusedError"
+
+
+def test_a_session_can_make_no_system_call_that_learners_do_not_need(inside):
+    """Each with arguments that work, or fail in another way, where nothing forbids the call."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers are those of x86_64; test_system_calls.py has the others'")
+    text = inside(
+        """
+        import ctypes, errno, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        def fails(number, *arguments):
+            ctypes.set_errno(0)
+            got = libc.syscall(number, *arguments)
+            return errno.errorcode.get(ctypes.get_errno()) if got == -1 else got
+        room, path = ctypes.create_string_buffer(256), ctypes.create_string_buffer(b"/tmp")
+        print({name: code for name, code in {
+            "io_uring_setup": fails(425, 8, room),
+            "bpf": fails(321, 0, room, 120),
+            "perf_event_open": fails(298, room, 0, -1, -1, 0),
+            "unshare": fails(272, 0x10000000),
+            "setns": fails(308, 0, 0),
+            "clone": fails(56, 0x10000000 | 17, 0, 0, 0, 0),
+            "mount": fails(165, path, path, b"tmpfs", 0, 0),
+            "pivot_root": fails(155, path, path),
+            "fsopen": fails(430, b"tmpfs", 0),
+            "chroot": fails(161, path),
+            "ptrace": fails(101, 0, 0, 0, 0),
+            "process_vm_readv": fails(310, os.getpid(), room, 0, room, 0, 0),
+            "keyctl": fails(250, 0, -3, 0),
+            "add_key": fails(248, b"user", b"x", b"x", 1, -3),
+            "userfaultfd": fails(323, 1),
+            "memfd_create": fails(319, b"x", 0),
+            "memfd_secret": fails(447, 0),
+            "name_to_handle_at": fails(303, -100, path, room, room, 0),
+            "inotify_init1": fails(294, 0),
+            "seccomp": fails(317, 0, 0, 0),
+            "settimeofday": fails(164, 0, 0),
+            "quotactl": fails(179, 0, 0, 0, 0),
+            "swapon": fails(167, path, 0),
+            "init_module": fails(175, room, 1, b""),
+            "kexec_load": fails(246, 0, 0, 0, 0),
+            "personality": fails(135, 0x40000),
+        }.items() if code != "EPERM"})
+        absent = {"clone3": (435, room, 64), "shmget": (29, 0, 4096, 0o1666), "vmsplice": (278, 0, 0)}
+        print({name: code for name, call in absent.items() if (code := fails(*call)) != "ENOSYS"})
+        print(fails(16, 0, 0x5412, b"x"), fails(157, 22, 0))
+        """
+    )
+    assert text == "{}\n{}\nENOTTY EPERM"
+
+
+def test_no_socket_leads_out_of_the_session(inside):
+    """Those for the host of a virtual machine ignore namespaces of networks."""
+    text = inside(
+        """
+        import errno, socket
+        named = {getattr(socket, name) for name in dir(socket) if name.startswith("AF_")} - {socket.AF_UNIX}
+        opened = []
+        for family in {*named, *range(2, 60)}:
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+                for make in (socket.socket, socket.socketpair):
+                    try:
+                        opened.append((make(family, kind), family))
+                    except OSError as error:
+                        assert error.errno == errno.EAFNOSUPPORT
+        print(len(named) > 20, opened)
+        """
+    )
+    assert text == "True []"
+
+
+def test_no_file_can_be_locked_for_those_outside(inside):
+    """A lock belongs to the file, wherever it is seen from."""
+    text = inside(
+        """
+        import fcntl, os, struct, sys
+        kept, locks = open(os.__file__), struct.pack("hhqqi", 0, 0, 0, 0, 0)
+        for attempt in (
+            lambda: fcntl.flock(kept, fcntl.LOCK_SH),
+            lambda: fcntl.lockf(kept, fcntl.LOCK_SH),
+            lambda: fcntl.fcntl(kept, fcntl.F_OFD_SETLK, locks),
+            lambda: fcntl.fcntl(kept, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+            lambda: fcntl.fcntl(kept, fcntl.F_NOTIFY, fcntl.DN_ACCESS),
+        ):
+            try:
+                attempt()
+                print("locked")
+            except OSError as error:
+                print(error.strerror)
+        """
+    )
+    assert text.splitlines() == ["Function not implemented"] * 5
 
 
 def test_parent_and_siblings_can_neither_be_seen_nor_signalled(warm):
@@ -183,24 +287,19 @@ def test_scratch_is_private_and_empty_and_nothing_else_can_be_written(inside):
     assert inside(tries) == "['/dev/shm', '/tmp']"
 
 
-def test_keys_of_the_kernel_do_not_reach_the_next_session(inside):
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
-        pytest.fail("write down this machine's system call numbers for keyrings here, and in namespaces.py")
+def test_the_kernel_keeps_no_keys_for_a_session(inside):
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers of system calls are those of x86_64; test_system_calls.py has the others'")
     # As after a login: a keyring that every process of the session inherits.
     ctypes.CDLL(None).syscall(250, 1, None)
-    add = """
+    cell = """
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
-    print(libc.syscall(248, b"user", b"posenc-probe", b"secret", 6, -3) > 0)
-    """
-    search = """
-    import ctypes
-    libc = ctypes.CDLL(None, use_errno=True)
-    print(libc.syscall(250, 10, -3, b"user", b"posenc-probe", 0))
+    print([libc.syscall(248, b"user", b"posenc-probe", b"secret", 6, ring) for ring in (-3, -4, -5)])
+    print([libc.syscall(250, order, -3, b"user", b"posenc-probe", 0) for order in (0, 1, 10, 11)])
     """
     with WarmParent() as parent:
-        inside(add, parent=parent)
-        assert inside(search, parent=parent) == "-1"
+        assert inside(cell, parent=parent) == "[-1, -1, -1]\n[-1, -1, -1, -1]"
 
 
 def test_a_session_has_no_rights_and_cannot_get_any(warm):
@@ -412,6 +511,205 @@ def test_a_session_that_died_costs_the_next_one_nothing(warm, inside):
     assert inside("print(1)") == "1"
 
 
+# --- Memory where no control group can be made -----------------------------------------------------
+
+HOARD = """
+import contextlib, ctypes, mmap, os, socket, subprocess, sys, threading, time
+MIB = 2**20
+kept = []
+def in_children(work, number=15):
+    for _ in range(number):
+        time.sleep(0.1)
+        if os.fork() == 0:
+            with contextlib.suppress(OSError):
+                work()
+            time.sleep(60)
+            os._exit(0)
+def filled(line):
+    line.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            line.send(bytes(65536))
+def pairs():
+    while True:
+        kept.extend(socket.socketpair())
+        for line in kept[-2:]:
+            filled(line)
+        time.sleep(0.02)
+"""
+
+WAYS_TO_HOARD = {
+    "files": """
+        for folder in ("/tmp", "/dev/shm"):
+            for number in range(10):
+                with contextlib.suppress(OSError):
+                    open(f"{folder}/{number}", "wb").write(bytes(12 * MIB))
+                time.sleep(0.05)
+    """,
+    "files without a name": """
+        for folder in ("/tmp", "/dev/shm"):
+            with contextlib.suppress(OSError):
+                while True:
+                    kept.append(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+                    os.write(kept[-1], bytes(4 * MIB))
+                    time.sleep(0.01)
+    """,
+    "a file that was mapped": """
+        for folder in ("/tmp", "/dev/shm"):
+            for number in range(5):
+                with contextlib.suppress(OSError), open(f"{folder}/{number}", "w+b") as file:
+                    file.truncate(16 * MIB)
+                    mapped = mmap.mmap(file.fileno(), 0)
+                    for at in range(0, 12 * MIB, 4096): mapped[at] = 1
+                    time.sleep(0.05)
+                    del mapped
+    """,
+    "children": "in_children(lambda: kept.append(bytearray(os.urandom(1024)) * (50 * 1024)))",
+    "other programs": """
+        code = "x = bytearray(b'x') * 40_000_000; input()"
+        for _ in range(15):
+            time.sleep(0.1)
+            kept.append(subprocess.Popen([sys.executable, "-S", "-c", code], stdin=subprocess.PIPE))
+    """,
+    "tables of pages": """
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        start = libc.mmap(None, ctypes.c_size_t(512 * 1024 * MIB), 1, 0x22 | 0x4000, -1, ctypes.c_long(0))
+        for step in range(120_000):
+            ctypes.string_at(start + step * 2 * MIB, 1)
+            if step % 1000 == 0: time.sleep(0.01)
+    """,
+    "sockets": "in_children(pairs)",
+    "connections that nobody accepts": """
+        def unaccepted():
+            for number in range(100):
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(f"/tmp/{os.getpid()}-{number}")
+                listener.listen(4096)
+                kept.append(listener)
+                for _ in range(4096):
+                    with socket.socket(socket.AF_UNIX) as line:
+                        line.connect(listener.getsockname())
+                        filled(line)
+                    time.sleep(0.001)
+        unaccepted()
+    """,
+    "datagrams": """
+        for number in range(200):
+            receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            receiver.bind(f"/tmp/{number}")
+            kept.append(receiver)
+            for _ in range(12):
+                with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line, contextlib.suppress(OSError):
+                    line.setblocking(False)
+                    line.sendto(bytes(200_000), receiver.getsockname())
+            time.sleep(0.01)
+    """,
+    "sockets on their way": """
+        def sent_along():
+            a, b = socket.socketpair()
+            kept.extend((a, b))
+            while True:
+                c, d = socket.socketpair()
+                filled(c), filled(d), time.sleep(0.02)
+                socket.send_fds(a, [b"x"], [c.fileno(), d.fileno()])
+                c.close(), d.close()
+        in_children(sent_along)
+        in_children(pairs, 5)
+    """,
+}
+CLOSED = {
+    "memory with a name": ("os.memfd_create('x')", "PermissionError: [Errno 1] Operation not permitted"),
+    "shared memory in no file": ("mmap.mmap(-1, MIB)", "OSError: [Errno 12] Cannot allocate memory"),
+    "shared memory of a device": (
+        "mmap.mmap(os.open('/dev/zero', os.O_RDWR), MIB)",
+        "OSError: [Errno 19] No such device",
+    ),
+    "terminals": ("os.openpty()", "FileNotFoundError: [Errno 2] No such file or directory"),
+    "a bigger buffer": (
+        "socket.socket(socket.AF_UNIX).setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MIB)",
+        "OSError: [Errno 92] Protocol not available",
+    ),
+    "a bigger pipe": (
+        "import fcntl; fcntl.fcntl(os.pipe()[0], 1031, MIB)",
+        "OSError: [Errno 38] Function not implemented",
+    ),
+}
+TIGHT = replace(QUICK, memory_bytes=96 * 2**20, processes=20)
+
+
+@pytest.fixture(scope="module")
+def unwatched():
+    """A warm parent that cannot make a control group."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("posenc_lib.grading.sandbox.cgroup._own_group", lambda controller: None)
+        parent = WarmParent()
+    with parent:
+        assert parent.cgroup.memory is None
+        yield parent
+
+
+@pytest.fixture
+def witness():
+    """A control group without a limit, which only looks on; None where none can be made."""
+    group = Cgroup()
+    yield group if group.memory is not None else None
+    group.close()
+
+
+def most_held(group: Cgroup) -> int:
+    names = ("memory.max_usage_in_bytes", "memory.peak")
+    assert group.memory is not None
+    return next(int((group.memory / name).read_text()) for name in names if (group.memory / name).exists())
+
+
+@pytest.mark.parametrize("way", WAYS_TO_HOARD)
+def test_no_memory_hides_where_no_control_group_counts_it(unwatched, witness, way):
+    cells = (HOARD, WAYS_TO_HOARD[way], "time.sleep(20)")
+    assert verdict_of(unwatched, *cells, limits=TIGHT, witness=witness) is Verdict.MEMORY_LIMIT
+    if witness is not None:
+        # Each asks for five times what is allowed, and more; it grows on while the watch takes its time.
+        assert most_held(witness) < 3 * TIGHT.memory_bytes
+
+
+def test_pipes_hold_no_more_than_the_kernel_allows_one_user(unwatched, witness):
+    cell = """
+    def pipes():
+        while True:
+            kept.append(os.pipe())
+            os.set_blocking(kept[-1][1], False)
+            with contextlib.suppress(BlockingIOError):
+                while True: os.write(kept[-1][1], bytes(65536))
+    in_children(pipes)
+    time.sleep(2)
+    print("held")
+    """
+    with unwatched.open(TIGHT) as session:
+        if witness is not None:
+            witness.add(session.pid)
+        tell(session, HOARD, TIGHT)
+        assert printed(tell(session, cell, TIGHT)) == "held"
+    if witness is not None:
+        assert most_held(witness) < 2 * TIGHT.memory_bytes
+
+
+def test_what_would_hold_memory_that_cannot_be_counted_is_closed(inside):
+    done = inside(
+        HOARD,
+        f"""
+        for cell in {[cell for cell, _ in CLOSED.values()]}:
+            try:
+                exec(cell)
+                print("done")
+            except OSError as error:
+                print(f"{{type(error).__name__}}: {{error}}")
+        """,
+    )
+    assert dict(zip(CLOSED, done.splitlines(), strict=True)) == {
+        name: error for name, (_, error) in CLOSED.items()
+    }
+
+
 # --- Where walls cannot stand ----------------------------------------------------------------------
 
 
@@ -428,6 +726,33 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(walls.NoWalls, match="No permissions to create new namespace"):
         WarmParent()
+
+
+def test_where_the_kernel_takes_no_filter_it_refuses_and_says_so():
+    """As in a container that forbids it: here by a filter that forbids filters."""
+    code = f"""
+import errno
+from posenc_lib.grading.sandbox.system_calls import calls, load
+from posenc_lib.grading.sandbox.warm import NoWalls, WarmParent
+prctl = calls("prctl 157 167", {platform.machine()!r})["prctl"]
+load([
+    (0x20, 0, 0, 0), (0x15, 0, 3, prctl), (0x20, 0, 0, 16), (0x15, 0, 1, 22),
+    (0x06, 0, 0, 0x50000 | errno.EINVAL), (0x06, 0, 0, 0x7FFF0000),
+])
+try:
+    WarmParent()
+except NoWalls as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("learners' code cannot be walled in here."), done.stderr
+    assert done.stdout.endswith("system calls cannot be filtered here: seccomp: Invalid argument\n")
+    assert "Traceback" not in done.stdout
+
+
+def test_a_kind_of_machine_without_a_list_is_refused(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert system_calls.why_not_shut() == "there is no list of them for riscv64, only for x86_64, aarch64"
 
 
 def test_unsafe_has_limits_and_no_walls(monkeypatch):

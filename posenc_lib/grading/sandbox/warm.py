@@ -70,7 +70,7 @@ class WarmParent:
                 assert process.stderr is not None
                 process.kill()
                 complaint = process.stderr.read().decode(errors="replace").strip()
-                raise NoWalls(f"learners' code cannot be walled in here. bubblewrap said: {complaint}")
+                raise NoWalls(f"learners' code cannot be walled in here. It said: {complaint}")
             self.pid = process.pid
             self.cgroup = Cgroup()
             stack.callback(self.cgroup.close)
