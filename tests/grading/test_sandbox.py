@@ -109,6 +109,8 @@ def test_what_is_there_and_what_is_not_is_said_in_plain_words(inside):
         inside(f"import importlib.util as u\nprint(all(u.find_spec(name).origin for name in {names}))")
         == "True"
     )
+    spawned = "import multiprocessing as m\nwith m.get_context('spawn').Pool(1) as p: print(p.map(abs, [-1]))"
+    assert inside(spawned) == "[1]"  # Python that is started anew finds what it needs, too.
     assert inside("import pandas") == f"ModuleNotFoundError: No module named 'pandas'. {THERE}"
 
 
