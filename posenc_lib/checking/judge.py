@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from posenc_lib.checking.messages import _
+from posenc_lib.checking.plain import as_array
 from posenc_lib.checking.report import CaseResult, Report
 from posenc_lib.checking.run import Outcome, call, run
-from posenc_lib.exercises import Case, Exercise, Mistake
+from posenc_lib.exercises import Case, Exercise, Mistake, Property
+
+SHOWN_CHARACTERS = 200
+"""Of a value, in a sentence."""
 
 
 def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> Report:
@@ -44,7 +48,8 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
         if all(result.passed for result in results):
             return Report(exercise, results)
         mistake = next((each for each in exercise.mistakes if makes(exercise, each, outcomes, cases)), None)
-        notes = () if mistake else _certain_notes(exercise, cases, outcomes)
+        first_wrong = next(number for number, result in enumerate(results) if not result.passed)
+        notes = () if mistake else _certain_notes(exercise, cases, expected, outcomes, first_wrong)
     return Report(exercise, results, mistake, notes)
 
 
@@ -81,9 +86,13 @@ def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:
     if got.kind == "malformed":
         return _("It returned something that cannot be compared: {text}.").format(text=got.text)
     text = _different_value(exercise, want.value, got.value)
-    if text is not None and exercise.kind == "value":
+    if (
+        text is not None
+        and exercise.kind == "value"
+        and (got.value is None or not isinstance(want.value, tuple))
+    ):
         # To show what was expected would be to give the answer away.
-        return _("{got!r} is not the answer.").format(got=got.value)
+        return _("{got} is not the answer.").format(got=_shown(got.value))
     return text
 
 
@@ -102,33 +111,43 @@ def _different_error(want: Outcome, got: Outcome) -> str | None:
 def _different_value(exercise: Exercise, want: Any, got: Any) -> str | None:
     if got is None:
         return _("It returned None. Does every path of the function end in a return?")
-    if isinstance(want, str) or isinstance(got, str):
-        same = isinstance(got, str) and isinstance(want, str) and got.strip().lower() == want.strip().lower()
-        return None if same else _("It returned {got!r}; {want!r} was expected.").format(got=got, want=want)
     if isinstance(want, tuple):
         return _different_parts(exercise, want, got)
-    if isinstance(want, bool):
-        same = isinstance(got, bool) and got == want
-        return None if same else _("It returned {got!r}; {want!r} was expected.").format(got=got, want=want)
+    if isinstance(want, str | bool):
+        if _in_form(exercise, want, got) == _in_form(exercise, want, want):
+            return None
+        return _("It returned {got}; {want} was expected.").format(got=_shown(got), want=_shown(want))
     return _different_array(exercise, want, got)
 
 
 def _different_parts(exercise: Exercise, want: tuple[Any, ...], got: Any) -> str | None:
-    if not isinstance(got, list | tuple) or len(got) != len(want):
-        return _("It should return {count} values, as a tuple.").format(count=len(want))
-    for number, (one, other) in enumerate(zip(want, got, strict=True), start=1):
-        text = _different_value(exercise, one, other)
-        if text is not None:
-            return _("Returned value number {number}: {text}").format(number=number, text=text)
-    return None
+    parts = _parts(got)
+    if parts is None or len(parts) != len(want):
+        return _("There should be {count} values, as a tuple.").format(count=len(want))
+    texts = [_different_value(exercise, one, other) for one, other in zip(want, parts, strict=True)]
+    wrong = [number for number, text in enumerate(texts, start=1) if text is not None]
+    if not wrong:
+        return None
+    if len(wrong) == 1:
+        which = _("Of your {count} values, number {number} is wrong.")
+    elif len(wrong) == len(want):
+        which = _("All of your {count} values are wrong.")
+    else:
+        which = _("Of your {count} values, these are wrong: numbers {numbers}.")
+    which = which.format(count=len(want), number=wrong[0], numbers=", ".join(map(str, wrong)))
+    if exercise.kind == "value":  # to say more would be to give the answer away
+        return which
+    return _("{which} Number {number}: {text}").format(which=which, number=wrong[0], text=texts[wrong[0] - 1])
 
 
 def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
+    if isinstance(got, str):
+        return _("It returned text, {got}; numbers were expected.").format(got=_shown(got))
     try:
-        expected, given = np.asarray(want), np.asarray(got)
+        expected, given = np.asarray(want), as_array(got)
     except ValueError:
         return _("It returned rows of different lengths.")
-    if given.dtype.kind not in "biufc":
+    if given is None:
         return _("It returned something that is not made of numbers.")
     if given.dtype.kind == "b" and expected.dtype.kind != "b":
         return _("It returned booleans; numbers were expected.")
@@ -138,9 +157,7 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         return _("It returned shape {got}; shape {want} was expected.").format(
             got=given.shape, want=expected.shape
         )
-    close = np.isclose(
-        given, expected, rtol=exercise.relative_tolerance, atol=exercise.absolute_tolerance, equal_nan=True
-    )
+    close = _close(exercise, expected, given)
     if close.all():
         return None
     index = tuple(int(i) for i in np.argwhere(~close)[0])
@@ -159,23 +176,176 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
     )
 
 
+def _close(exercise: Exercise, expected: np.ndarray, given: np.ndarray) -> np.ndarray:
+    close: np.ndarray = np.isclose(
+        given, expected, rtol=exercise.relative_tolerance, atol=exercise.absolute_tolerance, equal_nan=True
+    )
+    return close
+
+
+def _parts(got: Any) -> Sequence[Any] | None:
+    """The several values of an answer: a tuple or list of them, or an array."""
+    if isinstance(got, np.ndarray):
+        return list(got)
+    return got if isinstance(got, list | tuple) else None
+
+
 def _number(value: Any) -> str:
     return str(value) if value.dtype.kind in "bc" else f"{value:.6g}"
 
 
-def _certain_notes(exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """What can be said for certain of an answer whose mistake is not known."""
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + " ..."
+
+
+# --- What can be said for certain of an answer whose mistake is not known ------------------------------
+
+
+def _certain_notes(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
+    first_wrong: int,
+) -> tuple[str, ...]:
     if all(o.kind == "raised" and o.error_type == "NotImplementedError" for o in outcomes):
         return (_("The function is not written yet: it still raises NotImplementedError."),)
-    pairs = [(c, o) for c, o in zip(cases, outcomes, strict=True) if o.kind == "value"]
-    return tuple(
-        _(each.message) for each in exercise.properties if any(_breaks(each, case, o) for case, o in pairs)
-    )
+    notes = []
+    for case, want, got in zip(cases, expected, outcomes, strict=True):
+        if note := _not_finite(exercise, case, want.value, got.value):
+            notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
+            break
+    in_order = sorted(range(len(cases)), key=lambda number: number != first_wrong)
+    for prop in exercise.properties:
+        for number in in_order:
+            if _breaks(exercise, prop, cases[number], expected[number], outcomes[number]):
+                notes.append(_broken(prop, cases[number], shown=number == first_wrong))
+                break
+    return tuple(notes)
 
 
-def _breaks(prop: Any, case: Case, outcome: Outcome) -> bool:
-    try:
-        return not prop.holds(case.args, outcome.value)
-    except Exception:
-        # A value of the wrong shape or kind: the case itself says so already.
+def _broken(prop: Property, case: Case, *, shown: bool) -> str:
+    """The message; of another case than the one that the report shows, it might seem to be untrue."""
+    message = _(prop.message)
+    if shown:
+        return message
+    return _("In the case “{case}”: {message}").format(case=case.label, message=message)
+
+
+def _not_finite(exercise: Exercise, case: Case, want: Any, got: Any) -> str | None:
+    """Where the first NaN or infinity stands that has no business there."""
+    found = _first_not_finite(exercise, want, got)
+    if found is None:
+        return None
+    number, index = found
+    if np.isnan(number):
+        where = (
+            _("In the case “{case}” your answer holds NaN, “not a number”, first at index {index}.")
+            if index
+            else _("In the case “{case}” your answer is NaN, “not a number”.")
+        )
+        why = _(
+            "NaN comes out of calculations that have no result, such as 0 / 0, infinity less infinity, or "
+            "the root of a negative number."
+        )
+    else:
+        where = (
+            _("In the case “{case}” your answer holds infinity, first at index {index}.")
+            if index
+            else _("In the case “{case}” your answer is infinite.")
+        )
+        why = _(
+            "Infinity comes out of numbers that are too large, such as exp(1000), of x / 0, and of log(0)."
+        )
+    return f"{where.format(case=case.label, index=list(index))} {why}"
+
+
+def _first_not_finite(exercise: Exercise, want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:
+    """That number, and its index; a tuple's parts count as its first axis."""
+    if isinstance(want, tuple) and (parts := _parts(got)) is not None and len(parts) == len(want):
+        for number, (one, other) in enumerate(zip(want, parts, strict=True)):
+            if found := _first_not_finite(exercise, one, other):
+                return found[0], (number, *found[1])
+        return None
+    given, expected = _array_or_none(got), _array_or_none(want)
+    if given is None or (bad := ~np.isfinite(given)).sum() == 0:
+        return None
+    if expected is not None and expected.shape == given.shape:
+        bad &= ~_close(exercise, expected, given)
+    elif expected is not None and not np.isfinite(expected).all():
+        return None  # some are right, and which ones cannot be said in another shape
+    places = np.argwhere(bad)
+    return (given[tuple(places[0])], tuple(int(i) for i in places[0])) if len(places) else None
+
+
+def _breaks(exercise: Exercise, prop: Property, case: Case, want: Outcome, got: Outcome) -> bool:
+    """Whether what the property's message says is certain to be true of this value."""
+    if want.kind != "value" or got.kind != "value":
         return False
+    form = _form if prop.about == "form" else partial(_in_form, exercise)
+    value = form(want.value, got.value)
+    if value is None:
+        return False
+    try:
+        return not prop.holds(case.args, value)
+    except Exception:
+        return False
+
+
+def _form(want: Any, got: Any) -> Any:
+    """What shape and kind can be read from; None where the value is of quite another sort."""
+    if isinstance(want, tuple):
+        parts = _parts(got)
+        return parts if parts is not None and len(parts) == len(want) else None
+    if isinstance(want, str | bool):
+        own = _truth(got) if isinstance(want, bool) else None
+        return got if own is None else own
+    return _array_or_none(got)
+
+
+def _in_form(exercise: Exercise, want: Any, got: Any) -> Any:
+    """The value in the very form of the right one, of finite real numbers; None where it has another form.
+
+    What is close enough to be right is made exactly right: only what is wrong can break a property.
+    """
+    if isinstance(want, str):
+        return got.strip().lower() if isinstance(got, str) else None
+    if isinstance(want, bool):
+        return _truth(got)
+    if isinstance(want, tuple):
+        parts = _parts(got)
+        if parts is None or len(parts) != len(want):
+            return None
+        inside = tuple(_in_form(exercise, one, other) for one, other in zip(want, parts, strict=True))
+        return None if any(each is None for each in inside) else inside
+    expected, given = np.asarray(want), _array_or_none(got)
+    if (
+        given is None
+        or given.shape != expected.shape
+        or (given.dtype.kind == "b") != (expected.dtype.kind == "b")
+    ):
+        return None
+    close = _close(exercise, expected, given)
+    if not np.isfinite(given[~close]).all():
+        return None
+    value = np.where(close, expected, given)
+    if value.dtype.kind == "c" and expected.dtype.kind != "c":
+        if value.imag.any():
+            return None
+        value = value.real
+    return value if value.ndim else value.item()
+
+
+def _truth(got: Any) -> bool | None:
+    """A truth value, or an array of one; None where it is none."""
+    if isinstance(got, np.ndarray) and got.dtype.kind == "b" and got.size == 1:
+        return bool(got.item())
+    return got if isinstance(got, bool) else None
+
+
+def _array_or_none(value: Any) -> np.ndarray | None:
+    try:
+        return as_array(value)
+    except ValueError:
+        return None

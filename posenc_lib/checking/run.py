@@ -45,18 +45,18 @@ def run(answer: Callable[..., Any], cases: Iterable[Case], library: Library = "n
 
 
 def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "numpy") -> Outcome:
-    """The outcome of one call, on copies of the arguments."""
+    """The outcome of one call, on copies of the arguments; what a generator raises, the answer raised."""
     arguments = [for_library(copy.deepcopy(each), library) for each in args]
     try:
         # nbgrader takes away all points where anything stands on stderr, a warning too.
         with contextlib.redirect_stderr(sys.stdout):
             returned = answer(*arguments)
+            try:
+                return Outcome("value", value=to_plain(returned))
+            except NotPlain as error:
+                return Outcome("malformed", text=str(error))
     except Exception as error:
         return Outcome("raised", error_type=type(error).__name__, text=describe(error))
-    try:
-        return Outcome("value", value=to_plain(returned))
-    except NotPlain as error:
-        return Outcome("malformed", text=str(error))
 
 
 def for_library(value: Any, library: Library) -> Any:
@@ -70,8 +70,8 @@ def for_library(value: Any, library: Library) -> Any:
 
 def describe(error: BaseException) -> str:
     """The message, with the line of the learner's own code where it happened."""
-    here = __file__
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != here]
+    ours = (__file__, to_plain.__code__.co_filename)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename not in ours]
     if not frames:
         return str(error)
     # The first frame is the answer itself; deeper ones may be a library's.

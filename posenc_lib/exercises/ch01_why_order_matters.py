@@ -93,12 +93,9 @@ SOFTMAX = Exercise(
     reference=_softmax,
     make_cases=_softmax_cases,
     credit=((BASIC, 0.5), ("large scores", 0.5)),
+    where_not_finite="Softmax does not change when the same number is taken from every score of a row. So "
+    "take the row's largest score away before you raise: then no exponential is too large.",
     properties=(
-        Property(
-            lambda args, value: bool(np.all(np.isfinite(value))),
-            "Your weights hold NaN or infinity. Softmax does not change when the same number is taken from "
-            "every score of a row, so take away the row's largest score before you raise.",
-        ),
         Property(
             lambda args, value: bool(np.allclose(np.sum(value, axis=-1), 1.0)),
             "The weights of each row, along the last axis, must sum to 1. Yours do not.",
@@ -236,6 +233,7 @@ ATTENTION = Exercise(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[2].shape[1]),
             "The output has one row a query, and each row is as wide as a value: (queries, value_dim).",
+            about="form",
         ),
         Property(
             lambda args, value: bool(
@@ -475,6 +473,7 @@ EQUIVARIANCE_GAP = Exercise(
         Property(
             lambda args, value: np.ndim(value) == 0,
             "Return one number: the largest difference over all entries.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) >= 0)),
@@ -689,12 +688,9 @@ CAUSAL_WEIGHTS = Exercise(
     difficulty=3,
     reference=lambda scores: _masked(scores, _past(scores)),
     make_cases=_causal_cases,
+    where_not_finite="Mask the scores with minus infinity before the softmax, and take each row's largest "
+    "remaining score away before exp.",
     properties=(
-        Property(
-            lambda args, value: bool(np.all(np.isfinite(value))),
-            "Your weights hold NaN or infinity. Mask the scores with minus infinity before the softmax, "
-            "and take each row's largest remaining score away before exp.",
-        ),
         Property(
             lambda args, value: bool(np.all(np.triu(value, k=1) == 0)),
             "A token looks into its future: every weight above the diagonal must be exactly 0.",

@@ -110,8 +110,7 @@ def _frequencies_by_loop(dim: int) -> list[float]:
 
 
 def _is_geometric(args: tuple[Any, ...], value: Any) -> bool:
-    logs = np.log(np.asarray(value, dtype=np.float64))
-    return bool(np.allclose(np.diff(logs, n=2), 0, atol=1e-4))
+    return bool(np.allclose(value[1:] * value[0], value[:-1] * value[1:2], rtol=1e-4, atol=0))
 
 
 FREQUENCIES = Exercise(
@@ -129,6 +128,7 @@ FREQUENCIES = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[0] // 2,),
             "There must be dim/2 frequencies: one for each (sin, cos) pair, not one for each column.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.isclose(np.ravel(value)[0], 1.0)),
@@ -575,6 +575,7 @@ ENCODE = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[1],),
             "A row must have dim numbers: a sine and a cosine for each of the dim/2 pairs.",
+            about="form",
         ),
         Property(
             lambda args, value: args[0] != 0 or bool(np.allclose(value, np.arange(args[1]) % 2)),
@@ -758,12 +759,13 @@ SINUSOIDAL = Exercise(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[1]),
             "The table must have a row for each position and a column for each of the dim columns.",
+            about="form",
         ),
         _ON_THE_CIRCLE,
         Property(
             _far_is_exact,
-            "Far positions must be as exact as near ones. At position 1,000,000 a float32 angle is off by "
-            "up to some 0.06 rad: compute the angles in float64.",
+            "Far positions must be as exact as near ones. At position 1,000,000 an angle in float32 is off "
+            "by up to some 0.06 rad, one in float64 is not.",
         ),
     ),
     mistakes=(
@@ -831,6 +833,7 @@ TO_SPLIT = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape must stay as it is: only the order of the columns changes.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.allclose(np.sort(value, axis=1), np.sort(args[0], axis=1))),
@@ -962,6 +965,7 @@ ADD_POSITIONS = Exercise(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape must stay (batch, seq_len, dim): a vector is added to each token, nothing is "
             "appended.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.any(args[0])) or bool(np.allclose(value[0], value[-1])),

@@ -94,6 +94,7 @@ SHIFT_MATRIX = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[1], args[1]),
             "The matrix must have dim rows and dim columns.",
+            about="form",
         ),
         Property(
             lambda args, value: args[0] != 0 or bool(np.allclose(value, np.eye(args[1]))),
@@ -264,6 +265,7 @@ SHIFT_ROWS = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape must stay as it is: each row moves to another position, and keeps its width.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(
@@ -425,6 +427,7 @@ EXTEND_TABLE = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[1], args[0].shape[1]),
             "The table must have n rows, and as many columns as the rows that are given.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.allclose(value[: len(args[0])], args[0][: args[1]], atol=1e-6)),
@@ -916,6 +919,7 @@ FOUR_TERMS = Exercise(
         Property(
             lambda args, value: np.shape(value) == (4, len(args[0]), len(args[0])),
             "Return four terms, each with a row for every query and a column for every key: (4, n, n).",
+            about="form",
         ),
         Property(
             lambda args, value: bool(

@@ -103,6 +103,7 @@ STRETCH = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[1], args[0].shape[1]),
             "The stretched table has a row for each of the length positions, and as many columns as before.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.allclose(value[0], args[0][0])),
@@ -230,6 +231,7 @@ INTERPOLATED_POSITIONS = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[0],),
             "There is one position for each token of the text.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) < args[1])),
@@ -482,15 +484,13 @@ FAR_GAP = Exercise(
     difficulty=3,
     reference=_parts(),
     make_cases=_far_gap_cases,
+    where_not_finite="Some windows end early and hold NaN after their end: leave those entries out of both "
+    "means.",
     properties=(
         Property(
             lambda args, value: np.ndim(value) == 0,
             "Return one number: a mean less another mean.",
-        ),
-        Property(
-            lambda args, value: bool(np.isfinite(value)),
-            "The result is NaN. Some windows end early and hold NaN after their end: leave those entries out "
-            "of both means.",
+            about="form",
         ),
     ),
     mistakes=(
@@ -639,13 +639,8 @@ BLOCKS_AND_SLIDING = Exercise(
     difficulty=3,
     reference=lambda losses, window: (_in_blocks(losses, window), _in_sliding(losses, window)),
     make_cases=_context_cases,
-    properties=(
-        Property(
-            lambda args, value: all(np.isfinite(each) for each in value),
-            "A result is NaN: you read a loss with more context than there are tokens before the token. "
-            "Token t has t tokens before it.",
-        ),
-    ),
+    where_not_finite="The losses hold NaN where a token would need more context than there is: token t has t "
+    "tokens before it. Do you read one of those?",
     mistakes=(
         Mistake(
             "swapped",
@@ -1055,6 +1050,7 @@ VERDICT = Exercise(
         Property(
             lambda args, value: value in ("breaks", "holds", "gains"),
             "Return one of the three words: breaks, holds or gains.",
+            about="form",
         ),
     ),
     mistakes=(

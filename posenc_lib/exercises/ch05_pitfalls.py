@@ -247,6 +247,7 @@ POSITIONS_FROM_MASK = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "There must be one position for each element of the mask, padding included.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) >= 0)),
@@ -419,18 +420,15 @@ PADDED_WEIGHTS = Exercise(
     difficulty=3,
     reference=_padded_weights,
     make_cases=_padded_score_cases,
+    where_not_finite="Mask before the softmax, and mind the sentence of padding alone: there is nothing to "
+    "share out, so all its weights are 0.",
     properties=(
-        Property(
-            lambda args, value: bool(np.all(np.isfinite(value))),
-            "Your weights hold NaN or infinity. Mask before the softmax, and mind the sentence of padding "
-            "alone: there is nothing to share out, so all its weights are 0.",
-        ),
         Property(
             lambda args, value: bool(np.all(np.where(args[1][:, None, :] == 0, value, 0) == 0)),
             "Padding still gets weight. Its weight must be exactly 0, for every query.",
         ),
         Property(
-            lambda args, value: bool(np.allclose(np.sum(value, axis=-1), args[1].any(axis=-1)[:, None])),
+            lambda args, value: bool(np.allclose(np.sum(value, axis=-1)[args[1].any(axis=-1)], 1.0)),
             "The weights of each query must sum to 1 wherever its sentence has a token.",
         ),
     ),
@@ -651,6 +649,7 @@ ATTEND_WITH_CACHE = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "There must be one row for each new token, as wide as a value.",
+            about="form",
         ),
     ),
     mistakes=(
@@ -859,14 +858,19 @@ SERVE = Exercise(
     make_cases=_call_cases,
     properties=(
         Property(
-            lambda args, value: len(value[0]) == len(args[1]),
+            lambda args, value: np.ndim(value[1]) > 0 or len(value[0]) == len(args[1]),
             "There must be one table for each call, in the order of the calls.",
+            about="form",
         ),
         Property(
-            lambda args, value: all(
-                np.shape(table) == tuple(call[:2]) for table, call in zip(value[0], args[1], strict=True)
+            lambda args, value: (
+                np.ndim(value[1]) > 0
+                or all(
+                    np.shape(table) == tuple(call[:2]) for table, call in zip(value[0], args[1], strict=True)
+                )
             ),
             "A call for (length, dim, base) must get a table of shape (length, dim).",
+            about="form",
         ),
     ),
     mistakes=(
@@ -1143,15 +1147,13 @@ HALF_TABLE = Exercise(
     make_cases=_half_cases,
     # Float16 holds numbers near 1 to 2.4e-4.
     absolute_tolerance=5e-4,
+    where_not_finite="Float16 ends at 65504: a larger position becomes infinity in it, and infinity has no "
+    "sine. Cast the finished table, not the positions.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[1]),
             "The table must have a row for each position and dim columns.",
-        ),
-        Property(
-            lambda args, value: bool(np.all(np.isfinite(value))),
-            "Your table holds NaN. Float16 ends at 65504, so a position above that becomes infinity, and "
-            "infinity has no sine. Cast the finished table, not the positions.",
+            about="form",
         ),
     ),
     mistakes=(

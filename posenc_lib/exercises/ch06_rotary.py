@@ -77,6 +77,7 @@ TURN_PAIR = Exercise(
         Property(
             lambda args, value: np.shape(value) == (2,),
             "A pair goes in and a pair comes out: return two numbers.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.isclose(np.linalg.norm(value), np.linalg.norm(args[0]), rtol=1e-4)),
@@ -298,6 +299,7 @@ APPLY_ROTARY = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape must stay (n, head_dim): what does not turn passes through.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(
@@ -313,8 +315,8 @@ APPLY_ROTARY = Exercise(
         ),
         Property(
             _far_is_exact,
-            "Far positions must be as exact as near ones. At position 1,000,000 a float32 angle is off by "
-            "up to some 0.06 rad: compute the angles in float64.",
+            "Far positions must be as exact as near ones. At position 1,000,000 an angle in float32 is off "
+            "by up to some 0.06 rad, one in float64 is not.",
         ),
     ),
     mistakes=(
@@ -607,6 +609,7 @@ IS_RELATIVE = Exercise(
         Property(
             lambda args, value: isinstance(value, bool),
             "Answer with True or False.",
+            about="form",
         ),
     ),
     mistakes=(
@@ -738,6 +741,7 @@ TO_HALF = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape must stay (heads * head_dim, width): only the order of the rows changes.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(
@@ -914,6 +918,7 @@ CACHED_SCORES = Exercise(
             lambda args, value: np.shape(value) == (len(args[0]), len(args[2]) + len(args[1])),
             "There is one row for each new query, and one column for each key: those of the cache first, the "
             "new ones after them.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(
@@ -1149,6 +1154,7 @@ SCALED_FREQUENCIES = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[1] // 2,),
             "There must be dim/2 frequencies, one for each pair.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(

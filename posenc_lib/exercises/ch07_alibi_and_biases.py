@@ -206,6 +206,7 @@ OFFSET_ONLY = Exercise(
         Property(
             lambda args, value: isinstance(value, bool),
             "Return True or False: whether the bias depends on the offset alone.",
+            about="form",
         ),
     ),
     mistakes=(
@@ -358,6 +359,7 @@ RELATIVE_SHIFT = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "The shape stays (queries, keys): each row slides to the left inside it.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.allclose(np.asarray(value)[-1], args[0][-1])),
@@ -554,6 +556,7 @@ T5_BUCKET = Exercise(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
             "There is one bucket for each offset, so the shape must stay.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all((np.asarray(value) >= 0) & (np.asarray(value) < args[1]))),
@@ -730,13 +733,14 @@ ALIBI_SLOPES = Exercise(
         Property(
             lambda args, value: np.shape(value) == (args[0],),
             "There is one slope for each head.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all((np.asarray(value) > 0) & (np.asarray(value) < 1))),
             "Every slope lies between 0 and 1.",
         ),
         Property(
-            lambda args, value: len(set(np.round(value, 12))) == args[0],
+            lambda args, value: len(set(value.tolist())) == args[0],
             "No two heads have the same slope.",
         ),
     ),
@@ -900,6 +904,7 @@ ALIBI_BIAS = Exercise(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[1], args[2]),
             "The shape is (heads, queries, keys): one matrix for each head.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) <= 0)),
@@ -1153,15 +1158,13 @@ SLOPE_OF = Exercise(
     difficulty=3,
     reference=_slope_of,
     make_cases=_weight_cases,
+    where_not_finite="Far weights of a steep head are exactly 0, and have no logarithm: measure where the "
+    "weights are large.",
     properties=(
         Property(
             lambda args, value: np.ndim(value) == 0,
             "Return one number: the slope of this head.",
-        ),
-        Property(
-            lambda args, value: bool(np.isfinite(value)),
-            "The slope came out infinite or as NaN. Far weights of a steep head are exactly 0, and have no "
-            "logarithm: measure where the weights are large.",
+            about="form",
         ),
         Property(
             lambda args, value: bool(value > -1e-9),

@@ -32,6 +32,10 @@ class Property:
     holds: Callable[[tuple[Any, ...], Any], bool]
     """From (arguments of the case, returned value) to whether it holds."""
     message: str
+    about: Literal["numbers", "form"] = "numbers"
+    """What it looks at. Numbers: it is only asked of a value in the form of the right one (an array of its
+    shape), made of finite numbers, with what is close enough to be right made exactly right. Form: it is
+    asked whatever the shape and the numbers are."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Exercise:
     alternatives: tuple[Callable[..., Any], ...] = ()
     """Right answers that are written differently; the tests hold that they pass."""
     properties: tuple[Property, ...] = ()
+    where_not_finite: str = ""
+    """Advice for whoever returns NaN or infinity where a number should be; the judge says where it stands."""
     kind: Literal["function", "value"] = "function"
     """A value is handed over as it is: a predicted number, say. Its reference takes no argument."""
     array_library: Literal["numpy", "torch"] = "numpy"

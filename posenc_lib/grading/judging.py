@@ -506,27 +506,14 @@ def _outcome(reply: Any) -> Outcome:
     match reply:
         case ["value", value, str(), str()]:
             try:
-                plain = decode(value)
-            except (ValueError, OverflowError) as error:
+                return Outcome("value", value=decode(value))
+            except ValueError as error:
                 return Outcome("malformed", text=_storable(str(error)))
-            if _long_text(plain):
-                return Outcome(
-                    "malformed", text=_("a text of more than {n} characters").format(n=TEXT_CHARACTERS)
-                )
-            return Outcome("value", value=plain)
         case ["raised", None, str(error_type), str(text)]:
             return Outcome("raised", error_type=_storable(error_type[:100]), text=_storable(text))
         case ["malformed", None, str(), str(text)]:
             return Outcome("malformed", text=_storable(text))
     return Outcome("malformed", text="the reply is no outcome of a call")
-
-
-def _long_text(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) > TEXT_CHARACTERS
-    if isinstance(value, dict):
-        return len(repr(value)) > TEXT_CHARACTERS
-    return isinstance(value, list | tuple) and any(_long_text(each) for each in value)
 
 
 def _storable(text: str, most: int | None = TEXT_CHARACTERS) -> str:

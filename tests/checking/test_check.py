@@ -118,8 +118,8 @@ def test_objects_that_lie_about_equality_are_no_plain_data():
         def __eq__(self, other):
             return True
 
-    with pytest.raises(NotPlain):
-        to_plain(Liar(3.0))
+    assert type(to_plain(Liar(3.0))) is float
+    assert to_plain(Liar(3.0)) != 4.0
     assert type(to_plain(np.ones(3).view(LyingArray))) is np.ndarray
     with pytest.raises(NotPlain):
         to_plain(np.array([object()]))

@@ -233,7 +233,7 @@ class Learner:
         try:
             return call(answer, args, library)
         except BaseException as error:
-            # SystemExit and its kin; and what a returned object raised while it was made plain data.
+            # SystemExit and its kin.
             return Outcome("raised", error_type=type(error).__name__, text=_told(error))
 
     def _argument(self, index: int, library: Library) -> Callable[..., Any]:

@@ -42,6 +42,7 @@ FIRST_USER_ID = 0x70000000
 
 _LIBRARY = Path(posenc_lib.__file__).parent
 _SHARED = (
+    "checking/messages.py",
     "checking/plain.py",
     "checking/run.py",
     "grading/__init__.py",
