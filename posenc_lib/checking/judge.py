@@ -5,6 +5,7 @@ It sees plain data only, so it can stand in another process than the answer.
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -18,8 +19,10 @@ from posenc_lib.checking.report import CaseResult, Report
 from posenc_lib.checking.run import Outcome, call, run
 from posenc_lib.exercises import Case, Exercise, Mistake, Property
 
-SHOWN_CHARACTERS = 200
-"""Of a value, in a sentence."""
+_BRIEF = reprlib.Repr()
+"""Writes a value into a sentence, whatever its size."""
+_BRIEF.maxlist = _BRIEF.maxtuple = 16
+_BRIEF.maxstring = _BRIEF.maxother = 200
 
 
 def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> Report:
@@ -186,7 +189,7 @@ def _close(exercise: Exercise, expected: np.ndarray, given: np.ndarray) -> np.nd
 def _parts(got: Any) -> Sequence[Any] | None:
     """The several values of an answer: a tuple or list of them, or an array."""
     if isinstance(got, np.ndarray):
-        return list(got)
+        return list(got) if got.ndim > 1 else got.tolist()
     return got if isinstance(got, list | tuple) else None
 
 
@@ -195,8 +198,7 @@ def _number(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + " ..."
+    return _BRIEF.repr(value)
 
 
 # --- What can be said for certain of an answer whose mistake is not known ------------------------------
@@ -213,7 +215,7 @@ def _certain_notes(
         return (_("The function is not written yet: it still raises NotImplementedError."),)
     notes = []
     for case, want, got in zip(cases, expected, outcomes, strict=True):
-        if note := _not_finite(exercise, case, want.value, got.value):
+        if note := _not_finite(case, want.value, got.value):
             notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
             break
     in_order = sorted(range(len(cases)), key=lambda number: number != first_wrong)
@@ -233,9 +235,9 @@ def _broken(prop: Property, case: Case, *, shown: bool) -> str:
     return _("In the case “{case}”: {message}").format(case=case.label, message=message)
 
 
-def _not_finite(exercise: Exercise, case: Case, want: Any, got: Any) -> str | None:
+def _not_finite(case: Case, want: Any, got: Any) -> str | None:
     """Where the first NaN or infinity stands that has no business there."""
-    found = _first_not_finite(exercise, want, got)
+    found = _first_not_finite(want, got)
     if found is None:
         return None
     number, index = found
@@ -261,20 +263,21 @@ def _not_finite(exercise: Exercise, case: Case, want: Any, got: Any) -> str | No
     return f"{where.format(case=case.label, index=list(index))} {why}"
 
 
-def _first_not_finite(exercise: Exercise, want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:
+def _first_not_finite(want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:
     """That number, and its index; a tuple's parts count as its first axis."""
     if isinstance(want, tuple) and (parts := _parts(got)) is not None and len(parts) == len(want):
         for number, (one, other) in enumerate(zip(want, parts, strict=True)):
-            if found := _first_not_finite(exercise, one, other):
+            if found := _first_not_finite(one, other):
                 return found[0], (number, *found[1])
         return None
     given, expected = _array_or_none(got), _array_or_none(want)
-    if given is None or (bad := ~np.isfinite(given)).sum() == 0:
+    if given is None or np.isfinite(given).all():
         return None
+    bad = ~np.isfinite(given)
     if expected is not None and expected.shape == given.shape:
-        bad &= ~_close(exercise, expected, given)
+        bad &= np.isfinite(expected) | np.isnan(given)
     elif expected is not None and not np.isfinite(expected).all():
-        return None  # some are right, and which ones cannot be said in another shape
+        bad = np.isnan(given)  # some infinities are right, and in another shape nobody knows which
     places = np.argwhere(bad)
     return (given[tuple(places[0])], tuple(int(i) for i in places[0])) if len(places) else None
 

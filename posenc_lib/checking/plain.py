@@ -19,15 +19,19 @@ MAX_DEPTH = 40
 """How deep lists and tuples may lie in one another; NumPy takes 64 levels and axes together."""
 MAX_AXES = 16
 MOST_ELEMENTS = 2**20
-"""Numbers in one value; the largest right answer has 4000."""
-ITEM = 8
-"""An item of a list needs the room of so many numbers of an array."""
+"""Numbers in one value; the largest right answer has 4000, as lists in a list 5000 items."""
+ITEM = 64
+"""An item of a list takes the room, and the judge's time, of so many numbers of an array."""
 MOST_CHARACTERS = 1000
 """Of one text."""
 MOST_BITS = 1023
 """Of a whole number: more than that is beyond any float."""
 
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c8|c16)")
+
+
+_SEQUENCES = frozenset((list, tuple))
+_NUMBERS = frozenset((bool, int, float, complex, np.ndarray))
 
 
 class NotPlain(TypeError):
@@ -238,6 +242,10 @@ def as_array(value: Any) -> np.ndarray | None:
 
 
 def _numbers_alone(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(_numbers_alone(each) for each in value)
-    return isinstance(value, bool | int | float | complex | np.ndarray)
+    if type(value) not in _SEQUENCES:
+        return type(value) in _NUMBERS
+    kinds = set(map(type, value))
+    return kinds <= _NUMBERS or (
+        kinds <= _NUMBERS | _SEQUENCES
+        and all(_numbers_alone(each) for each in value if type(each) in _SEQUENCES)
+    )

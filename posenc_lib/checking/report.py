@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib.checking.messages import _
+from posenc_lib.checking.plain import as_array
 from posenc_lib.exercises import Exercise, Mistake
 
 
@@ -140,11 +141,10 @@ def _comparable(expected: Any, got: Any) -> tuple[np.ndarray, np.ndarray] | None
     if isinstance(expected, tuple):
         return None  # several values: a sentence says which is wrong
     try:
-        arrays = [np.asarray(each) for each in (expected, got)]
+        want, have = as_array(expected), as_array(got)
     except ValueError:
         return None
-    want, have = arrays
-    if want.shape != have.shape or any(each.dtype.kind not in "biuf" for each in arrays):
+    if want is None or have is None or want.shape != have.shape or "c" in want.dtype.kind + have.dtype.kind:
         return None
     if want.ndim == 0 or want.shape[-1] < 3 or want.size < 4:
         return None

@@ -16,10 +16,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from posenc_lib.grading.grades import SubmissionGrade, Verdict
-from tests.grading.samples import Sample, by_name, graded, samples, solved
+from tests.checking import forms
+from tests.grading.conftest import model_answers, submission
+from tests.grading.samples import USUAL, Sample, by_name, graded, samples, solved
 
 HONEST = samples("honest")
 Notebook = dict[str, Any]
+HEAD = "import math\nimport numpy as np"
 
 
 @pytest.mark.parametrize("sample", HONEST, ids=lambda each: each.name)
@@ -32,6 +35,35 @@ def assert_all_right(grade: SubmissionGrade) -> None:
     assert {name: each.feedback for name, each in found.items() if each.verdict is not Verdict.RIGHT} == {}
     assert grade.points == grade.max_points
     json.dumps(grade.to_json(), ensure_ascii=False).encode()
+
+
+# --- The right thing in another form: `check` takes the same, in tests/checking/test_forms.py ------------
+
+FORMS = {
+    "interpolated_positions": ("ARRAYS", tuple(forms.ARRAYS)[0::2]),
+    "stretch": ("ARRAYS", tuple(forms.ARRAYS)[1::2]),
+    "far_gap": ("NUMBERS", tuple(forms.NUMBERS)),
+    "blocks_and_sliding": ("TUPLES", tuple(forms.TUPLES)),
+    "early_share": ("TUPLES", tuple(forms.TUPLES)),
+    "forgets": ("TRUTHS", tuple(forms.TRUTHS)),
+    "verdict": ("TEXTS", tuple(forms.TEXTS)),
+}
+MOST_FORMS = max(len(names) for _, names in FORMS.values())
+
+
+@pytest.mark.parametrize("number", range(MOST_FORMS))
+def test_a_right_answer_loses_nothing_in_any_form(grader, number):
+    """All of a chapter in other forms at once: numbers, arrays, tuples, truths, texts, a value."""
+    chapter = "04-extrapolation"
+    model = [cell.source for cell in model_answers(chapter).cells if "### BEGIN SOLUTION" in cell.source]
+    last = []
+    for name, (kind, names) in FORMS.items():
+        form = f"{kind}[{names[number % len(names)]!r}]"
+        last.append(
+            f"{name} = {form}({name})" if name == "early_share" else f"{name} = changed({name}, {form})"
+        )
+    work = submission(Path(forms.__file__).read_text(), HEAD, *model, "\n".join(last))
+    assert_all_right(grader.grade(work, student="ada", assignment=chapter, seed=number, limits=USUAL))
 
 
 def test_there_are_enough_of_them():

@@ -1,6 +1,6 @@
 # A result far bigger than what was asked for.
 # attacks: frequencies
-# verdict: output limit
+# verdict: malformed
 # %% frequencies
 def frequencies(dim):
     return np.zeros(4 * 2**20)

@@ -1,6 +1,6 @@
 # A list that contains itself.
 # attacks: frequencies
-# verdict: error
+# verdict: malformed
 # %% frequencies
 def frequencies(dim):
     rates = []

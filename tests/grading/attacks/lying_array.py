@@ -1,6 +1,6 @@
 # An object that becomes an array only when it is asked to, and could choose which.
 # attacks: frequencies
-# verdict: malformed
+# verdict: wrong
 # %% frequencies
 class Late:
     def __array__(self, *args, **kwargs):

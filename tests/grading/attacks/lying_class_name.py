@@ -1,6 +1,6 @@
 # A class that pretends to belong to torch, and hands out another array each time it is asked.
 # attacks: frequencies
-# verdict: wrong
+# verdict: malformed
 # %% frequencies
 class Tensor:
     __module__ = "torch"

@@ -1,6 +1,6 @@
 # A float that equals everything.
 # attacks: longest_wavelength
-# verdict: malformed
+# verdict: wrong
 # %% longest_wavelength
 class Agreeable(float):
     __eq__ = __lt__ = __le__ = __gt__ = __ge__ = lambda self, other: True

@@ -1,6 +1,6 @@
 # A list of columns that lies about its length and its elements.
 # attacks: wrong_columns
-# verdict: malformed
+# verdict: wrong
 # %% wrong_columns
 class Columns(list):
     __eq__ = lambda self, other: True

@@ -1,6 +1,6 @@
 # A tensor whose comparisons are always true.
 # attacks: add_positions
-# verdict: malformed
+# verdict: wrong
 # %% add_positions
 class Agreeable(torch.Tensor):
     @classmethod

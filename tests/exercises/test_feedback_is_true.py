@@ -1,0 +1,214 @@
+"""No exercise tells a learner what is not so: each right result is spoiled in many ways, and judged.
+
+A sentence about a property is untrue where the value breaks it only by being NaN, or by its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from posenc_lib.checking import Outcome, Report, judge, run
+from posenc_lib.checking.judge import right_outcomes
+from posenc_lib.checking.plain import NotPlain, to_plain
+from posenc_lib.exercises import Exercise, all_exercises, exercise
+
+every_exercise = pytest.mark.parametrize("asked", all_exercises(), ids=lambda e: e.id)
+
+
+def judged(asked: Exercise, spoil: Callable[[Any], Any], which: slice = slice(None)) -> Report:
+    """The report on the right results, spoiled in these cases where that changes anything."""
+    outcomes = list(right_outcomes(asked, 0)[1])
+    for number in range(len(outcomes))[which]:
+        right = outcomes[number].value
+        try:
+            outcomes[number] = Outcome("value", value=to_plain(spoil(right)))
+        except NotPlain as error:
+            outcomes[number] = Outcome("malformed", text=str(error))
+        if right_form(right, outcomes[number].value):
+            outcomes[number] = Outcome("value", value=right)
+    return judge(asked, outcomes)
+
+
+def right_form(right: Any, spoiled: Any) -> bool:
+    """Whether only numbers differ, and all are finite."""
+    if isinstance(right, tuple | str | bool):
+        return False
+    try:
+        array = np.asarray(spoiled)
+    except ValueError:
+        return False
+    return array.dtype.kind in "iuf" and array.shape == np.shape(right) and bool(np.isfinite(array).all())
+
+
+def told(asked: Exercise, report: Report) -> set[str]:
+    """What the properties are about whose messages a learner reads."""
+    return {each.about for each in asked.properties if each.message in str(report)}
+
+
+def with_number(place: str, number: float) -> Callable[[Any], Any]:
+    """A result with this number in the first place, the last one, or everywhere."""
+
+    def spoil(value: Any) -> Any:
+        if isinstance(value, tuple):
+            chosen = {"first": value[:1], "last": value[-1:], "everywhere": value}[place]
+            return tuple(spoil(each) if any(each is one for one in chosen) else each for each in value)
+        if isinstance(value, str | bool):
+            return number
+        array = np.array(value, dtype=float)
+        array.reshape(-1)[{"first": slice(1), "last": slice(-1, None), "everywhere": slice(None)}[place]] = (
+            number
+        )
+        return array
+
+    return spoil
+
+
+THREE_PRODUCTS, REACH = "03-relative-position.three_products", "07-alibi-and-biases.reach"
+LAST, EACH = slice(-1, None), slice(None)
+
+
+@every_exercise
+def test_what_is_not_finite_is_told_as_such_and_nothing_else_is(asked):
+    of_numbers = not isinstance(asked_for(asked), str | bool)
+    for place, number, word, which in (
+        ("first", np.nan, "NaN", EACH),
+        ("everywhere", np.nan, "NaN", EACH),
+        ("last", np.nan, "NaN", LAST),
+        ("last", np.inf, "infini", EACH),
+        ("everywhere", -np.inf, "infini", LAST),
+    ):
+        report = judged(asked, with_number(place, number), which)
+        assert not report.passed
+        if report.mistake is None:
+            assert word in report.notes[0]
+            assert told(asked, report) <= (set() if of_numbers else {"form"})
+        assert report.mistake is None or np.isnan(number) or asked.function == "alibi_bias", report
+
+
+def asked_for(asked: Exercise) -> Any:
+    return right_outcomes(asked, 0)[1][0].value
+
+
+def first(value: Any) -> Any:
+    """The first number or array of a result."""
+    if isinstance(value, str | bool | tuple) and not value:
+        return 1.0
+    return 1.0 if isinstance(value, str | bool) else first(value[0]) if isinstance(value, tuple) else value
+
+
+FORMS: tuple[Callable[[Any], Any], ...] = (
+    lambda value: None,
+    lambda value: "nothing",
+    lambda value: {"a": 1.0},
+    lambda value: [[1.0], [1.0, 2.0]],
+    lambda value: [1.0, "two", None],
+    lambda value: [],
+    lambda value: np.zeros((0, 7)),
+    lambda value: np.ones((*np.shape(first(value)), 2), dtype=bool),
+    lambda value: np.asarray(first(value)) + 3j,
+    lambda value: np.asarray(first(value))[..., None] - 5.0,
+    lambda value: -np.asarray(first(value))[None],
+    lambda value: -3.0,
+    lambda value: np.array([-3.0]),
+    lambda value: (*value, 9.0) if isinstance(value, tuple) else np.full(np.size(value) + 1, -2),
+    lambda value: (value, value, value, value),
+    lambda value: 10**400,
+)
+
+
+@every_exercise
+def test_another_form_breaks_no_property_of_numbers(asked):
+    for number, form in enumerate(FORMS):
+        report = judged(asked, form)
+        if not report.passed and report.mistake is None:
+            assert "numbers" not in told(asked, report), f"form {number}: {report}"
+            assert "NaN" not in str(report)
+            assert "infini" not in str(report)
+
+
+@every_exercise
+def test_what_is_close_enough_breaks_no_property(asked):
+    """One case is wrong; in the others everything is within the tolerance, and nothing is said of them."""
+
+    def nearly(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(nearly, value))
+        if isinstance(value, str | bool):
+            return value
+        noise = np.where(np.arange(np.size(value)) % 2, 0.9, -0.9).reshape(np.shape(value))
+        return np.asarray(value) + noise * asked.absolute_tolerance
+
+    right = right_outcomes(asked, 0)[1]
+    outcomes = [Outcome("value", value=nearly(each.value)) for each in right]
+    assert judge(asked, outcomes).passed
+    if asked.kind == "function":
+        outcomes[0] = Outcome("value", value="nothing")
+        report = judge(asked, outcomes)
+        assert "numbers" not in told(asked, report), str(report)
+
+
+def test_a_softmax_without_the_largest_score_taken_away_is_told_of_its_nan():
+    def by_the_root_of_squares(scores):
+        raised = np.exp(scores)
+        return raised / np.sqrt((raised**2).sum(axis=-1, keepdims=True))
+
+    asked = exercise("01-why-order-matters.softmax")
+    with np.errstate(all="ignore"):
+        report = judge(asked, run(by_the_root_of_squares, asked.cases()))
+    text = str(report)
+    assert (
+        "In the case “scores around 1000” your answer holds NaN, “not a number”, first at index [0]." in text
+    )
+    assert "No weight can be negative" not in text
+    assert "must sum to 1" in text  # the rows of the first case do not
+
+
+def test_what_holds_for_the_answer_is_told_beside_a_nan_elsewhere():
+    asked = exercise("07-alibi-and-biases.alibi_bias")
+
+    def upside_down(slopes, queries, keys, causal):
+        return -asked.reference(slopes, queries, keys, causal)
+
+    report = judge(asked, run(upside_down, asked.cases()))
+    assert "no number of the bias is above 0" in str(report) or report.mistake
+
+
+def test_the_right_infinities_are_not_told():
+    asked = exercise("07-alibi-and-biases.alibi_bias")
+    right = asked.reference
+    report = judge(asked, run(lambda *args: right(*args) * 2 - 7, asked.cases()))
+    assert not report.passed
+    assert "infini" not in str(report)
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "words"),
+    [
+        (THREE_PRODUCTS, lambda a, b, c: (a, b + 1, c), "Of your 3 values, number 2 is wrong."),
+        (THREE_PRODUCTS, lambda a, b, c: [a + 1, b, "c"], "these are wrong: numbers 1, 3."),
+        (THREE_PRODUCTS, lambda a, b, c: (0, 0, 0), "All of your 3 values are wrong."),
+        (THREE_PRODUCTS, lambda a, b, c: (a, b), "There should be 3 values"),
+        (THREE_PRODUCTS, lambda a, b, c: (a, b, np.nan), "number 3 is wrong"),
+        (REACH, lambda a, b: (a, b + 1), "Of your 2 values, number 2 is wrong."),
+        (REACH, lambda a, b: np.array([a + 1, b]), "Of your 2 values, number 1 is wrong."),
+        ("01-why-order-matters.distinct_rows", lambda a, b: (a, 0), "number 2 is wrong"),
+        ("04-extrapolation.early_share", lambda a, b: (a, [b]), "number 2 is wrong"),
+    ],
+)  # fmt: skip
+def test_of_several_values_the_wrong_one_is_named_and_no_right_one_is_told(exercise_id, answer, words):
+    asked = exercise(exercise_id)
+    right = asked.reference()
+    report = judge(asked, run(lambda: answer(*right), asked.cases()))
+    text = str(report)
+    assert report.mistake or words in text
+    assert not any(repr(each) in text.replace(words, "") for each in right if len(repr(each)) > 1)
+
+
+def test_of_several_returned_values_the_wrong_one_is_named_with_what_was_expected():
+    asked = exercise("04-extrapolation.blocks_and_sliding")
+    report = judge(asked, run(lambda *args: (asked.reference(*args)[0], 7.0), asked.cases()))
+    assert "Of your 2 values, number 2 is wrong. Number 2: It returned 7; " in str(report)
