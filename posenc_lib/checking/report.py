@@ -113,10 +113,12 @@ class Report:
 
 MOST_ROWS, MOST_COLUMNS = 12, 16
 """More cells than that are too small to tell apart; the part around the first wrong one is drawn."""
-CELL = 16
+CELL = 18
+CORNER = 5.5
+"""From the middle of a cell's cross to its two nearest edges."""
 LABEL_WIDTH = 64
 LINES_WIDTH, LINES_HEIGHT = 300, 90
-CROSS = 'stroke="var(--pst-color-danger, #d33)" stroke-width="2"'
+CROSS = 'stroke="var(--pst-color-danger, #d33)" stroke-width="1.8"'
 
 
 def _picture(exercise: Exercise, result: CaseResult) -> str:
@@ -165,7 +167,8 @@ def _heat_maps(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
         f'<text x="{right}" y="12">{escape(_("expected"))}</text>',
         *_cells(shade_got, 0, 18),
         *_cells(shade_want, right, 18),
-        *(_cross(c * CELL + CELL / 2, r * CELL + CELL / 2 + 18, CELL / 2 - 3) for r, c in np.argwhere(wrong)),
+        # In the upper right corner: what was returned is to be seen, and compared.
+        *(_cross((c + 1) * CELL - CORNER, r * CELL + 18 + CORNER, CORNER - 3) for r, c in np.argwhere(wrong)),
     ]
     alt = _(
         "Two heat maps side by side: what your code returned, and what was expected. "

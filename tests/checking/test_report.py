@@ -39,6 +39,20 @@ def test_a_table_is_two_heat_maps_with_the_wrong_cells_crossed():
     assert [text.text for text in svg.findall("text")] == ["yours", "expected"]
 
 
+def test_a_cross_leaves_most_of_its_cell_to_be_seen():
+    wrong = (2, 3)
+    svg = picture(WANT, spoiled(WANT, wrong))
+    [cross] = svg.findall("circle")
+    x, y, radius = (float(cross.get(name)) for name in ("cx", "cy", "r"))
+    cell = svg.findall("rect")[wrong[0] * 4 + wrong[1]]
+    left, top, side = (float(cell.get(name)) for name in ("x", "y", "width"))
+    assert left <= x - radius
+    assert x + radius <= left + side + 1
+    assert top <= y - radius
+    assert y + radius <= top + side + 1
+    assert np.pi * radius**2 < side**2 / 3
+
+
 def test_a_row_is_two_lines_with_the_wrong_points_crossed():
     svg = picture(np.arange(5.0), spoiled(np.arange(5.0), (3,)))
     assert len(svg.findall("polyline")) == 2
