@@ -47,7 +47,7 @@ class _Room:
     def take(self, elements: int) -> None:
         self.left -= elements
         if self.left < 0:
-            raise NotPlain(_("it holds more than {n} elements").format(n=MOST_ELEMENTS // ITEM))
+            raise NotPlain(_("it is far bigger than any right answer"))
 
     def take_array(self, shape: tuple[int, ...]) -> None:
         """An axis of length 0 does not make the others small: a sum over it is as long as they are."""
