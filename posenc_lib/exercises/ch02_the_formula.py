@@ -98,7 +98,7 @@ _RATE_SLIPS: tuple[tuple[str, Rates, str], ...] = (
 
 
 def _frequency_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for dim in (2, 4, 8, 64, int(2 * rng.integers(10, 100))):
+    for dim in (2, 4, 8, 64, int(2 * rng.integers(10, 100)), int(2 * rng.integers(100, 500))):
         yield Case(f"dim {dim}", (dim,))
 
 
@@ -546,6 +546,7 @@ def _row_cases(rng: np.random.Generator) -> Iterator[Case]:
         (-3, 6),
         (2.5, 4),
         (int(rng.integers(10, 100)), int(2 * rng.integers(4, 20))),
+        (float(rng.integers(-400, 400)) / 4, int(2 * rng.integers(4, 20))),
     ):
         yield Case(f"position {position}, dim {dim}", (position, dim))
 

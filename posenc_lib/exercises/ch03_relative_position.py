@@ -10,7 +10,7 @@ import numpy as np
 
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "03-relative-position"
 
@@ -29,6 +29,7 @@ def _shift_cases(rng: Generator) -> Iterator[Case]:
         (2.5, 4),
         (100, 16),
         (int(rng.integers(2, 50)), int(2 * rng.integers(3, 12))),
+        (float(rng.integers(-200, 200)) / 4, int(2 * rng.integers(3, 12))),
     ):
         yield Case(f"offset {offset}, dim {dim}", (offset, dim))
 
@@ -712,9 +713,10 @@ class Scores:
 
 
 def _relative_cases(rng: Generator) -> Iterator[Case]:
-    kinds = list(_SCORES)
-    for number in rng.permutation(len(kinds)):
-        yield Case(kinds[number], (Scores(kinds[number], int(rng.integers(1000))),))
+    relative = [kind for kind, (is_relative, _) in _SCORES.items() if is_relative]
+    others = [kind for kind in _SCORES if kind not in relative]
+    for kind in enough_of_each(rng, relative, others):
+        yield Case(kind, (Scores(kind, int(rng.integers(1000))),))
 
 
 ALL = np.arange(POSITIONS)

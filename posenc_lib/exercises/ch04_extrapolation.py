@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "04-extrapolation"
 
@@ -194,9 +194,10 @@ STRETCH = Exercise(
 def _interpolation_cases(rng: Generator) -> Iterator[Case]:
     for length, trained in ((8, 4), (4, 4), (3, 8), (10, 4), (1, 16), (100, 64), (256, 64), (9, 6)):
         yield Case(f"{length} tokens, trained at {trained}", (length, trained))
-    trained = int(rng.integers(5, 30))
-    length = trained + int(rng.integers(31, 60))
-    yield Case(f"{length} tokens, trained at {trained}", (length, trained))
+    for _ in range(2):
+        trained = int(rng.integers(5, 30))
+        length = trained + int(rng.integers(31, 60))
+        yield Case(f"{length} tokens, trained at {trained}", (length, trained))
 
 
 def _shrink(length: int, trained: int) -> Array:
@@ -751,20 +752,32 @@ class Reader:
         return here
 
 
+DEAF = {
+    "a model that reads its window only": "window",
+    "a model that reads less than its window": "less",
+    "a model that reads its window, and knows the position": "position",
+    "a text shorter than the window": "short",
+}
+LISTENING = {
+    "a model that reads all tokens, in order": "far in order",
+    "a model that adds up the far tokens": "far as a bag",
+    "a model that reads the far tokens very faintly": "far faintly",
+    "a model that reads its window and the first token": "first",
+    "a model that reads its window and one token in the middle": "middle",
+    "a model that reads one token past the window": "just past",
+    "a model that compares two far tokens": "difference",
+}
+
+
 def _reader_cases(rng: Generator) -> Iterator[Case]:
-    for label, reader, length, window in (
-        ("a model that reads its window only", Reader("window", 4), 9, 4),
-        ("a model that reads less than its window", Reader("window", 2), 8, 5),
-        ("a model that reads all tokens, in order", Reader("far in order", 3), 9, 4),
-        ("a model that adds up the far tokens", Reader("far as a bag", 4), 9, 4),
-        ("a model that reads the far tokens very faintly", Reader("far faintly", 4), 9, 4),
-        ("a model that reads its window and the first token", Reader("first", 3), 10, 5),
-        ("a model that reads its window and one token in the middle", Reader("middle", 4), 9, 4),
-        ("a model that reads one token past the window", Reader("just past", 4), 9, 4),
-        ("a model that compares two far tokens", Reader("difference", 4), 9, 4),
-        ("a model that reads its window, and knows the position", Reader("position", 4), 9, 4),
-        ("a text shorter than the window", Reader("window", 6), 4, 6),
-    ):
+    for label in enough_of_each(rng, list(DEAF), list(LISTENING)):
+        reads = {**DEAF, **LISTENING}[label]
+        window = int(rng.integers(3, 7))
+        # Three far tokens or more: the first, one in the middle, and the one just past the window.
+        length = window - 2 if reads == "short" else int(rng.integers(window + 3, 11))
+        reader = Reader(
+            "window" if reads in ("less", "short") else reads, window - 2 if reads == "less" else window
+        )
         # All tokens differ, so that to exchange two of them is to change them.
         yield Case(label, (reader, rng.permutation(10)[:length], window))
 
@@ -932,33 +945,42 @@ FORGETS = Exercise(
 
 # --- verdict ---------------------------------------------------------------------------------------
 
-LENGTHS = (32, 64, 128, 256)
+UP, STAY, DOWN = (1.4, 4.0), (-0.7, 0.7), (-4.0, -1.4)
+"""How far a loss moves past the training length, in slacks, from and to."""
+CURVES = {
+    "breaks": {
+        "all seeds rise": ((UP, UP), (UP, UP), (UP, UP)),
+        "one seed of three rises": ((DOWN, DOWN), (DOWN, DOWN), (STAY, (1.4, 2.0))),
+        "it rises in between and comes back": ((UP, STAY), (UP, STAY)),
+        "large losses and a small rise": ((UP, STAY), (UP, UP)),
+    },
+    "holds": {
+        "all seeds stay": (((0.2, 0.7), STAY), (STAY, STAY), (STAY, STAY)),
+        "two seeds of three fall": ((DOWN, DOWN), (DOWN, DOWN), (STAY, STAY)),
+        "it falls, and comes back to where it was": ((DOWN, STAY), (DOWN, STAY)),
+    },
+    "gains": {
+        "all seeds fall": ((DOWN, DOWN), (DOWN, DOWN), (DOWN, DOWN)),
+        "lengths in another order": ((DOWN, DOWN), (DOWN, DOWN)),
+        "it stays at first, and falls at last": ((STAY, DOWN), (STAY, DOWN), (STAY, DOWN)),
+    },
+}
+"""The word, what happens, and for each seed how the loss moves at twice and at four times the length."""
 
 
 def _verdict_cases(rng: Generator) -> Iterator[Case]:
-    def curves(*rows: tuple[float, ...]) -> Array:
-        return np.asarray(np.array(rows) + rng.uniform(-0.003, 0.003, size=(len(rows), len(rows[0]))))
-
-    up, flat, down, steep = (
-        (1.9, 1.6, 2.1, 2.9),
-        (1.9, 1.6, 1.62, 1.58),
-        (1.9, 1.6, 1.5, 1.42),
-        (1.9, 1.6, 1.4, 1.2),
-    )
-    bump, back, large = (1.9, 1.6, 1.8, 1.5), (1.9, 1.6, 1.4, 1.6), (5.0, 4.0, 4.1, 4.1)
-    lengths, order = np.array(LENGTHS), [3, 1, 2, 0]
-    for label, given, losses in (
-        ("all seeds rise", lengths, curves(up, up, up)),
-        ("all seeds stay", lengths, curves(flat, flat, flat)),
-        ("all seeds fall", lengths, curves(down, down, down)),
-        ("one seed of three rises", lengths, curves(steep, steep, (1.9, 1.6, 1.62, 1.72))),
-        ("it rises in between and comes back", lengths, curves(bump, bump)),
-        ("lengths in another order", lengths[order], curves(down, down)[:, order]),
-        ("large losses and a small rise", lengths, curves(large, large)),
-        ("two seeds of three fall", lengths, curves(steep, steep, flat)),
-        ("it falls, and comes back to where it was", lengths, curves(back, back)),
-    ):
-        yield Case(label, (given, losses, 64, 0.05))
+    moves = {label: seeds for kinds in CURVES.values() for label, seeds in kinds.items()}
+    for label in enough_of_each(rng, *(list(kinds) for kinds in CURVES.values())):
+        trained, slack = int(2 ** rng.integers(5, 9)), round(float(rng.uniform(0.03, 0.07)), 3)
+        lengths = trained // 2 * np.array([1, 2, 4, 8])
+        low = 4.5 if label.startswith("large") else 1.2
+        base = rng.uniform(low, 6.0, size=(len(moves[label]), 1))
+        # With half of the context the loss is higher, by more than any rise past the training length.
+        before = rng.uniform(0.3, 0.5, size=base.shape)
+        after = slack * np.array([[rng.uniform(*each) for each in seed] for seed in moves[label]])
+        losses = base + np.concatenate([before, 0 * before, after], axis=1)
+        order = [3, 1, 2, 0] if label == "lengths in another order" else [0, 1, 2, 3]
+        yield Case(label, (lengths[order], losses[:, order], trained, slack))
 
 
 def _judge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
-from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.rotated.rotary import apply_rotary
 
 BASE = 10000.0
@@ -29,51 +30,67 @@ def _table(length: int, dim: int) -> Array:
     return sinusoidal(length, dim)
 
 
-def _along_the_tokens(x: Array) -> Array:
+def _along_the_tokens(x: Array, seed: int) -> Array:
     return x + _table(x.shape[1], x.shape[2])
 
 
-def _scaled_first(x: Array) -> Array:
+def _scaled_first(x: Array, seed: int) -> Array:
     return x * np.sqrt(x.shape[2]) + _table(x.shape[1], x.shape[2])
 
 
-def _learned(x: Array) -> Array:
-    rows = np.random.default_rng(5).normal(size=(64, 64))
+def _learned(x: Array, seed: int) -> Array:
+    rows = np.random.default_rng(seed).normal(size=(64, 64))
     return x + rows[: x.shape[1], : x.shape[2]]
 
 
-def _along_the_batch(x: Array) -> Array:
+def _along_the_batch(x: Array, seed: int) -> Array:
     return x + _table(x.shape[0], x.shape[2])[:, None]
 
 
-def _nothing_added(x: Array) -> Array:
+def _nothing_added(x: Array, seed: int) -> Array:
     return x
 
 
-def _first_row_for_all(x: Array) -> Array:
+def _first_row_for_all(x: Array, seed: int) -> Array:
     return x + _table(1, x.shape[2])
 
 
-def _counted_through_the_batch(x: Array) -> Array:
+def _counted_through_the_batch(x: Array, seed: int) -> Array:
     return x + _table(x.shape[0] * x.shape[1], x.shape[2]).reshape(x.shape)
 
 
-def _first_sentence_only(x: Array) -> Array:
-    return np.concatenate([_along_the_tokens(x[:1]), x[1:]])
+def _first_sentence_only(x: Array, seed: int) -> Array:
+    return np.concatenate([_along_the_tokens(x[:1], seed), x[1:]])
+
+
+@dataclass(frozen=True)
+class Adder:
+    """An implementation that a learner's test is tried on. Equal to another of the same rule and seed."""
+
+    rule: Callable[[Array, int], Array]
+    seed: int
+
+    def __call__(self, x: Array) -> Array:
+        return self.rule(x, self.seed)
+
+
+_RIGHT = {
+    "the encoding along the tokens": _along_the_tokens,
+    "embeddings scaled, then the encoding along the tokens": _scaled_first,
+    "a learned table along the tokens": _learned,
+}
+_WRONG = {
+    "the encoding along the batch": _along_the_batch,
+    "nothing is added": _nothing_added,
+    "every token gets the row of position 0": _first_row_for_all,
+    "positions are counted on from sentence to sentence": _counted_through_the_batch,
+    "only the first sentence gets an encoding": _first_sentence_only,
+}
 
 
 def _implementations(rng: Generator) -> Iterator[Case]:
-    for label, add in (
-        ("the encoding along the tokens", _along_the_tokens),
-        ("embeddings scaled, then the encoding along the tokens", _scaled_first),
-        ("a learned table along the tokens", _learned),
-        ("the encoding along the batch", _along_the_batch),
-        ("nothing is added", _nothing_added),
-        ("every token gets the row of position 0", _first_row_for_all),
-        ("positions are counted on from sentence to sentence", _counted_through_the_batch),
-        ("only the first sentence gets an encoding", _first_sentence_only),
-    ):
-        yield Case(label, (add,))
+    for label, rule in enough_of_each(rng, list(_RIGHT.items()), list(_WRONG.items())):
+        yield Case(label, (Adder(rule, int(rng.integers(2**32))),))
 
 
 def _zeros(add: Callable[[Array], Array], batch: int = 3, seq_len: int = 4, dim: int = 8) -> Array:
@@ -196,8 +213,9 @@ def _mask_cases(rng: Generator) -> Iterator[Case]:
     yield Case("padding on both sides", (_mask("..tt.", ".tttt", "ttt.."),))
     yield Case("a row of padding alone", (_mask("....", ".ttt"),))
     yield Case("one sentence of one token", (_mask("t"),))
-    pads = rng.integers(1, 6, size=4)
-    yield Case("random left padding", ((np.arange(9) >= pads[:, None]).astype(np.int64),))
+    pads, tokens = rng.integers(1, 9, size=(2, 4, 1))
+    yield Case("random left padding", ((np.arange(9) >= pads).astype(np.int64),))
+    yield Case("random right padding", ((np.arange(11) < tokens).astype(np.int64),))
 
 
 def _counted(mask: Array) -> Array:
@@ -765,7 +783,12 @@ def _made_dynamic(length: int, dim: int, base: float) -> Array:
 
 
 def _call_cases(rng: Generator) -> Iterator[Case]:
-    random = [(int(rng.integers(2, 4)), 4, float(100 * rng.integers(1, 3))) for _ in range(6)]
+    def random(widths: tuple[int, ...]) -> list[tuple[int, int, float]]:
+        return [
+            (int(rng.integers(2, 4)), int(rng.choice(widths)), float(100 * rng.integers(1, 3)))
+            for _ in range(6)
+        ]
+
     for label, make, calls in (
         ("the same call three times", _made_sinusoidal, [(3, 4, 100.0)] * 3),
         ("two lengths, in turn", _made_sinusoidal, [(3, 4, 100.0), (5, 4, 100.0), (3, 4, 100.0)]),
@@ -775,7 +798,8 @@ def _call_cases(rng: Generator) -> Iterator[Case]:
         ("1 and 16, then 11 and 6", _made_sinusoidal, [(1, 16, 100.0), (11, 6, 100.0)]),
         ("a base that grows with the length", _made_dynamic, [(9, 4, 100.0), (3, 4, 100.0), (9, 4, 100.0)]),
         ("no call at all", _made_sinusoidal, []),
-        ("random calls", _made_dynamic, random),
+        ("random calls", _made_dynamic, random((4,))),
+        ("random calls of two widths", _made_sinusoidal, random((4, 6))),
     ):
         yield Case(label, (make, calls))
 
@@ -961,7 +985,12 @@ SERVE = Exercise(
 # --- closest_offset --------------------------------------------------------------------------
 
 
+TWINS = {2: (6, 19, 25, 44, 333, 710), 4: (6, 19, 622), 6: (6, 132), 8: (63,)}
+"""For narrow encodings, the offsets that are closer than all smaller ones."""
+
+
 def _alias_cases(rng: Generator) -> Iterator[Case]:
+    twins = [(dim, twin) for dim, offsets in TWINS.items() for twin in offsets]
     for dim, length in (
         (2, 10),
         (2, 100),
@@ -973,10 +1002,10 @@ def _alias_cases(rng: Generator) -> Iterator[Case]:
         (64, 500),
         (512, 20),
         (2, 2),
-        (2, int(rng.integers(3, 60))),
         (2, int(rng.integers(60, 600))),
-        (4, int(rng.integers(20, 800))),
         (6, int(rng.integers(20, 2000))),
+        # A twin that is just within reach, or just out of it: no input of the like tells which.
+        *((dim, twin + int(rng.integers(2))) for dim, twin in rng.choice(twins, size=24).tolist()),
     ):
         yield Case(f"dim {dim}, {length} positions", (dim, length))
 

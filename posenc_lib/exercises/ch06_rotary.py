@@ -10,7 +10,7 @@ import numpy as np
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.rotated.scaling import LinearScaling, NTKScaling
 
@@ -488,13 +488,15 @@ def wrong_sign_in_the_last_pair(x: Array, positions: Array) -> Array:
     return out
 
 
-_IMPLEMENTATIONS: tuple[tuple[str, Rotate], ...] = (
+_RELATIVE: tuple[tuple[str, Rotate], ...] = (
     ("neighbours as pairs", interleaved),
     ("columns half a head apart as pairs", half),
     ("base 500,000", large_base),
     ("positions divided by 8", interpolated),
     ("clockwise", clockwise),
     ("half of the columns turn", in_part),
+)
+_NOT_RELATIVE: tuple[tuple[str, Rotate], ...] = (
     ("vectors that come back as they were given", unchanged),
     ("an encoding that is added", added),
     ("angles that grow with the square of the position", squared),
@@ -502,6 +504,11 @@ _IMPLEMENTATIONS: tuple[tuple[str, Rotate], ...] = (
     (f"a table that ends at position {TRAINED - 1}", clamped),
     ("a wrong sign in the last pair", wrong_sign_in_the_last_pair),
 )
+
+
+def _rotate_cases(rng: Generator) -> Iterator[Case]:
+    for label, rotate in enough_of_each(rng, _RELATIVE, _NOT_RELATIVE):
+        yield Case(label, (rotate,))
 
 
 def _score(rotate: Rotate, q: Array, k: Array, query: float, key: float) -> float:
@@ -604,7 +611,7 @@ IS_RELATIVE = Exercise(
     minutes=15,
     difficulty=4,
     reference=_is_relative,
-    make_cases=lambda rng: (Case(label, (rotate,)) for label, rotate in _IMPLEMENTATIONS),
+    make_cases=_rotate_cases,
     properties=(
         Property(
             lambda args, value: isinstance(value, bool),

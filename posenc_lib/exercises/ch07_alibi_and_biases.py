@@ -13,7 +13,7 @@ from posenc_lib._arrays import Array
 from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift
-from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "07-alibi-and-biases"
 
@@ -91,11 +91,13 @@ def _wrong_ahead(queries: Array, keys: Array, rng: Generator) -> Array:
     return np.where(gap <= 0, _slope(rng) * gap, 0.01 * keys)
 
 
-_IMPLEMENTATIONS = (
+_RIGHT_BIASES = (
     ("slope times the offset", _of_the_offset),
     ("a penalty on the distance", _of_the_distance),
     ("a table of buckets", _of_buckets),
     ("slope times key, less slope times query", _in_two_products),
+)
+_WRONG_BIASES = (
     ("slope times the key, whatever the query", _of_the_key),
     ("the product of two rows of a table of positions", _of_two_rows),
     ("a distance that is measured against the query's position", _stretched),
@@ -106,7 +108,7 @@ _IMPLEMENTATIONS = (
 
 
 def _bias_cases(rng: Generator) -> Iterator[Case]:
-    for label, rule in _IMPLEMENTATIONS:
+    for label, rule in enough_of_each(rng, _RIGHT_BIASES, _WRONG_BIASES):
         yield Case(label, (Implementation(rule, int(rng.integers(2**32))),))
 
 
@@ -210,7 +212,7 @@ OFFSET_ONLY = Exercise(
         ),
     ),
     mistakes=(
-        # Ten verdicts say little of how they were found, so the words keep to what was accepted and refused.
+        # Verdicts say little of how they were found, so the words keep to what was accepted and refused.
         Mistake(
             "near-the-start",
             _near_the_start,
@@ -663,7 +665,7 @@ T5_BUCKET = Exercise(
 def _heads_cases(rng: Generator) -> Iterator[Case]:
     for heads in (8, 1, 2, 16):
         yield Case(f"{heads} heads, a power of two", (heads,))
-    for heads in (12, 3, 6, 20, int(rng.integers(33, 63))):
+    for heads in (12, 3, 6, 20, *(int(rng.integers(power + 1, 2 * power)) for power in (16, 32, 64))):
         yield Case(f"{heads} heads, no power of two", (heads,))
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 BASIC = ""
 """The group of cases that must be right before any other group counts."""
+LEAST_OF_EACH = 8
+"""Where few answers are possible, each is right for so many cases: to guess them all is hopeless."""
+ORDER = 1
+"""Beside a seed: makes the order of the calls independent of the random inputs."""
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,30 @@ class Exercise:
         """The cases of one run: the same seed gives the same cases."""
         return tuple(self.make_cases(np.random.default_rng(seed)))
 
+    def calling_order(self, seed: int = 0) -> tuple[int, ...]:
+        """In which order the cases of a seed are called, so that to count calls tells nothing.
+
+        Reports keep the order of `cases`, the simplest first.
+        """
+        order = np.random.default_rng((seed, ORDER)).permutation(len(self.cases(seed)))
+        return tuple(order.tolist())
+
+    def asks_outside(self, seed: int = 0) -> bool:
+        """Whether, in grading, an answer may call what is answered from outside: lent names, or callables."""
+        return bool(self.lends) or any(callable(each) for case in self.cases(seed) for each in case.args)
+
     @property
     def lends(self) -> frozenset[str]:
         """Names of `posenc_lib` that an answer may call in grading: those that a hint tells it to call."""
         return frozenset(re.findall(r"\bposenc_lib\.(\w+)\(", " ".join(self.hints)))
+
+
+def enough_of_each(rng: np.random.Generator, *groups: Sequence[Kind]) -> list[Kind]:
+    """All members of all groups, then more of the small groups, drawn: each gets at least `LEAST_OF_EACH`.
+
+    Args:
+        groups: one for each answer that is possible, of the kinds of case for which it is the right one.
+    """
+    more = [rng.integers(len(group), size=max(0, LEAST_OF_EACH - len(group))) for group in groups]
+    drawn = (group[n] for group, numbers in zip(groups, more, strict=True) for n in numbers)
+    return [*chain(*groups), *drawn]

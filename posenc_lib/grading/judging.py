@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import secrets
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -92,14 +93,14 @@ class Grader:
             # Before the learner's clock starts: it may have to import what the reference needs.
             right_outcomes(each, seed)
             right_outcomes(each, PUBLIC_SEED)
-        if any(each.lends for each in exercises):
+        if any(each.asks_outside(seed) for each in exercises):
             self._lender.start()
         try:
             trial = Trial(self._warm_for(exercises, submission), self._lender, submission, limits or Limits())
             with trial, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                # Those that lend a name of the library come last: none of it is left for another answer.
-                in_order = sorted(exercises, key=lambda each: bool(each.lends))
+                # Those that are answered from outside come last: nothing of it is left for another answer.
+                in_order = sorted(exercises, key=lambda each: each.asks_outside(seed))
                 attempts = {each.id: _attempt(each, trial, seed) for each in in_order}
                 outputs = dict(trial.outputs)
                 trial.start_afresh()
@@ -168,7 +169,7 @@ class Trial:
         self._warm, self._lender, self._limits = warm, lender, limits
         self._deadline = time.monotonic() + limits.wall_seconds
         self._session: Session | None = None
-        self._lent = False
+        self._answered = False
         self._most_output = self._output_left = 8 * limits.output_bytes + REPLY_BYTES
         """For the outputs of all cells together, as JSON; the limit inside can be taken off from inside."""
         self._endings = 0
@@ -180,13 +181,13 @@ class Trial:
         Raises:
             Ended: the session ended.
         """
-        if asked.lends and self._lent:
-            self.start_afresh()  # What was lent for one exercise must not answer another.
+        if self._answered:
+            self.start_afresh()  # What was answered for one exercise must not answer another.
         reply = self._ask({"find": asked.function, "exercise": asked.id})
         return reply["found"] if reply.get("found") in (0, 1, 2) else 0
 
     def outcomes(self, asked: Exercise, answer: int, seed: int) -> tuple[Outcome, ...]:
-        """What answer number `answer` gives on the cases of a seed.
+        """What answer number `answer` gives on the cases of a seed, which are called in an order of its own.
 
         Raises:
             Ended: the session ended.
@@ -194,26 +195,33 @@ class Trial:
         self.trespassed = False
         deadline = self._step()
         cases, expected = right_outcomes(asked, seed)
-        outcomes = []
-        for number, (case, want) in enumerate(zip(cases, expected, strict=True)):
+        outcomes = {}
+        for number in asked.calling_order(seed):
+            # A callable is known by a number that is good for this call alone: one that was kept is dead.
+            lent = {secrets.randbits(52): i for i, a in enumerate(cases[number].args) if callable(a)}
+            tickets = {index: ticket for ticket, index in lent.items()}
             order = {
                 "call": answer,
                 "value": asked.kind == "value",
                 "library": asked.array_library,
-                "args": [{"argument": True} if callable(a) else {"data": encode(a)} for a in case.args],
+                "args": [
+                    {"argument": tickets[index]} if callable(each) else {"data": encode(each)}
+                    for index, each in enumerate(cases[number].args)
+                ],
             }
             # An honest answer is about as big as the right one; what is far bigger is not even looked at.
-            most_bytes = max(REPLY_BYTES, 32 * len(json.dumps([encode(want.value), order["args"]])))
-            reply = self._ask(order, self._answerer(asked, seed, number, case), deadline, most_bytes)
-            outcomes.append(_outcome(reply.get("outcome")))
-        return tuple(outcomes)
+            expects = encode(expected[number].value)
+            most_bytes = max(REPLY_BYTES, 32 * len(json.dumps([expects, order["args"]])))
+            reply = self._ask(order, self._answerer(asked, seed, number, lent), deadline, most_bytes)
+            outcomes[number] = _outcome(reply.get("outcome"))
+        return tuple(outcomes[number] for number in range(len(cases)))
 
     def start_afresh(self) -> None:
         """Let the next question go to a new session."""
         if self._session is not None:
             self._session.close()
             self._session = None
-        self._lent = False
+        self._answered = False
 
     def __enter__(self) -> Trial:
         return self
@@ -276,7 +284,7 @@ class Trial:
         return True
 
     def _note_ending(self, ending: Ended) -> None:
-        self._session, self._lent = None, False
+        self._session, self._answered = None, False
         self._endings += 1
         self._last_ending = ending.verdict
 
@@ -286,17 +294,22 @@ class Trial:
         return now + (self._deadline - now) / 2
 
     def _answerer(
-        self, asked: Exercise, seed: int, number: int, case: Case
+        self, asked: Exercise, seed: int, number: int, lent: Mapping[int, int]
     ) -> Callable[[dict[str, Any]], list[Any]]:
+        """Answers what is asked while one case is called; `lent`: places of its callables, by ticket."""
+
         def answer(message: dict[str, Any]) -> list[Any]:
             what = message["ask"] if type(message["ask"]) is dict else {}
-            index, name = what.get("argument"), str(what.get("name")).rpartition(".")[2]
+            ticket, name = what.get("argument"), str(what.get("name")).rpartition(".")[2]
             question = {"args": message.get("args"), "kwargs": message.get("kwargs")}
-            if type(index) is int and 0 <= index < len(case.args) and callable(case.args[index]):
-                which = {"exercise": asked.id, "seed": seed, "case": number, "argument": index}
+            if type(ticket) is int and ticket in lent:
+                self._answered = True
+                which = {"exercise": asked.id, "seed": seed, "case": number, "argument": lent[ticket]}
                 return self._lender.ask({**which, **question})
+            if type(ticket) is int:
+                return ["refused", None, _("This function answers only in the call that it was given to.")]
             if name in asked.lends:
-                self._lent = True
+                self._answered = True
                 return self._lender.ask({"name": name, **question})
             self.trespassed = True
             return ["refused", None, _trespass_sentence()]

@@ -124,8 +124,8 @@ def test_the_slope_comes_back_from_real_attention():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_four_implementations_are_right_and_six_have_a_bug(seed):
-    verdicts = [ch07.OFFSET_ONLY.reference(*case.args) for case in ch07.OFFSET_ONLY.cases(seed)]
-    assert verdicts == [True] * 4 + [False] * 6
+    verdicts = {case.label: ch07.OFFSET_ONLY.reference(*case.args) for case in ch07.OFFSET_ONLY.cases(seed)}
+    assert list(verdicts.values()) == [True] * 4 + [False] * 6
 
 
 def test_every_implementation_gives_the_same_numbers_for_parts_as_for_the_whole():

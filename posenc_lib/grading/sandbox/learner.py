@@ -227,8 +227,8 @@ class Learner:
         found, library = self.found[order["call"]], order["library"]
         answer = (lambda: found) if order["value"] else found
         args = [
-            self._argument(index, library) if "argument" in each else decode(each["data"])
-            for index, each in enumerate(order["args"])
+            self._argument(each["argument"], library) if "argument" in each else decode(each["data"])
+            for each in order["args"]
         ]
         try:
             return call(answer, args, library)
@@ -236,8 +236,8 @@ class Learner:
             # SystemExit and its kin.
             return Outcome("raised", error_type=type(error).__name__, text=_told(error))
 
-    def _argument(self, index: int, library: Library) -> Callable[..., Any]:
-        return lambda *args, **kwargs: for_library(self._ask({"argument": index}, args, kwargs), library)
+    def _argument(self, ticket: int, library: Library) -> Callable[..., Any]:
+        return lambda *args, **kwargs: for_library(self._ask({"argument": ticket}, args, kwargs), library)
 
     def _ask(self, what: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         question = {
