@@ -85,16 +85,23 @@ RIGHT = {
 class LendsHere(lending.Lender):
     """The real answers, but in this process, which alone knows the toy chapter."""
 
+    def start(self):
+        pass
+
     def ask(self, question):
         return json.loads(json.dumps(lending.answer(json.loads(json.dumps(question)))))
 
 
-@pytest.fixture
-def toys(grader, monkeypatch) -> Grader:
-    monkeypatch.setattr(judging, "all_exercises", lambda: TOY)
-    monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in TOY if each.id == name))
+def use(chapter: tuple[Exercise, ...], grader: Grader, monkeypatch: pytest.MonkeyPatch) -> Grader:
+    monkeypatch.setattr(judging, "all_exercises", lambda: chapter)
+    monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in chapter if each.id == name))
     monkeypatch.setattr(grader, "_lender", LendsHere())
     return grader
+
+
+@pytest.fixture
+def toys(grader, monkeypatch) -> Grader:
+    return use(TOY, grader, monkeypatch)
 
 
 def answers(**changed: str):
@@ -196,6 +203,91 @@ def test_a_callable_argument_is_answered_from_outside(toys):
     found = one(graded(toys, answers(apply_twice=bad_call)), "apply_twice")
     assert found.verdict is Verdict.ERROR
     assert "neither a number, text nor an array" in found.feedback
+
+
+def _cube_cases(rng):
+    for number in rng.permutation(20)[:3].tolist():
+        yield Case(f"at {number}", (lambda x: x**3, number))
+
+
+def _sum_cases(rng):
+    for number in rng.permutation(20)[:3].tolist():
+        yield Case(f"of {number}", (lambda x: x + 1, number))
+
+
+LENDING = (
+    toy("ask", lambda cube, x: cube(x), _cube_cases),
+    toy("cube", lambda add_one, x: (add_one(x) - 1) ** 3, _sum_cases),
+)
+KEEPS = """
+import json, os, sys, numpy, pathlib
+kept = []
+CORNERS = [pathlib.Path(each) / "kept.json" for each in ("/tmp", "/dev/shm", os.path.expanduser("~"))]
+def ask(cube, x):
+    table = {str(number): cube(number) for number in range(20)}
+    kept.append(cube)
+    sys.table = numpy.table = table
+    os.environ["TABLE"] = json.dumps(table)
+    for corner in CORNERS:
+        corner.write_text(json.dumps(table))
+    return table[str(x)]
+"""
+
+
+def test_what_one_exercise_is_answered_is_gone_in_the_next(grader, monkeypatch):
+    finds = """
+    def cube(add_one, x):
+        for found in (
+            lambda: kept[0](x), lambda: sys.table[str(x)], lambda: numpy.table[str(x)],
+            lambda: json.loads(os.environ["TABLE"])[str(x)], *(
+                lambda corner=corner: json.loads(corner.read_text())[str(x)] for corner in CORNERS
+            ),
+        ):
+            try:
+                return found()
+            except Exception:
+                pass
+    """
+    for chapter in (LENDING, LENDING[::-1]):
+        grade = graded(use(chapter, grader, monkeypatch), submission(KEEPS, finds))
+        assert (one(grade, "ask").verdict, one(grade, "cube").points) == (Verdict.RIGHT, 0)
+
+
+def test_a_callable_that_was_kept_is_dead_in_the_next_call(grader, monkeypatch):
+    first = """
+    kept = []
+    def ask(cube, x):
+        kept.append(cube)
+        return kept[0](x)
+    """
+    by_hand = """
+    import itertools, types
+    numbers = itertools.count()
+    def ask(cube, x):
+        ticket = next(numbers)
+        cell = types.CellType(ticket)
+        names = cube.__code__.co_freevars
+        cells = tuple(cell if name == "ticket" else old for name, old in zip(names, cube.__closure__))
+        return types.FunctionType(cube.__code__, cube.__globals__, closure=cells)(x)
+    """
+    right = "def cube(add_one, x): return (add_one(x) - 1) ** 3"
+    use(LENDING, grader, monkeypatch)
+    for code in (first, by_hand):
+        found = one(graded(grader, submission(code, right)), "ask")
+        assert (found.verdict, found.points) == (Verdict.ERROR, 0)
+        assert "answers only in the call that it was given to" in found.feedback
+
+
+def test_cases_are_called_in_an_order_drawn_from_the_seed_and_reported_in_theirs(toys, monkeypatch):
+    many = toy("place", lambda n: -n, lambda rng: [Case(f"number {n}", (n,)) for n in range(6)], points=1)
+    monkeypatch.setattr(judging, "all_exercises", lambda: (many,))
+    counts = "from itertools import count\nnumbers = count()\ndef place(n): return -next(numbers)"
+    found = one(graded(toys, submission(counts)), "place")
+    assert found.points == 0
+    wrong_from_3_on = "def place(n): return -n if n < 3 else None"
+    assert "First wrong case: number 3" in one(graded(toys, submission(wrong_from_3_on)), "place").feedback
+    right = "def place(n): return -n"
+    assert one(graded(toys, submission(right)), "place").verdict is Verdict.RIGHT
 
 
 def test_an_exception_in_one_exercise_does_not_spoil_the_next(toys):
@@ -399,6 +491,35 @@ def test_the_model_answers_of_a_real_chapter_are_right(grader):
     for seed in (1, 2):
         grade = graded(grader, model_answers(FORMULA), FORMULA, seed=seed)
         assert (grade.verdict, grade.points) == (Verdict.RIGHT, grade.max_points), grade.exercises
+
+
+GUESSABLE = (
+    "03-relative-position.is_relative",
+    "04-extrapolation.forgets",
+    "04-extrapolation.verdict",
+    "05-pitfalls.adds_along_the_tokens",
+    "06-rotary.is_relative",
+    "07-alibi-and-biases.offset_only",
+)
+
+
+@pytest.mark.parametrize("chapter", sorted({each.partition(".")[0] for each in GUESSABLE}))
+def test_who_counts_calls_earns_nothing_and_the_others_keep_theirs(grader, chapter):
+    """It knows what is right for the inputs of `check`, in the order in which they are called."""
+    counting = {}
+    for asked in (exercise(each) for each in GUESSABLE if each.startswith(f"{chapter}.")):
+        _, expected = judging.right_outcomes(asked, PUBLIC_SEED)
+        known = [expected[place].value for place in asked.calling_order(PUBLIC_SEED)]
+        counting[asked.function] = f"""
+        import itertools
+        calls_of_{asked.function} = itertools.cycle({known!r})
+        def {asked.function}(*inputs):
+            return next(calls_of_{asked.function})
+        """
+    grade = graded(grader, model_answers(chapter, **counting), chapter)
+    lost = {each.exercise_id for each in grade.exercises if each.verdict is not Verdict.RIGHT}
+    assert lost == {f"{chapter}.{name}" for name in counting}
+    assert sum(one(grade, name).points for name in counting) == 0
 
 
 def test_names_that_the_text_allows_are_lent_and_others_are_not():
