@@ -169,7 +169,7 @@ def fresh(browser, address):
 def test_a_right_answer_passes_and_is_kept_as_passed(at):
     asked = at(f"{FORMULA}.frequencies")
     expect(asked.box.locator(".posenc-badge")).to_be_hidden()
-    asked.check(FREQUENCIES, "Passed: One frequency a pair. Cases right: 5 of 5.")
+    asked.check(FREQUENCIES, "Passed: One frequency a pair. Cases right: 6 of 6.")
     expect(asked.box.locator(".posenc-badge")).to_be_visible()
     assert asked.record["passed"]
     assert asked.record["attempts"] == 1
