@@ -6,6 +6,8 @@
 import os
 from pathlib import Path
 
+from posenc_lib.grading.safe_html import settings
+
 c = get_config()  # noqa: F821 - traitlets defines it in config files
 
 c.CourseDirectory.course_id = "positional-encoding"
@@ -32,6 +34,9 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# What learners wrote is shown, by nbgrader's own feedback and by Formgrader too; nothing of it runs.
+c.HTMLExporter.update(settings())
 
 # Seconds of the processor and MiB that one submission may take under `nbgrader autograde`.
 c.GradeOutside.time_limit = 30.0

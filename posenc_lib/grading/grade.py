@@ -31,9 +31,10 @@ from traitlets.config import Config
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import Exercise, all_exercises
 from posenc_lib.grading.course import Course, CourseError
-from posenc_lib.grading.gradebook import MAX_STUDENT_NAME, Marks, handed_in_at
+from posenc_lib.grading.gradebook import MAX_STUDENT_NAME, Marks
 from posenc_lib.grading.grades import ExerciseGrade, Limits, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Entry, Journal
+from posenc_lib.grading.other_files import handed_in_at
 from posenc_lib.grading.sandbox.walls import NoWalls
 from posenc_lib.grading.submission import Unreadable, fingerprint, read_submission
 from posenc_lib.grading.writeup import Standing, write_up

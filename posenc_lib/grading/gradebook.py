@@ -9,12 +9,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from nbgrader import api
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 from traitlets.config import Config
 
@@ -26,7 +24,6 @@ from posenc_lib.grading.writeup import (
     Standing,
     auto_comments,
     auto_scores,
-    read_plain_file,
 )
 
 MAX_STUDENT_NAME = 128
@@ -258,19 +255,6 @@ class Marks:
         for row in connection.execute(select(table).where(table.c.notebook_id.in_(list(notebooks)))):
             found[row.notebook_id].append(row)
         return found
-
-
-def handed_in_at(folder: Path) -> tuple[datetime | None, str | None]:
-    """When a submission was handed in (UTC), from nbgrader's timestamp.txt; and what is wrong with it."""
-    path = folder / "timestamp.txt"
-    data = read_plain_file(path, 1000)
-    if data is None:
-        return None, "timestamp.txt is no plain file; it was ignored" if path.is_symlink() else None
-    try:
-        text = data.decode().strip()
-        return (parse_utc(text) if text else None), None
-    except (ValueError, OverflowError):
-        return None, "timestamp.txt holds no date and time; it was ignored"
 
 
 class _Ids:

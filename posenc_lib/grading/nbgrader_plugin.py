@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +21,7 @@ from posenc_lib.grading.gradebook import Marks
 from posenc_lib.grading.grades import Limits
 from posenc_lib.grading.journal import Entry, Journal
 from posenc_lib.grading.submission import Unreadable, fingerprint, read_submission
-from posenc_lib.grading.writeup import Release, autograded_notebook
+from posenc_lib.grading.writeup import Release, autograded_notebook, copy_others
 
 
 class SubmissionExporter(NotebookExporter):
@@ -63,7 +61,7 @@ class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
                 grade_file(str(path), student, assignment, seed, asdict(limits), self.unsafe)
             )
             journal.add(entry)
-        _remove_followed_links(course, entry)
+        _copy_again(course, entry)
         return autograded_notebook(_release(course, assignment, self.config), entry), resources
 
 
@@ -84,14 +82,7 @@ def _ungraded(course: Course, student: str, assignment: str) -> Entry:
     return Entry(replace(nothing, notes=()), submission.cells, submission.digest)
 
 
-def _remove_followed_links(course: Course, entry: Entry) -> None:
-    """nbgrader copied what links in the submission lead to; no learner may get that with the feedback."""
+def _copy_again(course: Course, entry: Entry) -> None:
+    """In the place of what nbgrader copied, also from where links lead, what `posenc grade` copies."""
     student, assignment = entry.grade.student, entry.grade.assignment
-    submitted, copied = course.submitted / student / assignment, course.autograded / student / assignment
-    for folder, folders, names in os.walk(copied):
-        for name in folders + names:
-            copy = Path(folder) / name
-            # A submission that was not read may be a link itself.
-            linked = not entry.cells or (submitted / copy.relative_to(copied)).is_symlink()
-            if linked and copy != copied / f"{assignment}.ipynb":
-                shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
+    copy_others(course.submitted / student / assignment, course.autograded / student / assignment, entry)

@@ -1,37 +1,181 @@
-"""Feedback whose text cells cannot do anything: a page that others open in a browser."""
+"""Learners' text in pages that others open: it is read, and does nothing.
+
+Whatever opens an autograded notebook (nbconvert, JupyterLab, Formgrader) renders its Markdown in its own
+way, and some run what HTML it holds. So the notebook holds `inert` Markdown: text in which no renderer finds
+a tag, a link to a script, or a picture from elsewhere. Pages that are made here are safe by construction
+besides: the filters below, which nbgrader's templates use, write each tag themselves. And each page has a
+policy by which the browser runs nothing and loads nothing from anywhere (`templates/`).
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
-import bleach
 from jinja2 import pass_context
-from nbconvert.exporters import HTMLExporter
 
-TAGS = bleach.ALLOWED_TAGS | {
-    "br", "caption", "dd", "del", "details", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "img", "kbd", "p", "pre", "s", "small", "span", "sub", "summary", "sup", "table", "tbody", "td", "th",
-    "thead", "tr", "u",
-}  # fmt: skip
-PROTOCOLS = frozenset({"http", "https", "mailto", "data"})
+WORD_JOINER = "\N{WORD JOINER}"
+"""Takes no room and is not seen; behind a `<`, no letter follows any more, and no tag begins."""
+MOST_TAGS = 200
+"""Of the harmless ones, in one cell: more of them nest too deep for some renderers."""
+MOST_RENDERED = 20_000
+"""Characters of one cell; what Markdown and mathematics take can grow as the square."""
+MOST_COLOURS = 1_000
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What browsers show and never run; SVG is not among them."""
+MOST_PICTURE_CHARACTERS = 12 * 2**20
+"""All pictures pasted into one cell, in base64."""
+
+HARMLESS = "b|br ?/?|del|details|em|i|kbd|s|small|strong|sub|summary|sup|u"
+_TAG = re.compile(rf"<(?=[A-Za-z/!?])(?!/?(?:{HARMLESS})>)")
+_ANY_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_ELSEWHERE = re.compile(r"!(\[[^\[\]\n]{0,1000}\])(?=[(\[])(?!\(attachment:picture-\d+\))")
+"""A picture that is not pasted into the cell; so it shows as it was written, with its address."""
+_PICTURE = r"\[[^\[\]\n]{0,1000}\]\(attachment:picture-\d+\)"
+_ACTIVE = re.compile(
+    "|".join(
+        (
+            rf"!(?=\[)(?!{_PICTURE})",
+            # Links lead to other pages, and to nothing that runs.
+            r"\](?=\()(?!\((?:https?://|mailto:|\#|attachment:picture-|[\w./-]+[)\#\s]))",
+            r"\](?=:)(?!:[ \t]*(?:https?://|mailto:|\#))",
+            # An entity is a way to write what is looked for here in other letters.
+            r"&(?=\#|[A-Za-z]+;)(?!(?:amp|lt|gt|quot|nbsp);)",
+            # A language that JupyterLab and nbconvert draw with a program.
+            r"[`~][ \t]*(?=mermaid)",
+            # What MathJax makes links and attributes of, or loads more of itself for.
+            r"\\(?=(?:href|url|require|class|cssId|style|unicode|data|includegraphics|csname|html\w*)(?![a-z]))",
+        )
+    ),
+    re.IGNORECASE,
+)
+_COLOUR = re.compile(r"\x1b\[[^A-Za-z]{0,64}[A-Za-z]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\ud800-\udfff]")
 
 
-def _is_link(_tag: str, name: str, value: str) -> bool:
-    return name == "href" and not value.strip().lower().startswith("data:")
+def inert(source: str) -> str:
+    """Markdown in which no renderer finds anything to run or to load; again is the same as once.
+
+    It reads as before: a word joiner takes apart what would have an effect. A few tags without attributes
+    stay, such as those of hints that fold out, and pictures that `with_plain_names` named.
+    """
+    text = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", source)
+    few = len(_ANY_TAG.findall(text)) <= MOST_TAGS
+    text = (_TAG if few else _ANY_TAG).sub(f"<{WORD_JOINER}", text)
+    text = _ELSEWHERE.sub(rf"!{WORD_JOINER}\1{WORD_JOINER}", text)
+    return _ACTIVE.sub(lambda found: found[0] + WORD_JOINER, text)
 
 
-ATTRIBUTES = {
-    "*": ["class", "id", "align", "title", "open"],
-    "a": _is_link,
-    "img": ["src", "alt", "width", "height"],
-}
+def pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """What was pasted into a text cell, as far as it is pictures, by name: each in one form, as base64."""
+    found: dict[str, dict[str, str]] = {}
+    left = MOST_PICTURE_CHARACTERS
+    for name, forms in attachments.items() if isinstance(attachments, Mapping) else ():
+        for kind in PICTURES if isinstance(forms, Mapping) else ():
+            data = forms.get(kind)
+            if name not in found and isinstance(data, str) and len(data) <= left and is_base64(data):
+                found[_without_unseen(name)] = {kind: "".join(data.split())}
+                left -= len(data)
+    return found
 
 
-class SafeExporter(HTMLExporter):
-    """nbconvert's HTML, where a learner's Markdown brings text and pictures but no scripts."""
+def with_plain_names(source: str, pasted: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A text and the pictures in it, named as `inert` lets them pass; of what is missing the text stays."""
+    numbers = {name: number for number, name in enumerate(pasted, 1)}
 
-    @pass_context
-    def markdown2html(self, context: Any, source: str) -> str:
-        page = super().markdown2html(context, source)
-        safe: str = bleach.clean(page, TAGS, ATTRIBUTES, PROTOCOLS, strip=True)
-        return safe
+    def named(found: re.Match[str]) -> str:
+        number = numbers.get(found[1]) or numbers.get(unquote(found[1]))
+        return f"(attachment:picture-{number})" if number else f"(attachment: {found[1]})"
+
+    text = re.sub(r"\(attachment:([^\s()]{1,500})\)", named, source)
+    return text, {f"picture-{numbers[name]}": dict(forms) for name, forms in pasted.items()}
+
+
+def is_base64(text: str) -> bool:
+    try:
+        base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+# --- The filters of nbgrader's templates ---------------------------------------------------------
+
+
+@pass_context
+def markdown2html(context: Any, source: str) -> str:
+    """A text cell, or a comment, as HTML."""
+    cell = context.get("cell") or {}
+    text = inert(source)
+    if len(text) > MOST_RENDERED:
+        return plain(text)
+    from posenc_lib.grading.safe_markdown import render
+
+    try:
+        page = render(text, cell.get("attachments") or {})
+    except (RecursionError, ValueError, KeyError, IndexError, TypeError, AttributeError):
+        page = plain(text)
+    # Here nothing has to be kept apart any more.
+    return page.replace(f"&lt;{WORD_JOINER}", "&lt;").replace(f"&amp;{WORD_JOINER}", "&amp;")
+
+
+def highlight_code(source: str, language: str | None = None, metadata: Any = None) -> str:
+    """Python in colours, whatever language the notebook says it is; plain text where it is long."""
+    if len(source) > MOST_RENDERED:
+        return plain(source)
+    from pygments import highlight  # type: ignore[import-untyped]
+
+    return str(highlight(_without_unseen(source) or " ", *_python()))
+
+
+def ansi2html(text: str) -> str:
+    """What a cell printed, in its colours unless they are too many."""
+    from nbconvert import filters
+
+    convert: Any = filters.ansi2html
+    # What is left of a sign for colours is no colour.
+    return str(convert(printable(text))).replace("\x1b", "\N{REPLACEMENT CHARACTER}")
+
+
+def printable(text: str) -> str:
+    """What a cell printed, without what no page can hold, and without colours that are too many."""
+    clean = _without_unseen(text)
+    return _COLOUR.sub("", clean) if clean.count("\x1b") > MOST_COLOURS else clean
+
+
+def plain(source: str) -> str:
+    """Text as it was written."""
+    return f"<pre>{escape(_without_unseen(source))}</pre>"
+
+
+def settings() -> dict[str, Any]:
+    """What makes nbconvert's `HTMLExporter` write such pages: here, in nbgrader, and in Formgrader."""
+    nbgrader = find_spec("nbgrader")
+    assert nbgrader is not None
+    assert nbgrader.origin is not None
+    formgrader = Path(nbgrader.origin).parent / "server_extensions" / "formgrader"
+    names = {"markdown2html", "highlight_code", "ansi2html"}
+    return {
+        "filters": {name: f"{__name__}.{name}" for name in names} | {"clean_html": f"{__name__}.plain"},
+        "extra_template_basedirs": [str(Path(__file__).parent / "templates"), str(formgrader / "templates")],
+    }
+
+
+def _without_unseen(text: str) -> str:
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@cache
+def _python() -> tuple[Any, Any]:
+    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+    from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
+
+    return PythonLexer(), HtmlFormatter(cssclass="highlight hl-ipython3")

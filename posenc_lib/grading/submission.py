@@ -22,10 +22,14 @@ from typing import Any, Literal
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
+from posenc_lib.grading.safe_html import pictures
+from posenc_lib.grading.visible import visible
 
 MAX_FILE_BYTES = 32 * 2**20
 """A notebook with all its pictures has a few megabytes."""
 MAX_CELLS = 5_000
+MOST_NAMED = 100
+"""Characters of a name that a sentence repeats."""
 
 
 class Unreadable(Exception):
@@ -44,7 +48,7 @@ class Cell:
     """Counted from 0 in the submitted file."""
     source: str
     grade_id: str | None
-    kind: Literal["code", "markdown"]
+    kind: Literal["code", "markdown", "raw"]
     attachments: Mapping[str, Any] = field(default_factory=dict)
     """Pictures pasted into a text cell, in nbformat's form."""
 
@@ -175,7 +179,7 @@ def _missing(path: Path) -> str:
 def _wrong_name(found: str, wanted: str) -> str:
     return _(
         "The file is called {found}; it must be called {wanted}. Rename it and hand it in again."
-    ).format(found=_printable(found), wanted=wanted)
+    ).format(found=visible(found, MOST_NAMED), wanted=wanted)
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -224,7 +228,7 @@ def _require_python(notebook: dict[str, Any]) -> None:
                 _(
                     "The notebook is written for a kernel of another language ({language}). "
                     "Choose a Python kernel, save, and hand it in again."
-                ).format(language=_printable(language))
+                ).format(language=visible(language, MOST_NAMED))
             )
 
 
@@ -250,8 +254,12 @@ def _cells(raw_cells: list[Any]) -> tuple[tuple[Cell, ...], list[str]]:
                     name=grade_id
                 )
             )
-        attachments = {} if is_code else _mapping(raw.get("attachments"))
-        cells.append(Cell(place, source, grade_id, "code" if is_code else "markdown", attachments))
+        kind: Literal["code", "markdown", "raw"] = "code" if is_code else "raw"
+        attachments: dict[str, dict[str, str]] = {}
+        if raw.get("cell_type") == "markdown" and not is_code:
+            kind = "markdown"
+            attachments = pictures(raw.get("attachments"))
+        cells.append(Cell(place, source, grade_id, kind, attachments))
     return tuple(cells), notes
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import stat
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,12 +17,24 @@ from posenc_lib.checking.messages import _
 from posenc_lib.grading.course import PART, Course, write_atomically
 from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Entry
+from posenc_lib.grading.other_files import copy_other_files, read_plain_file
+from posenc_lib.grading.safe_html import inert, printable, settings, with_plain_names
 from posenc_lib.grading.submission import Cell
+from posenc_lib.grading.visible import visible
 
-MAX_OTHER_BYTES = 64 * 2**20
-"""All other files of a submission together, of which copies are kept beside the autograded notebook."""
 SHOWN_MIME_TYPES = ("text/plain", "text/latex", "image/png", "image/jpeg")
 """Of a learner's outputs. HTML and JavaScript would run in the browser of whoever reads them."""
+MOST_CELLS = 300
+"""That the learner added. The submitted notebook has all of them, and what the next limits leave out."""
+MOST_CHARACTERS = 100_000
+"""Of one cell, and of the text that one cell printed."""
+MOST_LINES = 990
+"""That one cell printed; nbgrader's own limit is 1000."""
+MOST_OUTPUTS = 100
+MOST_TRACEBACK = 99
+MOST_NOTES = 200
+MOST_TOTAL = 2_000_000
+"""Characters of all cells and of all that they printed, pictures aside."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,7 @@ def autograded_notebook(release: Release, entry: Entry) -> NotebookNode:
             cell.outputs = [_verdict_output(judged.get(name), release.cells[name])]
         elif cell.cell_type == "code" and "place" in cell.metadata:
             cell.outputs = [_safe(each) for each in entry.grade.outputs.get(cell.metadata.place, [])]
+    cells = _for_show(cells, release)
     for number, cell in enumerate(cells):
         cell.metadata.pop("place", None)
         cell.id = f"cell-{number}"
@@ -152,15 +163,13 @@ def write_up(
     """Write the autograded notebook, and the feedback if asked; each wholly or not at all.
 
     Returns:
-        A sentence for each file of the submission that was not copied.
+        A sentence for each file of the submission that was not copied as it was.
     """
     student, assignment = entry.grade.student, entry.grade.assignment
     notebook = autograded_notebook(release, entry)
     autograded = course.autograded / student / assignment
     _remove_leftovers(autograded, course.feedback / student / assignment)
-    # A submission that was not read may be a link to somebody else's.
-    readable = bool(entry.cells)
-    not_copied = _copy_other_files(course.submitted / student / assignment, autograded) if readable else ()
+    remarks = copy_others(course.submitted / student / assignment, autograded, entry)
     write_atomically(
         autograded / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
     )
@@ -170,9 +179,15 @@ def write_up(
         write_atomically(folder / f"{assignment}.html", page, mode=0o644)
         # What nbgrader's own feedback has too; its exchange finds the learner's copy by the secret.
         for name in ("timestamp.txt", "submission_secret.txt"):
-            if (autograded / name).is_file():
-                write_atomically(folder / name, (autograded / name).read_text(), mode=0o644)
-    return not_copied
+            data = read_plain_file(autograded / name, 1000)
+            if data is not None and data.isascii():
+                write_atomically(folder / name, data.decode(), mode=0o644)
+    return remarks
+
+
+def copy_others(submitted: Path, autograded: Path, entry: Entry) -> tuple[str, ...]:
+    """Copy what was handed in beside the notebook; nothing where that was not read, as it may be a link."""
+    return copy_other_files(submitted if entry.cells else None, autograded)
 
 
 def _auto_score(
@@ -237,8 +252,8 @@ def _node(released: ReleasedCell, source: str) -> NotebookNode:
 
 
 def _plain_node(cell: Cell, grade: SubmissionGrade) -> NotebookNode:
-    if cell.kind == "markdown":
-        node = NotebookNode(cell_type="markdown", metadata=NotebookNode(), source=cell.source)
+    if cell.kind != "code":
+        node = NotebookNode(cell_type=cell.kind, metadata=NotebookNode(), source=cell.source)
         if cell.attachments:
             node.attachments = cell.attachments
         return node
@@ -283,6 +298,84 @@ def _safe(output: Mapping[str, Any]) -> NotebookNode:
     return NotebookNode(kept)
 
 
+def _for_show(cells: list[NotebookNode], release: Release) -> list[NotebookNode]:
+    """The cells as any program may show them: what a learner wrote is inert, and not too much of it."""
+    shown: list[NotebookNode] = []
+    added, left = 0, MOST_TOTAL
+    for cell in cells:
+        released = release.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        added += released is None
+        if added > MOST_CELLS and released is None:
+            continue
+        shown.append(cell)
+        if released is None or cell.source != released.source:
+            cell.source = _cut(cell.source, min(MOST_CHARACTERS, left), comment=cell.cell_type == "code")
+            _take_apart(cell)
+        left = max(left - len(cell.source), 0)
+        if cell.cell_type == "code" and not (released and released.judged):
+            cell.outputs = _cut_outputs(cell.outputs, min(MOST_CHARACTERS, left))
+            left = max(left - sum(len(json.dumps(_text_of(each))) for each in cell.outputs), 0)
+    if added > MOST_CELLS:
+        sentence = _("{count} more cells are in the submitted notebook.").format(count=added - MOST_CELLS)
+        shown.append(_markdown(sentence, ""))
+    return shown
+
+
+def _take_apart(cell: NotebookNode) -> None:
+    if cell.cell_type == "markdown":
+        cell.source, pasted = with_plain_names(cell.source, cell.get("attachments", {}))
+        if pasted:
+            cell.attachments = NotebookNode(pasted)
+    if cell.cell_type != "code":
+        cell.source = inert(cell.source)
+
+
+def _cut(text: str, most: int, *, comment: bool = False) -> str:
+    if len(text) <= most:
+        return text
+    rest = _("{count} more characters are in the submitted notebook.").format(count=len(text) - most)
+    return f"{text[:most]}\n\n{'# ' if comment else ''}{rest}"
+
+
+def _cut_outputs(outputs: list[NotebookNode], most: int) -> list[NotebookNode]:
+    """What a cell printed and showed, up to so many characters of text and `MOST_LINES`."""
+    kept, lines_left = [], MOST_LINES
+
+    def cut(text: str) -> str:
+        nonlocal most, lines_left
+        clean = printable(text)
+        short = "\n".join(clean.split("\n")[: max(lines_left, 0)])[: max(most, 0)]
+        lines_left, most = lines_left - short.count("\n") - 1, most - len(short)
+        return short if len(short) == len(clean) else f"{short}\n{_more_was_printed()}"
+
+    for output in outputs[:MOST_OUTPUTS]:
+        if most <= 0 or lines_left <= 0:
+            break
+        if output.output_type == "stream":
+            output.text = cut(output.text)
+        elif output.output_type == "error":
+            output.traceback = cut("\n".join(output.traceback[:MOST_TRACEBACK])).split("\n")
+            output.ename, output.evalue = visible(output.ename), visible(output.evalue)
+        else:
+            for kind in ("text/plain", "text/latex"):
+                if kind in output.data:
+                    output.data[kind] = cut(output.data[kind])
+            if "text/latex" in output.data:
+                output.data["text/latex"] = inert(output.data["text/latex"])
+        kept.append(output)
+    if len(kept) < len(outputs):
+        kept.append(NotebookNode(output_type="stream", name="stderr", text=_more_was_printed()))
+    return kept
+
+
+def _more_was_printed() -> str:
+    return _("... (more was printed or shown than this page holds)")
+
+
+def _text_of(output: NotebookNode) -> Any:
+    return output.get("text") or output.get("traceback") or output.get("data", {}).get("text/plain")
+
+
 def _notes(grade: SubmissionGrade) -> str:
     """What learner and instructor should know, as the first cell of the notebook; empty if nothing."""
     items = list(grade.notes)
@@ -290,8 +383,13 @@ def _notes(grade: SubmissionGrade) -> str:
         items.insert(0, _("This submission got the verdict “{verdict}”.").format(verdict=grade.verdict))
     if not items:
         return ""
-    heading = escape(_("Notes from grading"))
-    return f"<h4>{heading}</h4><ul>{''.join(f'<li>{escape(each)}</li>' for each in items)}</ul>"
+    lines = [f"- {_as_markdown(visible(each))}" for each in items[:MOST_NOTES]]
+    return "\n".join([f"#### {_('Notes from grading')}", "", *lines])
+
+
+def _as_markdown(text: str) -> str:
+    """Markdown that shows this text."""
+    return inert(re.sub(r"([\\`*_\[\]<>&$#~|])", r"\\\1", text))
 
 
 def _markdown(source: str, cell_id: str) -> NotebookNode:
@@ -301,19 +399,17 @@ def _markdown(source: str, cell_id: str) -> NotebookNode:
 @cache
 def _exporter() -> Any:
     """nbgrader's feedback template, made ready once a process."""
-    import nbgrader
+    from nbconvert.exporters import HTMLExporter
     from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
     from traitlets.config import Config
 
-    from posenc_lib.grading.safe_html import SafeExporter
-
-    formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
     config = Config()
+    config.HTMLExporter.update(settings())
     config.HTMLExporter.template_name = "feedback"
-    config.HTMLExporter.extra_template_basedirs = [str(formgrader / "templates")]
+    formgrader = Path(config.HTMLExporter.extra_template_basedirs[-1]).parent
     styles = formgrader / "static" / "node_modules" / "bootstrap" / "dist" / "css"
     config.HTMLExporter.extra_template_paths = [str(styles)]
-    exporter: Any = cast(Any, SafeExporter)(config=config)
+    exporter: Any = cast(Any, HTMLExporter)(config=config)
     exporter._preprocessors = []
     exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
     return exporter
@@ -324,41 +420,3 @@ def _remove_leftovers(*folders: Path) -> None:
     for folder in folders:
         for part in folder.glob(f"{PART}*"):
             part.unlink(missing_ok=True)
-
-
-def _copy_other_files(source: Path, destination: Path) -> tuple[str, ...]:
-    """Copy what else was handed in, as nbgrader does, but follow no link and stop at a sensible size."""
-    destination.mkdir(parents=True, exist_ok=True)
-    not_copied, total = [], 0
-    for folder, folders, names in os.walk(source):
-        folders[:] = [each for each in folders if each not in (".ipynb_checkpoints", "__pycache__")]
-        links = [each for each in folders if (Path(folder) / each).is_symlink()]
-        for name in names + links:
-            path = Path(folder) / name
-            if name.endswith((".ipynb", ".pyc")):
-                continue
-            data = read_plain_file(path, MAX_OTHER_BYTES - total)
-            if data is None:
-                not_copied.append(
-                    f"{path.relative_to(source)} was not copied: a link, no plain file, or too big"
-                )
-                continue
-            total += len(data)
-            target = destination / path.relative_to(source)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)
-            target.write_bytes(data)
-    return tuple(not_copied)
-
-
-def read_plain_file(path: Path, at_most: int) -> bytes | None:
-    """The bytes of a plain file; None where there is none, for a link, a pipe, or one that is too big."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EACCES, errno.ENOENT):
-            return None
-        raise
-    with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(handle)
-        return file.read() if stat.S_ISREG(facts.st_mode) and facts.st_size <= at_most else None
