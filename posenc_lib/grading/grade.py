@@ -36,7 +36,7 @@ from posenc_lib.grading.grades import ExerciseGrade, Limits, SubmissionGrade, Ve
 from posenc_lib.grading.journal import Entry, Journal
 from posenc_lib.grading.other_files import handed_in_at
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.submission import Unreadable, fingerprint, read_submission
+from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
 from posenc_lib.grading.writeup import Standing, write_up
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def grade_file(
     """Grade one submitted file: plain data in, an `Entry` as plain data out, so that it may run anywhere."""
     state = fingerprint(Path(path))
     try:
-        submission = read_submission(Path(path), assignment)
+        submission = read_aside(Path(path), assignment)
     except Unreadable as error:
         grade = malformed(student, assignment, seed, state, error.reason)
         return Entry(grade, (), state).to_json()

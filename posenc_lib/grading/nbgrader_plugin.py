@@ -20,7 +20,7 @@ from posenc_lib.grading.grade import grade_file, malformed
 from posenc_lib.grading.gradebook import Marks
 from posenc_lib.grading.grades import Limits
 from posenc_lib.grading.journal import Entry, Journal
-from posenc_lib.grading.submission import Unreadable, fingerprint, read_submission
+from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
 from posenc_lib.grading.writeup import Release, autograded_notebook, copy_others
 
 
@@ -74,7 +74,7 @@ def _ungraded(course: Course, student: str, assignment: str) -> Entry:
     """What was handed in, before anything of it ran."""
     path = course.submitted_file(student, assignment)
     try:
-        submission = read_submission(path, assignment)
+        submission = read_aside(path, assignment)
     except Unreadable as error:
         state = fingerprint(path)
         return Entry(malformed(student, assignment, 0, state, error.reason), (), state)

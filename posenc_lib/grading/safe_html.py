@@ -34,6 +34,12 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MOST_PICTURE_CHARACTERS = 12 * 2**20
 """All pictures pasted into one cell, in base64."""
 
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"/>"
+)
+"""For the browser: run nothing, load nothing. The template of nbgrader's feedback has the same."""
+
 HARMLESS = "b|br ?/?|del|details|em|i|kbd|s|small|strong|sub|summary|sup|u"
 _TAG = re.compile(rf"<(?=[A-Za-z/!?])(?!/?(?:{HARMLESS})>)")
 _ANY_TAG = re.compile(r"<(?=[A-Za-z/!?])")

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
+from posenc_lib.grading.aside import OverLimit, aside
 from posenc_lib.grading.safe_html import pictures
 from posenc_lib.grading.visible import visible
 
@@ -77,6 +78,19 @@ def read_submission(path: Path, assignment: str) -> Submission:
     _require_python(notebook)
     cells, notes = _cells(notebook["cells"])
     return Submission(cells, hashlib.sha256(data).hexdigest(), (*notes, *_unexpected(cells, assignment)))
+
+
+def read_aside(path: Path, assignment: str) -> Submission:
+    """`read_submission` where no file can cost more than it may; Unreadable where it does."""
+    try:
+        return aside(read_submission, path, assignment)
+    except OverLimit as error:
+        raise Unreadable(
+            _(
+                "The file takes too long, or too much memory, to be read. "
+                "Clear the outputs of all cells, save, and hand it in again."
+            )
+        ) from error
 
 
 def fingerprint(path: Path) -> str:
@@ -187,7 +201,7 @@ def _parse(data: bytes) -> dict[str, Any]:
         notebook = json.loads(data)
     except RecursionError:
         notebook = None  # JSON, but nested deeper than any notebook
-    except (ValueError, MemoryError) as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise Unreadable(
             _(
                 "The file is no notebook: it does not hold JSON. "

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ParamSpec, cast
 
 from nbformat import NotebookNode
 
 from posenc_lib.checking.messages import _
+from posenc_lib.grading.aside import OverLimit, aside
 from posenc_lib.grading.course import PART, Course, write_atomically
 from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Entry
 from posenc_lib.grading.other_files import copy_other_files, read_plain_file
-from posenc_lib.grading.safe_html import inert, printable, settings, with_plain_names
+from posenc_lib.grading.safe_html import POLICY, inert, plain, printable, settings, with_plain_names
 from posenc_lib.grading.submission import Cell
 from posenc_lib.grading.visible import visible
 
@@ -33,6 +35,11 @@ MOST_LINES = 990
 MOST_OUTPUTS = 100
 MOST_TRACEBACK = 99
 MOST_NOTES = 200
+MOST_PLAIN = 2_000
+"""Characters of an answer where the notebook cannot be written as it is."""
+MOST_REASON = 200
+
+P = ParamSpec("P")
 MOST_TOTAL = 2_000_000
 """Characters of all cells and of all that they printed, pictures aside."""
 
@@ -162,9 +169,40 @@ def write_up(
 ) -> tuple[str, ...]:
     """Write the autograded notebook, and the feedback if asked; each wholly or not at all.
 
+    What a submission makes too costly, or impossible, is written in a plain form, with the same marks.
+
     Returns:
-        A sentence for each file of the submission that was not copied as it was.
+        Sentences on what was not written, or not copied, as it was.
     """
+    remarks = _written(_write_notebook, _write_plain_notebook, course, release, entry)
+    if feedback:
+        remarks += _written(_write_page, _write_plain_page, course, release, entry, standing)
+    return remarks
+
+
+def _written(
+    usual: Callable[P, tuple[str, ...]],
+    plainly: Callable[P, tuple[str, ...]],
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> tuple[str, ...]:
+    try:
+        return aside(usual, *arguments, **named)
+    except OverLimit:
+        reason = _("it took too long, or too much memory")
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        reason = visible(f"{type(error).__name__}: {error}", MOST_REASON)
+    return (
+        *plainly(*arguments, **named),
+        _("Not everything could be written as usual: {reason}. A plain page has all marks.").format(
+            reason=reason
+        ),
+    )
+
+
+def _write_notebook(course: Course, release: Release, entry: Entry) -> tuple[str, ...]:
     student, assignment = entry.grade.student, entry.grade.assignment
     notebook = autograded_notebook(release, entry)
     autograded = course.autograded / student / assignment
@@ -173,16 +211,57 @@ def write_up(
     write_atomically(
         autograded / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
     )
-    if feedback:
-        folder = course.feedback / student / assignment
-        page = feedback_page(notebook, assignment, standing)
-        write_atomically(folder / f"{assignment}.html", page, mode=0o644)
-        # What nbgrader's own feedback has too; its exchange finds the learner's copy by the secret.
-        for name in ("timestamp.txt", "submission_secret.txt"):
-            data = read_plain_file(autograded / name, 1000)
-            if data is not None and data.isascii():
-                write_atomically(folder / name, data.decode(), mode=0o644)
     return remarks
+
+
+def _write_page(course: Course, release: Release, entry: Entry, standing: Standing) -> tuple[str, ...]:
+    assignment = entry.grade.assignment
+    _write_feedback(course, entry, feedback_page(autograded_notebook(release, entry), assignment, standing))
+    return ()
+
+
+def _write_plain_notebook(course: Course, release: Release, entry: Entry) -> tuple[str, ...]:
+    """The released cells with their verdicts, and the beginning of each answer."""
+    cells = tuple(
+        replace(cell, source=_cut(cell.source, MOST_PLAIN, comment=cell.kind == "code"), attachments={})
+        for cell in entry.cells
+        if cell.grade_id in release.cells
+    )
+    return _write_notebook(
+        course, release, replace(entry, cells=cells, grade=replace(entry.grade, outputs={}))
+    )
+
+
+def _write_plain_page(course: Course, release: Release, entry: Entry, standing: Standing) -> tuple[str, ...]:
+    """Marks and messages alone, without the notebook."""
+    rows = "".join(
+        f"<tr><td>{escape(each.exercise_id)}</td><td>{each.points:g} / {each.max_points:g}</td>"
+        f"<td>{escape(str(each.verdict))}</td><td>{plain(each.feedback)}</td></tr>"
+        for each in entry.grade.exercises
+    )
+    notes = "".join(f"<li>{escape(visible(each))}</li>" for each in entry.grade.notes[:MOST_NOTES])
+    explained = _("Your notebook could not be shown here, as it is too large or too intricate.")
+    score = _("Score: {score:g} / {most:g}").format(score=standing.score, most=standing.max_score)
+    title = escape(entry.grade.assignment)
+    _write_feedback(
+        course,
+        entry,
+        f"<!DOCTYPE html><html><head><meta charset='utf-8'>{POLICY}<title>{title}</title></head><body>"
+        f"<h1>{title}</h1><p>{escape(score)}</p><p>{escape(explained)}</p><ul>{notes}</ul>"
+        f"<table border='1'>{rows}</table></body></html>\n",
+    )
+    return ()
+
+
+def _write_feedback(course: Course, entry: Entry, page: str) -> None:
+    student, assignment = entry.grade.student, entry.grade.assignment
+    folder = course.feedback / student / assignment
+    write_atomically(folder / f"{assignment}.html", page, mode=0o644)
+    # What nbgrader's own feedback has too; its exchange finds the learner's copy by the secret.
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        data = read_plain_file(course.autograded / student / assignment / name, 1000)
+        if data is not None and data.isascii():
+            write_atomically(folder / name, data.decode(), mode=0o644)
 
 
 def copy_others(submitted: Path, autograded: Path, entry: Entry) -> tuple[str, ...]:

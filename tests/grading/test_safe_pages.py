@@ -1,4 +1,4 @@
-"""Nothing that a learner wrote runs where others read it: pages of posenc and nbgrader, Formgrader, nbconvert."""
+"""Nothing that a learner wrote runs where others read it: our pages, nbgrader's, Formgrader, JupyterLab."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def watched(browser: Browser, allowed: str = "data:") -> Iterator[Page]:
     page = context.new_page()
     asked: list[Request] = []
     said: list[str] = []
-    context.on("request", asked.append)
+    context.on("request", lambda request: asked.append(request))
     context.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
     yield page
     page.wait_for_load_state("networkidle")
