@@ -157,6 +157,11 @@ def printable(text: str) -> str:
     return _COLOUR.sub("", clean) if clean.count("\x1b") > MOST_COLOURS else clean
 
 
+def strip_files_prefix(page: str) -> str:
+    """The page as it is. nbconvert's own filter takes a time that grows as the square of a cell's length."""
+    return page
+
+
 def plain(source: str) -> str:
     """Text as it was written."""
     return f"<pre>{escape(_without_unseen(source))}</pre>"
@@ -168,7 +173,7 @@ def settings() -> dict[str, Any]:
     assert nbgrader is not None
     assert nbgrader.origin is not None
     formgrader = Path(nbgrader.origin).parent / "server_extensions" / "formgrader"
-    names = {"markdown2html", "highlight_code", "ansi2html"}
+    names = {"markdown2html", "highlight_code", "ansi2html", "strip_files_prefix"}
     return {
         "filters": {name: f"{__name__}.{name}" for name in names} | {"clean_html": f"{__name__}.plain"},
         "extra_template_basedirs": [str(Path(__file__).parent / "templates"), str(formgrader / "templates")],
