@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from posenc_lib.grading.grades import Limits, Verdict
 from posenc_lib.grading.report import add_report
+from posenc_lib.grading.visible import visible
 
 if TYPE_CHECKING:
     from posenc_lib.grading.grade import Summary
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except CourseError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; what was graded is kept. Run the command again to go on", file=sys.stderr)
@@ -148,7 +149,7 @@ def _listed(heading: str, items: list[str]) -> list[str]:
     if not items:
         return []
     left_out = len(items) - SHOWN
-    return [heading, *(f"  {each}" for each in items[:SHOWN])] + (
+    return [heading, *(f"  {visible(each)}" for each in items[:SHOWN])] + (
         [f"  ... and {left_out} more; the feedback pages have them all"] if left_out > 0 else []
     )
 

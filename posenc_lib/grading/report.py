@@ -27,6 +27,7 @@ from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import Course, CourseError, write_atomically
 from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Journal
+from posenc_lib.grading.visible import visible
 
 if TYPE_CHECKING:
     from posenc_lib.figures.picture import Picture
@@ -610,7 +611,7 @@ def run(chosen: argparse.Namespace) -> int:
     for path, _text, _mode in files:
         print(f"wrote {path}")
     for remark in _remarks(report, chosen):
-        print(f"note: {remark}", file=sys.stderr)
+        print(f"note: {visible(remark)}", file=sys.stderr)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Hostile notebooks, folders and files, graded in one class beside honest work: each costs its own learner only."""
+"""Hostile notebooks, folders and files, graded in one class beside honest work: each costs nobody else."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Cl
 from tests.grading.class_fixtures import released as released
 
 BIG = 1_000_000
+LANGUAGE = "\x1b[31m*x*" * BIG
+CLEARS = "\x1b[2J\n<b>.ipynb"
 FLOODS_COLOURS = 'print("\\x1b[31mx\\x1b[1;42m" * 60_000)'
 FLOODS_OUTPUTS = """
 from IPython.display import display
@@ -99,20 +101,23 @@ READ: dict[str, Callable[[Class], str]] = {
     "types": lambda work: with_facts(work, odd_types),
 }  # fmt: skip
 
-REFUSED: dict[str, tuple[Callable[[Class, str], None], str]] = {
+REFUSED: dict[str, tuple[Callable[[Class, str], Any], str]] = {
     "language": (
         lambda work, who: write(
-            work, who, with_facts(work, lambda n: n["metadata"].update(language_info={"name": "\x1b[31m*x*" * 10**6}))
+            work, who, with_facts(work, lambda n: n["metadata"].update(language_info={"name": LANGUAGE}))
         ),
         "another language (\\x1b[31m*x*",
     ),
     "deep json": (lambda work, who: write(work, who, '{"cells":' + "[" * 10**6), "JSON"),
-    "huge number": (lambda work, who: write(work, who, '{"cells": [], "nbformat": ' + "9" * 10**6 + "}"), "notebook"),
+    "huge number": (
+        lambda work, who: write(work, who, '{"cells": [], "nbformat": ' + "9" * BIG + "}"),
+        "no notebook",
+    ),
     "folder is a file": (lambda work, who: instead(work, who, Path.touch), "not followed"),
     "folder is a pipe": (lambda work, who: instead(work, who, os.mkfifo), "not followed"),
     "notebook is a folder": (lambda work, who: work.submitted(who).mkdir(parents=True), "something else"),
     "name": (
-        lambda work, who: write(work, who, "{}").rename(work.submitted(who).with_name("\x1b[2J\n<b>.ipynb")) and None,
+        lambda work, who: write(work, who, "{}").rename(work.submitted(who).with_name(CLEARS)),
         "called \\x1b[2J\\n<b>.ipynb",
     ),
 }  # fmt: skip
