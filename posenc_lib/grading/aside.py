@@ -99,7 +99,7 @@ def _serve(line: Connection) -> None:
     while True:
         try:
             function, arguments, named = line.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
         _allow_time()
         try:
@@ -108,7 +108,8 @@ def _serve(line: Connection) -> None:
             os._exit(1)
         except Exception as error:
             answer = (False, error)
-        line.send(answer)
+        with contextlib.suppress(BrokenPipeError):  # Whoever asked was killed; so the next `recv` ends this.
+            line.send(answer)
 
 
 def _allow_time() -> None:

@@ -116,7 +116,7 @@ def copy_other_files(source: Path | None, destination: Path) -> tuple[str, ...]:
     _clear(destination, keep=f"{destination.name}.ipynb")
     if source is None:
         return ()
-    left, number = MAX_OTHER_BYTES, 0
+    left, number, as_text = MAX_OTHER_BYTES, 0, list[str]()
     for path in _other_files(source, remarks):
         name = path.relative_to(source)
         if path.name.endswith((".ipynb", ".pyc")) or name == Path(TIMESTAMP):
@@ -139,14 +139,18 @@ def copy_other_files(source: Path | None, destination: Path) -> tuple[str, ...]:
         target = destination / name
         if path.suffix.lower() not in SHOWN_SUFFIXES:
             target = target.with_name(f"{path.name[:MOST_NAME]}.txt")
-            remarks.append(
-                _("{name} was copied as text, so that no browser runs it.").format(name=visible(str(name)))
-            )
+            as_text.append(visible(str(name), MOST_NAME))
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
         except (FileExistsError, IsADirectoryError, NotADirectoryError):
             remarks.append(_("{name} was not copied: there are two.").format(name=visible(str(name))))
+    if as_text:
+        remarks.append(
+            _("{count} files were copied as text, so that no browser runs them: {names}").format(
+                count=len(as_text), names=", ".join(as_text[:5])
+            )
+        )
     when, _problem = handed_in_at(source)
     if when is not None:
         # As nbgrader writes it; what a learner wrote there would be read by programs that trust it.
