@@ -206,7 +206,6 @@ def _write_notebook(course: Course, release: Release, entry: Entry) -> tuple[str
     student, assignment = entry.grade.student, entry.grade.assignment
     notebook = autograded_notebook(release, entry)
     autograded = course.autograded / student / assignment
-    _remove_leftovers(autograded, course.feedback / student / assignment)
     remarks = copy_others(course.submitted / student / assignment, autograded, entry)
     write_atomically(
         autograded / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
@@ -256,6 +255,9 @@ def _write_plain_page(course: Course, release: Release, entry: Entry, standing: 
 def _write_feedback(course: Course, entry: Entry, page: str) -> None:
     student, assignment = entry.grade.student, entry.grade.assignment
     folder = course.feedback / student / assignment
+    for part in folder.glob(f"{PART}*"):  # what a run that was killed had begun to write
+        if part.is_file():
+            part.unlink()
     write_atomically(folder / f"{assignment}.html", page, mode=0o644)
     # What nbgrader's own feedback has too; its exchange finds the learner's copy by the secret.
     for name in ("timestamp.txt", "submission_secret.txt"):
@@ -492,10 +494,3 @@ def _exporter() -> Any:
     exporter._preprocessors = []
     exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
     return exporter
-
-
-def _remove_leftovers(*folders: Path) -> None:
-    """What a run that was killed had begun to write."""
-    for folder in folders:
-        for part in folder.glob(f"{PART}*"):
-            part.unlink(missing_ok=True)
