@@ -140,7 +140,7 @@ def test_what_is_close_enough_breaks_no_property(asked):
         if isinstance(value, str | bool):
             return value
         noise = np.where(np.arange(np.size(value)) % 2, 0.9, -0.9).reshape(np.shape(value))
-        return np.asarray(value) + noise * asked.absolute_tolerance
+        return to_plain(np.asarray(value) + noise * asked.absolute_tolerance)
 
     right = right_outcomes(asked, 0)[1]
     outcomes = [Outcome("value", value=nearly(each.value)) for each in right]
