@@ -283,7 +283,7 @@ def test_nbgraders_own_pages_and_formgrader(work, browser):
             page.locator(".name-hidden.glyphicon").click()
             assert page.locator("a.name-shown").inner_text().strip() == "mallory"
             score = page.locator("input.score").first
-            score.fill("1.5")
+            score.fill("1.25")
             with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
                 score.press("Tab")
             assert saved.value.ok
@@ -301,7 +301,7 @@ def test_nbgraders_own_pages_and_formgrader(work, browser):
             page.wait_for_selector(".jp-MarkdownOutput")
     with work.gradebook() as gradebook:
         [of_mallory] = gradebook.find_submission(CHAPTER, "mallory").notebooks
-        assert 1.5 in [grade.manual_score for grade in of_mallory.grades]
+        assert 1.25 in [grade.manual_score for grade in of_mallory.grades]
 
 
 @contextlib.contextmanager
