@@ -38,6 +38,9 @@ c.Autograde.autograde_preprocessors = [
 # What learners wrote is shown, by nbgrader's own feedback and by Formgrader too; nothing of it runs.
 c.HTMLExporter.update(settings())
 
+# `nbgrader export` writes cells that no spreadsheet program takes for formulas.
+c.ExportApp.plugin_class = "posenc_lib.grading.nbgrader_plugin.SafeExport"
+
 # Seconds of the processor and MiB that one submission may take under `nbgrader autograde`.
 c.GradeOutside.time_limit = 30.0
 c.GradeOutside.memory_limit = 2048

@@ -13,7 +13,13 @@ door is loaded when one of its names is used. The torch modules are in `posenc_l
 from __future__ import annotations
 
 import importlib
+import sys
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+if {PurePath(each).name for each in sys.orig_argv[1:3]} & {"posenc", "posenc_lib.grading"}:
+    # As a command: Ctrl-C during the imports, too, gets a sentence.
+    importlib.import_module("posenc_lib.grading.interrupts").end_at_once()
 
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention

@@ -1,4 +1,4 @@
-"""The picture of a class's report: which named mistakes it made."""
+"""The pictures of a class's report: how many have how many points, and which named mistakes were made."""
 
 from __future__ import annotations
 
@@ -10,6 +10,36 @@ from posenc_lib.figures.picture import BLUE, Picture, canvas, finish
 
 SHOWN = 20
 """Bars; rarer mistakes are counted in the title."""
+
+
+def marks_spread(width: int, counts: Sequence[int], *, of: float) -> Picture:
+    """One column a class of points.
+
+    Args:
+        width: of a class, in points; the first one begins at 0.
+        counts: how many submissions are in each.
+        of: points of the assignment.
+    """
+    starts = [width * number for number in range(len(counts))]
+    with canvas(width=7.6, height=2.6) as figure:
+        axes = figure.subplots()
+        bars = axes.bar(starts, counts, align="edge", color=BLUE, width=0.92 * width)
+        axes.bar_label(bars, [str(count) if count else "" for count in counts], padding=2)
+        axes.set_xticks(starts)
+        axes.set_xlabel(f"points, of {of:g}")
+        axes.set_ylabel("submissions")
+        axes.set_ylim(0, 1.2 * max([*counts, 1]))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid(False, axis="x")
+        axes.set_axisbelow(True)
+        told = "; ".join(
+            f"{start} or more: {count}" for start, count in zip(starts, counts, strict=True) if count
+        )
+        return finish(
+            figure,
+            alt=f"Bar chart of how many of {sum(counts)} submissions have how many of {of:g} points, "
+            f"in steps of {width}. {told}.",
+        )
 
 
 def mistakes_made(mistakes: Sequence[tuple[str, str, int]], *, submissions: int) -> Picture:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
 import statistics
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from posenc_lib.grading import interrupts
+from posenc_lib.grading.faults import CourseError, of_disk
 from posenc_lib.grading.grades import Limits, Verdict
-from posenc_lib.grading.report import add_report
 from posenc_lib.grading.visible import visible
 
 if TYPE_CHECKING:
@@ -25,24 +30,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        0 where everything was done; 1 where anything was not; 130 where it was interrupted.
+        0 where everything was done; 1 where anything was not; 128 and the signal's number where it was
+        interrupted (130 after Ctrl-C, 143 after SIGTERM); 70 for a fault of posenc's own.
     """
-    options = parser().parse_args(arguments)
-    from posenc_lib.grading.course import CourseError, find_own_programs
+    with interrupts.handled(to_the_end=arguments is None):
+        options = parser().parse_args(arguments)
+        try:
+            for module in options.needs:
+                importlib.import_module(module)
+            interrupts.unwind()
+            status = int(options.run(options))
+            sys.stdout.flush()
+        except BaseException as error:
+            interrupts.ignore()
+            status = _told(error)
+        return status
 
-    find_own_programs()
-    try:
-        return int(options.run(options))
-    except CourseError as error:
-        print(f"error: {visible(str(error))}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted; what was graded is kept. Run the command again to go on", file=sys.stderr)
-        return 130
+
+def _told(error: BaseException) -> int:
+    """Say what stopped the command, in one sentence; the exit status."""
+    match error:
+        case KeyboardInterrupt():
+            sentence, status = interrupts.SENTENCE.strip(), getattr(error, "status", 130)
+        case CourseError():
+            sentence, status = f"error: {error}", 1
+        case BrokenPipeError():
+            # Whoever read the output has read enough: say nothing, and nothing more at the end either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 1
+        case OSError():
+            sentence, status = f"error: {of_disk(error)}", 1
+        case ImportError():
+            sentence, status = f"error: grading needs more than is installed ({error}): make setup", 1
+        case MemoryError():
+            sentence, status = "error: there is not enough memory. End other programs, or use --jobs 1", 1
+        case Exception():
+            sentence, status = _fault(error), 70
+        case _:
+            raise error
+    print(visible(sentence), file=sys.stderr)
+    return status
+
+
+def _fault(error: Exception) -> str:
+    """What nobody foresaw: the traceback goes to a file, for whoever can mend it."""
+    with tempfile.NamedTemporaryFile("w", prefix="posenc-fault-", suffix=".txt", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    return (
+        f"error: this is a fault of posenc, neither yours nor a learner's ({type(error).__name__}: {error}). "
+        f"What was graded is kept. Please report it, with the file {file.name}"
+    )
 
 
 def parser() -> argparse.ArgumentParser:
     """All subcommands."""
+    from posenc_lib.grading.report import add_report
+
     top = argparse.ArgumentParser(prog="posenc", description="Grade a class. Run it in the course's folder.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_grade(commands)
@@ -93,13 +136,13 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="URL",
         help="grade on the workers of this Dask scheduler, such as tls://host:8786 (default: this machine)",
     )
-    grade.set_defaults(run=_grade)
+    grade.set_defaults(run=_grade, needs=("tqdm", "posenc_lib.grading.grade"))
 
 
 def _grade(chosen: argparse.Namespace) -> int:
     from tqdm import tqdm  # type: ignore[import-untyped]
 
-    from posenc_lib.grading.course import Course
+    from posenc_lib.grading.course import Course, find_own_programs
     from posenc_lib.grading.grade import Options, grade_class
 
     options = Options(
@@ -111,6 +154,7 @@ def _grade(chosen: argparse.Namespace) -> int:
         unsafe=chosen.unsafe,
         scheduler=chosen.scheduler,
     )
+    find_own_programs()
     course, config = Course.load(Path.cwd())
     with tqdm(desc=chosen.assignment, unit="submission", file=sys.stderr) as bar:
 
@@ -122,7 +166,12 @@ def _grade(chosen: argparse.Namespace) -> int:
         summary = grade_class(course, config, chosen.assignment, options, progress)
         bar.refresh()
     print(table(chosen.assignment, summary))
-    return 1 if summary.not_graded else 0
+    if not (summary.graded_before or summary.verdicts or summary.not_graded or summary.misplaced):
+        raise CourseError(
+            f"nothing was handed in for {chosen.assignment}: there is no "
+            f"{course.submitted}/<student>/{chosen.assignment}"
+        )
+    return 0 if summary.complete else 1
 
 
 def _counts(summary: Summary) -> str:
@@ -140,6 +189,9 @@ def table(assignment: str, summary: Summary) -> str:
         mean = statistics.fmean(summary.points)
         lines.append(f"  {'mean':<14}{mean:>6.2f} of {summary.max_points:g} points")
     lines += _listed("Could not be graded:", [f"{who}: {why}" for who, why in summary.not_graded.items()])
+    lines += _listed("Handed in elsewhere, and not graded:", summary.misplaced)
+    tampered = [f"{who}: {', '.join(answers)}" for who, answers in summary.tampered.items()]
+    lines += _listed("Tampered; look at the notebook before you talk to the learner:", tampered)
     remarks = [f"{who}: {each}" for who, all_of_one in summary.remarks.items() for each in all_of_one]
     lines += _listed("Remarks:", remarks)
     return "\n".join(lines)
@@ -150,7 +202,7 @@ def _listed(heading: str, items: list[str]) -> list[str]:
         return []
     left_out = len(items) - SHOWN
     return [heading, *(f"  {visible(each)}" for each in items[:SHOWN])] + (
-        [f"  ... and {left_out} more; the feedback pages have them all"] if left_out > 0 else []
+        [f"  ... and {left_out} more"] if left_out > 0 else []
     )
 
 

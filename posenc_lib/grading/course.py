@@ -21,12 +21,18 @@ from pathlib import Path
 
 from traitlets.config import Config, PyFileConfigLoader
 
+from posenc_lib.grading.faults import CourseError
+from posenc_lib.grading.journal import is_empty
+
+__all__ = ["PART", "Course", "CourseError", "find_own_programs", "write_atomically"]
+
+SECRET_BYTES = 32
+_SECRET_HELP = (
+    "All hidden inputs are made from it, and the marks hang on them. Put back a copy of it. If there is "
+    "none, move {} to another place: a new secret is made then, and `posenc grade` grades everything anew"
+)
 PART = ".part-"
 """What the name of a file begins with that is not written to its end yet."""
-
-
-class CourseError(Exception):
-    """The course is not as grading needs it; the message says what to do."""
 
 
 def find_own_programs() -> None:
@@ -46,6 +52,9 @@ class Course:
     submitted: Path
     autograded: Path
     feedback: Path
+    source: Path
+    """The assignments with their answers."""
+    released: Path
 
     @classmethod
     def load(cls, root: Path) -> tuple[Course, Config]:
@@ -58,8 +67,15 @@ class Course:
             raise CourseError(
                 f"there is no nbgrader_config.py in {root}; run the command in the course's folder"
             )
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-        return cls.from_config(config, root), config
+        try:
+            config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+            return cls.from_config(config, root), config
+        except (CourseError, OSError):
+            raise
+        except Exception as error:  # The file is a program of the instructor's, and may raise anything.
+            raise CourseError(
+                f"nbgrader_config.py in {root} does not work: {type(error).__name__}: {error}. Mend it first"
+            ) from error
 
     @classmethod
     def from_config(cls, config: Config, root: Path) -> Course:
@@ -83,6 +99,8 @@ class Course:
             submitted=base / directory.submitted_directory,
             autograded=base / directory.autograded_directory,
             feedback=base / directory.feedback_directory,
+            source=base / directory.source_directory,
+            released=base / directory.release_directory,
         )
 
     @property
@@ -106,18 +124,35 @@ class Course:
         message = json.dumps([assignment, student]).encode()
         return int.from_bytes(hmac.digest(self._secret(), message, hashlib.sha256)[:6], "big")
 
+    def require_secret(self) -> None:
+        """CourseError where the course's secret is damaged or lost."""
+        self._secret()
+
     def _secret(self) -> bytes:
+        """The course's secret, made where nothing was graded yet.
+
+        Raises:
+            CourseError: it is not as it was made, or lost. Marks hang on it, so no other takes its place.
+        """
         path = self.state / "secret"
-        if not path.exists():
+        if not os.path.lexists(path):
+            if not is_empty(self.state):
+                raise CourseError(f"the course's secret {path} is missing. {_SECRET_HELP.format(self.state)}")
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             # A link from a file that is complete fails where another process was quicker.
             with tempfile.NamedTemporaryFile("w", dir=self.state, prefix=".secret-") as file:
-                file.write(secrets.token_hex(32))
+                file.write(secrets.token_hex(SECRET_BYTES))
                 file.flush()
                 os.fsync(file.fileno())
                 with contextlib.suppress(FileExistsError):
                     os.link(file.name, path)
-        return bytes.fromhex(path.read_text())
+        try:
+            secret = bytes.fromhex(path.read_text(encoding="ascii"))
+        except ValueError:
+            secret = b""
+        if len(secret) != SECRET_BYTES:
+            raise CourseError(f"the course's secret {path} is damaged. {_SECRET_HELP.format(self.state)}")
+        return secret
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ notebook and feedback, in a worker).
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import functools
 import multiprocessing
 import multiprocessing.util
@@ -19,9 +19,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,13 @@ from traitlets.config import Config
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import Exercise, all_exercises
+from posenc_lib.grading import interrupts
 from posenc_lib.grading.course import Course, CourseError
+from posenc_lib.grading.faults import is_disk_full, told
 from posenc_lib.grading.gradebook import MAX_STUDENT_NAME, Marks
 from posenc_lib.grading.grades import ExerciseGrade, Limits, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Entry, Journal
+from posenc_lib.grading.misplaced import misplaced, others_beside
 from posenc_lib.grading.other_files import handed_in_at
 from posenc_lib.grading.sandbox.walls import NoWalls
 from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 BATCH = 25
 """Grades written to the gradebook in one transaction."""
+ENDING_SECONDS = 2
+"""For a worker that was told to end."""
 SPACE_AT_START = 64 * 2**20
 SPACE_TO_GO_ON = 8 * 2**20
 """Bytes that must be free on the disk: what one batch may need."""
@@ -80,6 +85,16 @@ class Summary:
     """From student to the reason: no grade was recorded."""
     remarks: dict[str, list[str]] = field(default_factory=dict)
     """From student to what the instructor should know."""
+    tampered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """From student to the answers that were graded as tampered with now."""
+    misplaced: list[str] = field(default_factory=list)
+    """Sentences about work that lies where it is not looked for, and was not graded."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was handed in has a grade."""
+        graded = self.verdicts.total() + self.graded_before
+        return graded > 0 and not self.not_graded and not self.misplaced
 
 
 Progress = Callable[[Summary, int, int], None]
@@ -141,16 +156,15 @@ def grade_class(
         CourseError: grading cannot start or go on. What was graded until then is kept.
     """
     exercises_of(assignment)
-    course.require_space(SPACE_AT_START)
-    with ExitStack() as stack:
-        stack.enter_context(course.lock())
-        try:
-            journal = stack.enter_context(Journal(course.state))
-            marks = stack.enter_context(Marks(course, assignment, config))
-            run = _Run(course, assignment, options, journal, marks, progress)
-            return run.all()
-        except (sqlite3.Error, sqlalchemy.exc.SQLAlchemyError, OSError) as error:
-            raise CourseError(_explain(error, course)) from error
+    with told(course):
+        course.require_space(SPACE_AT_START)
+        with (
+            course.lock(),
+            Journal(course.state) as journal,
+            Marks(course, assignment, config) as marks,
+        ):
+            course.require_secret()
+            return _Run(course, assignment, options, journal, marks, progress).all()
 
 
 class _Run:
@@ -173,6 +187,7 @@ class _Run:
         self._total = 0
 
     def all(self) -> Summary:
+        self._look_around()
         students = self._students()
         to_grade = self._to_grade(students)
         unfinished = set(self._journal.unfinished(self._assignment, self._options.feedback))
@@ -191,18 +206,33 @@ class _Run:
             self._work_off(())
         return self._summary
 
+    def _look_around(self) -> None:
+        """Find what lies elsewhere; of a student whose work is in its place it is worth a remark only."""
+        course, assignment = self._course, self._assignment
+        for found in misplaced(course.submitted, assignment, self._options.students):
+            if found.student and os.path.lexists(course.submitted_file(found.student, assignment)):
+                self._remark(found.student, found.sentence)
+            else:
+                self._summary.misplaced.append(found.sentence)
+
+    def _remark(self, student: str, *sentences: str) -> None:
+        if sentences:
+            self._summary.remarks.setdefault(student, []).extend(sentences)
+
     def _students(self) -> list[str]:
         everyone = self._course.students(self._assignment)
         wanted = self._options.students
         if missing := set(wanted).difference(everyone):
+            elsewhere = "".join(f". {each}" for each in self._summary.misplaced[:3])
             raise CourseError(
                 f"nothing was handed in for {self._assignment} by {', '.join(sorted(missing))}: "
-                f"{self._course.submitted} has no such folder"
+                f"{self._course.submitted} has no such folder{elsewhere}"
             )
         fit = []
         for student in wanted or everyone:
             if problem := _unfit(student):
-                self._summary.not_graded[ascii(student)] = problem
+                name = os.fsencode(student).decode(errors="backslashreplace")
+                self._summary.not_graded[name] = problem
             else:
                 fit.append(student)
         return fit
@@ -237,7 +267,7 @@ class _Run:
             except NoWalls as error:
                 raise CourseError(f"{error} (or, if you accept what is lost then, add --unsafe)") from error
             except Exception as error:
-                if _is_disk_full(error):
+                if is_disk_full(error):
                     raise
                 self._summary.not_graded[task.student] = f"{type(error).__name__}: {error}"
                 self._finish(task.student)
@@ -249,8 +279,14 @@ class _Run:
         self._summary.verdicts[grade.verdict] += 1
         self._summary.points.append(grade.points)
         self._summary.max_points = grade.max_points
-        if grade.notes:
-            self._summary.remarks.setdefault(grade.student, []).extend(grade.notes)
+        if grade.tampered:
+            self._summary.tampered[grade.student] = grade.tampered
+        self._remark(grade.student, *grade.notes)
+        if entry.cells and (others := self._others(grade.student)):
+            self._remark(
+                grade.student,
+                f"beside {self._assignment}.ipynb lies {', '.join(others)}, which was not graded",
+            )
         self._finish(grade.student)
         self._add_to_batch(grade.student)
 
@@ -285,13 +321,15 @@ class _Run:
     def _timestamp(self, student: str) -> datetime | None:
         timestamp, problem = handed_in_at(self._course.submitted / student / self._assignment)
         if problem:
-            self._summary.remarks.setdefault(student, []).append(problem)
+            self._remark(student, problem)
         return timestamp
+
+    def _others(self, student: str) -> list[str]:
+        return others_beside(self._course.submitted_file(student, self._assignment).parent, self._assignment)
 
     def _mark_written(self, student: str, remarks: tuple[str, ...]) -> None:
         self._journal.mark_written_up(self._assignment, student, self._options.feedback)
-        if remarks:
-            self._summary.remarks.setdefault(student, []).extend(remarks)
+        self._remark(student, *remarks)
         self._finish(student)
 
     def _finish(self, student: str) -> None:
@@ -325,13 +363,22 @@ class Workers:
     def __enter__(self) -> Workers:
         # Every worker is busy by itself; threads of numerical libraries would only compete.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+        resource_tracker.ensure_running()  # Of its own accord it sees no Ctrl-C.
+        with interrupts.kept_from_children():
+            forkserver.ensure_running()
         self._pool = self._start()
         return self
 
     def __exit__(self, kind: object, *_exception: object) -> None:
         if kind is not None:
-            for process in multiprocessing.active_children():
+            if kind is interrupts.Interrupted:
+                interrupts.ignore()
+            workers = multiprocessing.active_children()
+            for process in workers:
                 process.terminate()
+            for process in workers:
+                process.join(ENDING_SECONDS)
+            _end_forkserver()
         self._pool.shutdown(cancel_futures=True)
 
     def add(self, task: Task) -> None:
@@ -406,6 +453,14 @@ def _died(future: Future[Any]) -> bool:
     return isinstance(future.exception(), BrokenProcessPool)
 
 
+def _end_forkserver() -> None:
+    """End it at once: it may still be importing, and would then start workers for a run that is over."""
+    pid = getattr(forkserver._forkserver, "_forkserver_pid", None)
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def _prepare_worker() -> None:
     # Ctrl-C is for the parent, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -441,18 +496,3 @@ def _unfit(student: str) -> str | None:
     if len(student) > MAX_STUDENT_NAME:
         return f"the name has {len(student)} characters; nbgrader's gradebook holds {MAX_STUDENT_NAME}"
     return None
-
-
-def _is_disk_full(error: BaseException) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "disk is full" in str(error)
-
-
-def _explain(error: Exception, course: Course) -> str:
-    kept = "Every grade until now is kept; run the command again to go on"
-    if _is_disk_full(error):
-        return f"the disk of {course.state} is full. Free some space. {kept}"
-    if "database is locked" in str(error):
-        return f"another program keeps the gradebook locked ({course.db_url}). {kept}"
-    return f"{type(error).__name__}: {error}. {kept}"

@@ -14,6 +14,8 @@ class Verdict(StrEnum):
     RIGHT = "right"
     PARTLY = "partly"
     WRONG = "wrong"
+    UNWRITTEN = "unwritten"
+    """There is no answer yet: it still raises NotImplementedError, or nothing has its name."""
     ERROR = "error"
     """The learner's own code raised."""
     TIME_LIMIT = "time limit"
@@ -71,7 +73,7 @@ class SubmissionGrade:
     student: str
     assignment: str
     verdict: Verdict
-    """RIGHT, PARTLY or WRONG by its points; any other verdict where it decided the whole submission."""
+    """RIGHT, PARTLY or WRONG by its points; any other verdict where all exercises got it."""
     seed: int
     """Chooses the hidden inputs; the same seed gives the same ones again."""
     digest: str
@@ -90,6 +92,13 @@ class SubmissionGrade:
     @property
     def max_points(self) -> float:
         return sum(each.max_points for each in self.exercises)
+
+    @property
+    def tampered(self) -> tuple[str, ...]:
+        """The answers that got the verdict TAMPERED, by name."""
+        return tuple(
+            each.exercise_id.partition(".")[2] for each in self.exercises if each.verdict is Verdict.TAMPERED
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As what `json` can write."""

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from posenc_lib.grading.grades import SubmissionGrade
 from posenc_lib.grading.submission import Cell
 
+VERSION = 1
+"""Of what stands in the journal. A newer posenc raises it where an older one could not read an entry."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
     assignment TEXT NOT NULL,
@@ -61,10 +64,22 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(folder / "journal.db", isolation_level=None)
+        try:
+            self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        [version] = self._db.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise sqlite3.DatabaseError(f"it has version {version}, this posenc knows {VERSION}")
         self._db.execute("PRAGMA journal_mode = WAL")
         # In WAL mode only FULL survives a power cut.
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute(_TABLE)
+        if version < VERSION:
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def __enter__(self) -> Journal:
         return self
@@ -89,6 +104,10 @@ class Journal:
             ),
         )
 
+    def is_empty(self) -> bool:
+        """Whether nothing was ever graded."""
+        return self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None
+
     def fingerprints(self, assignment: str) -> dict[str, str]:
         """From each student who was graded to the fingerprint of the file that was."""
         return dict(
@@ -103,17 +122,30 @@ class Journal:
         ).fetchone()
         if row is None:
             return None
-        bulk = json.loads(zlib.decompress(row[1]))
-        grade = json.loads(row[0]) | {"outputs": bulk["outputs"]}
-        return Entry.from_json({"grade": grade, "cells": bulk["cells"], "fingerprint": row[2]})
+        with _readable(student):
+            bulk = json.loads(zlib.decompress(row[1]))
+            grade = json.loads(row[0]) | {"outputs": bulk["outputs"]}
+            return Entry.from_json({"grade": grade, "cells": bulk["cells"], "fingerprint": row[2]})
 
     def grades(self, assignment: str) -> Iterator[SubmissionGrade]:
         """All grades of an assignment, in order of student, without the outputs of the cells."""
         rows = self._db.execute(
-            "SELECT grade FROM entries WHERE assignment = ? ORDER BY student", (assignment,)
+            "SELECT student, grade FROM entries WHERE assignment = ? ORDER BY student", (assignment,)
         )
-        for (grade,) in rows:
-            yield SubmissionGrade.from_json(json.loads(grade))
+        for student, grade in rows:
+            with _readable(student):
+                read = SubmissionGrade.from_json(json.loads(grade))
+            yield read
+
+    def cells(self, assignment: str) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+        """What each student handed in, in order of student."""
+        rows = self._db.execute(
+            "SELECT student, bulk FROM entries WHERE assignment = ? ORDER BY student", (assignment,)
+        )
+        for student, bulk in rows:
+            with _readable(student):
+                cells = tuple(Cell(*each) for each in json.loads(zlib.decompress(bulk))["cells"])
+            yield student, cells
 
     def unfinished(self, assignment: str, feedback: bool) -> list[str]:
         """Students whose grade is not in the gradebook yet, or who lack a notebook or (if asked) feedback."""
@@ -138,6 +170,24 @@ class Journal:
             "UPDATE entries SET written_up = ? WHERE assignment = ? AND student = ?",
             (_level(feedback), assignment, student),
         )
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether nothing was ever graded here. Makes no journal."""
+    path = folder / "journal.db"
+    if not path.exists():
+        return True
+    with Journal(folder) as journal:
+        return journal.is_empty()
+
+
+@contextmanager
+def _readable(student: str) -> Iterator[None]:
+    """sqlite3.DatabaseError where an entry is not as it was written."""
+    try:
+        yield
+    except (zlib.error, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise sqlite3.DatabaseError(f"its entry of {student!r} cannot be read: {error}") from error
 
 
 def _level(feedback: bool) -> int:

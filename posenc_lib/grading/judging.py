@@ -162,7 +162,6 @@ class Trial:
         self.notes: list[str] = []
         self.left_out: dict[int, Verdict] = {}
         """Cells that ended a session, by place."""
-        self.a_cell_failed = False
         self.trespassed = False
         """Whether the last answer called a name of the library that its exercise does not lend."""
         self.cells = [cell for cell in submission.cells if cell.kind == "code"]
@@ -280,7 +279,6 @@ class Trial:
         if place not in self.outputs:
             self.outputs[place] = _clean(reply.get("outputs"))
             self._output_left = max(self._output_left - len(json.dumps(self.outputs[place])), 0)
-        self.a_cell_failed |= reply.get("failed") is True
         return True
 
     def _note_ending(self, ending: Ended) -> None:
@@ -360,7 +358,7 @@ def _judged(
     elif all(passed):
         verdict = Verdict.RIGHT
     elif share == 0:
-        verdict = _wrong_kind(outcomes, passed)
+        verdict = _wrong_kind(asked, outcomes, passed)
     return _Attempt(asked, verdict, share, seed, number, outcomes, passed)
 
 
@@ -376,26 +374,43 @@ def earned(asked: Exercise, cases: Sequence[Case], passed: Sequence[bool]) -> fl
     return 1.0 if not wrong else sum(share for group, share in asked.credit if group not in wrong)
 
 
-def _wrong_kind(outcomes: Sequence[Outcome], passed: Sequence[bool]) -> Verdict:
+def _wrong_kind(asked: Exercise, outcomes: Sequence[Outcome], passed: Sequence[bool]) -> Verdict:
     first = next(outcome for outcome, right in zip(outcomes, passed, strict=True) if not right)
+    if _unwritten(outcomes) or _nothing(asked, outcomes):
+        return Verdict.UNWRITTEN
     if first.kind == "malformed":
         return Verdict.MALFORMED
-    if first.kind == "raised" and not _unwritten(outcomes):
+    if first.kind == "raised":
         out_of_memory = first.error_type in _MEMORY_ERRORS or "allocate memory" in first.text
         return Verdict.MEMORY_LIMIT if out_of_memory else Verdict.ERROR
     return Verdict.WRONG
 
 
 def _unwritten(outcomes: Sequence[Outcome]) -> bool:
+    """Whether a function still raises what the released one does, whatever it is given."""
     return bool(outcomes) and all(each.error_type == "NotImplementedError" for each in outcomes)
 
 
+def _nothing(asked: Exercise, outcomes: Sequence[Outcome]) -> bool:
+    """Whether a value is None: a function that returns None forgot its `return`."""
+    return asked.kind == "value" and all(o.kind == "value" and o.value is None for o in outcomes)
+
+
 def _missing(asked: Exercise, trial: Trial) -> Verdict:
-    """Why there is no answer: its cell ended the session, some cell failed, or none was written."""
-    for cell in trial.cells:
-        if cell.place in trial.left_out and asked.function in cell.source:
+    """Why there is no answer: its cell ended the session or failed, or none was written."""
+    own = [each for each in trial.cells if asked.function in each.source or asked.function == each.grade_id]
+    for cell in own:
+        if cell.place in trial.left_out:
             return trial.left_out[cell.place]
-    return Verdict.ERROR if trial.a_cell_failed else Verdict.WRONG
+    failed = any(_fails(asked, output) for cell in own for output in trial.outputs.get(cell.place, ()))
+    return Verdict.ERROR if failed else Verdict.UNWRITTEN
+
+
+def _fails(asked: Exercise, output: Mapping[str, Any]) -> bool:
+    """Whether this is an error of the answer's own: not the released one, nor a check's without answer."""
+    name, text = output.get("ename"), str(output.get("evalue"))
+    expected = name == "NotImplementedError" or (name == "NameError" and f"'{asked.function}'" in text)
+    return output["output_type"] == "error" and not expected
 
 
 def _grade(attempt: _Attempt, trial: Trial) -> ExerciseGrade:
@@ -463,7 +478,13 @@ def _sentence(attempt: _Attempt) -> str:
     asked = attempt.asked
     if attempt.verdict is Verdict.TAMPERED and attempt.outcomes:
         return _trespass_sentence()
-    if attempt.verdict in (Verdict.WRONG, Verdict.ERROR, Verdict.PARTLY, Verdict.MALFORMED):
+    if attempt.verdict in (
+        Verdict.WRONG,
+        Verdict.UNWRITTEN,
+        Verdict.ERROR,
+        Verdict.PARTLY,
+        Verdict.MALFORMED,
+    ):
         if not attempt.outcomes:
             return _(
                 "There is no {name} in your notebook when all its cells have run. "

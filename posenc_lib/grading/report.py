@@ -7,7 +7,6 @@ manual grades, extra credit and late penalties count.
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import math
 import os
@@ -24,9 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.course import Course, CourseError, write_atomically
+from posenc_lib.grading import likeness, spreadsheet
+from posenc_lib.grading.course import Course, CourseError, find_own_programs, write_atomically
+from posenc_lib.grading.faults import told
 from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
 from posenc_lib.grading.journal import Journal
+from posenc_lib.grading.likeness import Alike, Outsized
+from posenc_lib.grading.spreadsheet import harmless, is_harmful
 from posenc_lib.grading.visible import visible
 
 if TYPE_CHECKING:
@@ -42,8 +45,10 @@ ELSEWHERE = "graded elsewhere"
 
 NAMED = 5
 """Students that a message names; the rest is counted."""
-FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""With these a spreadsheet program takes a cell for a formula (OWASP, "CSV Injection")."""
+LISTED = 20
+"""Lines of a list; the rest is counted."""
+BAR = 40
+"""Characters of the longest bar."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Line:
     needs_manual_grade: bool = False
     judged: Mapping[str, float] = field(default_factory=dict)
     """What nbgrader calls the auto score of each column."""
+    tampered: tuple[str, ...] = ()
+    """Answers with that verdict, whatever the whole submission has."""
 
     @property
     def points(self) -> float | None:
@@ -118,6 +125,8 @@ class ClassReport:
     exercises: tuple[ExerciseLine, ...]
     mistakes: tuple[MistakeLine, ...]
     """The most frequent first."""
+    alike: tuple[Alike, ...] = ()
+    outsized: tuple[Outsized, ...] = ()
 
     @property
     def graded(self) -> tuple[Line, ...]:
@@ -134,6 +143,11 @@ def class_report(course: Course, assignment: str) -> ClassReport:
     Raises:
         CourseError: nothing of it was graded, or the gradebook does not hold the latest grades.
     """
+    with told(course):
+        return _class_report(course, assignment)
+
+
+def _class_report(course: Course, assignment: str) -> ClassReport:
     grades = _journal(course, assignment)
     columns, students = _gradebook(course, assignment)
     _require_current(assignment, grades, columns, students)
@@ -143,7 +157,12 @@ def class_report(course: Course, assignment: str) -> ClassReport:
     everyone |= {name: Line(name, NOT_GRADED) for name in handed_in}
     for name, line in students.items():
         verdict = ELSEWHERE if line.marks is not None else everyone[name].verdict
-        everyone[name] = replace(line, verdict=str(grades[name].verdict) if name in grades else verdict)
+        if name in grades:
+            line = replace(line, verdict=str(grades[name].verdict), tampered=grades[name].tampered)
+            everyone[name] = line
+        else:
+            everyone[name] = replace(line, verdict=verdict)
+    likenesses, sizes = _likenesses(course, assignment)
     exercises = [each for grade in grades.values() for each in grade.exercises]
     return ClassReport(
         assignment,
@@ -151,6 +170,8 @@ def class_report(course: Course, assignment: str) -> ClassReport:
         tuple(everyone[name] for name in sorted(everyone)),
         tuple(_exercise_lines(exercises)),
         tuple(_mistake_lines(exercises, len(grades))),
+        tuple(likenesses),
+        tuple(sizes),
     )
 
 
@@ -167,11 +188,22 @@ def _journal(course: Course, assignment: str) -> dict[str, SubmissionGrade]:
     return grades
 
 
+def _likenesses(course: Course, assignment: str) -> tuple[list[Alike], list[Outsized]]:
+    """Answers that are alike beyond chance, and answers of improbable size."""
+    exercises = [each for each in all_exercises() if each.chapter == assignment]
+    own = [folder / assignment / f"{assignment}.ipynb" for folder in (course.source, course.released)]
+    with Journal(course.state) as journal:
+        everyone = [
+            likeness.answers(student, cells, exercises) for student, cells in journal.cells(assignment)
+        ]
+    known = likeness.natural(exercises, *own)
+    return likeness.alike(everyone, known), likeness.outsized(everyone, likeness.model_sizes(exercises, *own))
+
+
 def _gradebook(course: Course, assignment: str) -> tuple[dict[str, float], dict[str, Line]]:
     """Columns with their points, and everyone whom the gradebook knows."""
     from nbgrader import api
     from sqlalchemy import func, select
-    from sqlalchemy.exc import SQLAlchemyError
 
     submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
     try:
@@ -206,8 +238,6 @@ def _gradebook(course: Course, assignment: str) -> tuple[dict[str, float], dict[
         raise CourseError(
             f"nbgrader's gradebook knows no assignment {assignment!r}; release it: make exercises"
         ) from error
-    except SQLAlchemyError as error:
-        raise CourseError(f"the gradebook cannot be read ({course.db_url}): {error}") from error
     marks: dict[str, dict[str, float]] = {student: {} for student, _when, _penalty in penalties}
     judged: dict[str, dict[str, float]] = {student: {} for student in marks}
     unfinished = set()
@@ -343,15 +373,14 @@ def marks_csv(report: ClassReport, form: Form, column: str | None = None) -> str
     else:
         rows = _everything(report)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    spreadsheet.write(text, rows)
     return text.getvalue()
 
 
 def _everything(report: ClassReport) -> Iterator[Sequence[object]]:
     yield (
         *("student", "last_name", "first_name", "email", "submitted", "verdict"),
-        *("points", "max_points", "late_penalty", "needs_manual_grade"),
+        *("points", "max_points", "late_penalty", "needs_manual_grade", "tampered"),
         *report.columns,
     )
     for line in report.lines:
@@ -362,6 +391,7 @@ def _everything(report: ClassReport) -> Iterator[Sequence[object]]:
             *(line.points, report.max_points),
             line.late_penalty if line.marks is not None else None,
             "yes" if line.needs_manual_grade else "no",
+            " ".join(line.tampered),
             *(marks.get(name) for name in report.columns),
         )
 
@@ -391,40 +421,80 @@ def _moodle(report: ClassReport, column: str) -> Iterator[Sequence[object]]:
         yield line.first_name, line.last_name, line.student, line.email, line.points
 
 
-def _harmless(cell: object) -> str:
-    """As text; what a spreadsheet program would run as a formula gets an apostrophe before it."""
-    if cell is None:
-        return ""
-    if isinstance(cell, float):
-        return _number(cell)
-    text = str(cell)
-    return f"'{text}" if _is_formula(text) else text
-
-
-def _is_formula(text: str) -> bool:
-    return text.lstrip().startswith(FORMULA_SIGNS) or text.startswith(("\t", "\r", "\n"))
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
 def as_text(report: ClassReport) -> str:
     """The report to be read on a terminal."""
-    lines = [*_headline(report), "", *_aligned(*_exercise_table(report)), ""]
+    lines = [*_headline(report), "", *_bars(report), *_aligned(*_exercise_table(report)), ""]
     if not report.mistakes:
-        return "\n".join([*lines, "No submission makes a mistake that has a name."])
-    lines.append("Named mistakes:")
+        lines.append("No submission makes a mistake that has a name.")
+    else:
+        lines.append("Named mistakes:")
     for each in report.mistakes:
         lines.append(f"{each.count:>5}  {each.share:>4.0%}  {each.function}: {each.name}")
         lines += textwrap.wrap(each.message, 100, initial_indent=" " * 13, subsequent_indent=" " * 13)
-    return "\n".join(lines)
+    return "\n".join([*lines, *_to_look_at(report)])
+
+
+def _to_look_at(report: ClassReport) -> list[str]:
+    """Who tampered, and answers that are alike or improbably long: for a terminal, with names."""
+    tampered = [
+        f"{_name(line.student)}: {', '.join(line.tampered)}" for line in report.lines if line.tampered
+    ]
+    alike = [f"{_some(each.students)}: {', '.join(each.exercises)}" for each in report.alike]
+    long = [
+        f"{_name(each.student)}: {each.exercise or _('the other cells together')} "
+        f"({each.lines} lines, {each.characters} characters; usual are {each.usual})"
+        for each in report.outsized
+    ]
+    found = (
+        (
+            _("Tampered: the answer calls the library's own function, or tried to deceive the judge:"),
+            tampered,
+        ),
+        (_("Alike up to names, and rarely so by chance:"), alike),
+        (_("Far longer than the class's and the model answer:"), long),
+    )
+    lines = [part for heading, items in found if items for part in ("", heading, *_first(items))]
+    if not lines:
+        return []
+    return [
+        *lines,
+        "",
+        _("These are reasons to look, and no proofs. Read the notebooks, and ask the learners."),
+    ]
+
+
+def _first(items: list[str]) -> list[str]:
+    rest = [f"  ... and {len(items) - LISTED} more"] if len(items) > LISTED else []
+    return [f"  {each}" for each in items[:LISTED]] + rest
+
+
+def histogram(report: ClassReport) -> tuple[int, list[int]]:
+    """How many have how many points: the width of the classes, at most eleven, and the count in each."""
+    points = [line.points for line in report.graded if line.points is not None]
+    most = max([report.max_points, *points, 1.0])
+    width = math.ceil(most / 10)
+    counts = Counter(int(each // width) for each in points)
+    return width, [counts[number] for number in range(int(most // width) + 1)]
+
+
+def _bars(report: ClassReport) -> list[str]:
+    """The histogram on a terminal."""
+    width, counts = histogram(report)
+    if not sum(counts):
+        return []
+    shown = min(1.0, BAR / max(counts))
+    rows = [
+        f"{number * width:>7}  {'█' * math.ceil(count * shown) + ' ' if count else ''}{count}"
+        for number, count in enumerate(counts)
+    ]
+    return [_("How many have so many points, in steps of {step}:").format(step=width), *rows, ""]
 
 
 def as_page(report: ClassReport) -> str:
     """The report as an HTML page that needs no other file. It names no student."""
     title = f"{report.assignment}: how the class did"
     parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(line)}</p>" for line in _headline(report))]
+    parts += [f"<h2>Points</h2><figure>{_marks_picture(report).svg}</figure>"] if report.graded else []
     parts += ["<h2>Exercises</h2>", _html_table(*_exercise_table(report)), "<h2>Named mistakes</h2>"]
     if report.mistakes:
         parts += [f"<figure>{_picture(report).svg}</figure>", _html_table(*_mistake_table(report))]
@@ -452,6 +522,12 @@ def _picture(report: ClassReport) -> Picture:
     return mistakes_made(rows, submissions=report.exercises[0].submissions)
 
 
+def _marks_picture(report: ClassReport) -> Picture:
+    from posenc_lib.figures.class_report import marks_spread
+
+    return marks_spread(*histogram(report), of=report.max_points)
+
+
 def _headline(report: ClassReport) -> list[str]:
     points = [line.points for line in report.graded if line.points is not None]
     without = Counter(line.verdict for line in report.lines if line.marks is None)
@@ -461,7 +537,7 @@ def _headline(report: ClassReport) -> list[str]:
     if points:
         lines.append(
             f"Marks with manual grades and late penalties: mean {statistics.fmean(points):.2f}, "
-            f"median {statistics.median(points):g} of {_number(report.max_points)} points"
+            f"median {statistics.median(points):g} of {harmless(report.max_points)} points"
         )
     if manual:
         lines.append(f"{manual} still need a manual grade: their marks may rise")
@@ -485,7 +561,7 @@ def _exercise_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
                 ", ".join(f"{each.verdicts[verdict]} {verdict}" for verdict in others) or "–",
                 str(each.unnamed),
                 f"{each.points:.2f}",
-                _number(each.max_points),
+                harmless(each.max_points),
             ]
         )
     return header, rows
@@ -523,9 +599,13 @@ def _html_table(header: list[str], rows: list[list[str]]) -> str:
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def _name(student: str) -> str:
+    return visible(student, 128)
+
+
 def _some(names: Sequence[str]) -> str:
     """A few of them, safe to print on a terminal."""
-    shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:NAMED])
+    shown = ", ".join(_name(name) for name in names[:NAMED])
     return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
@@ -587,12 +667,13 @@ def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="draw the named mistakes: FILE.svg is the picture, FILE.html a page with tables; no names",
     )
     report.add_argument("--force", action="store_true", help="write over files that are there")
-    report.set_defaults(run=run)
+    report.set_defaults(run=run, needs=("nbgrader.api",))
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run `posenc report`; CourseError says what stopped it, and then no file is written."""
     _require_sense(chosen)
+    find_own_programs()
     course, _config = Course.load(Path.cwd())
     report = class_report(course, chosen.assignment)
     files: list[tuple[Path, str, int]] = []
@@ -644,7 +725,7 @@ def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
     names = (
         (line.student, line.last_name, line.first_name, line.email, line.lms_user_id) for line in report.lines
     )
-    changed = [each for of_one in names for each in of_one if _is_formula(each)]
+    changed = [each for of_one in names for each in of_one if is_harmful(each)]
     if changed:
         yield (
             "a spreadsheet program would take these for formulas, so an apostrophe was put before them: "

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, cast
 from nbformat import NotebookNode
 
 from posenc_lib.checking.messages import _
+from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.aside import OverLimit, aside
 from posenc_lib.grading.course import PART, Course, write_atomically
 from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
@@ -161,6 +162,15 @@ def feedback_page(notebook: NotebookNode, assignment: str, standing: Standing) -
         "late_penalty": standing.penalty,
     }
     page: str = _exporter().from_notebook_node(notebook, {"nbgrader": facts})[0]
+    return with_names(page, assignment)
+
+
+def with_names(page: str, assignment: str) -> str:
+    """The page with the exercises' names in its list of contents, where nbgrader writes "Test cell"."""
+    for each in all_exercises():
+        if each.chapter == assignment:
+            link = f'<a href="#check-{each.function}">'
+            page = page.replace(f"{link}Test cell</a>", f"{link}{escape(_(each.title))}</a>", 1)
     return page
 
 
@@ -460,7 +470,7 @@ def _text_of(output: NotebookNode) -> Any:
 def _notes(grade: SubmissionGrade) -> str:
     """What learner and instructor should know, as the first cell of the notebook; empty if nothing."""
     items = list(grade.notes)
-    if grade.verdict not in (Verdict.RIGHT, Verdict.PARTLY, Verdict.WRONG):
+    if grade.verdict not in (Verdict.RIGHT, Verdict.PARTLY, Verdict.WRONG, Verdict.UNWRITTEN):
         items.insert(0, _("This submission got the verdict “{verdict}”.").format(verdict=grade.verdict))
     if not items:
         return ""

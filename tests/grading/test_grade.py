@@ -13,11 +13,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from datetime import datetime
+from html import escape
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import write_atomically
 from posenc_lib.grading.grade import Task, Workers
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
@@ -94,8 +96,22 @@ def test_the_feedback_says_what_was_wrong(graded, student, told):
     assert told not in graded.feedback("right")
 
 
+def test_the_feedbacks_list_of_contents_names_the_exercises(graded):
+    page = graded.feedback("known")
+    assert "Test cell" not in page
+    for each in all_exercises():
+        if each.chapter == CHAPTER:
+            assert f'<a href="#check-{each.function}">{escape(each.title)}</a> (Score:' in page
+
+
 def test_the_summary_counts_verdicts_and_says_why(graded):
-    for line in ("10 graded now", "right              2", "partly             1", "malformed          6"):
+    for line in (
+        "10 graded now",
+        "right              2",
+        "partly             1",
+        "unwritten          1",
+        "malformed          6",
+    ):
         assert line in graded.printed
     assert "garbage: The file is no notebook" in graded.printed
     assert "Could not be graded" not in graded.printed

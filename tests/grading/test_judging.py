@@ -296,12 +296,39 @@ def test_an_exception_in_one_exercise_does_not_spoil_the_next(toys):
     assert "(line 1: def double(x): return x['no'])" in one(grade, "double").feedback
 
 
-def test_an_unwritten_answer_is_wrong_and_told_so(toys):
-    grade = graded(toys, answers(double="def double(x):\n    raise NotImplementedError", answer=""))
-    assert one(grade, "double").verdict is Verdict.WRONG
+@pytest.mark.parametrize(
+    "value",
+    ["", "# answer =\nraise NotImplementedError", "answer = None", "raise NotImplementedError\nanswer = 41"],
+)
+def test_an_unwritten_answer_gets_one_verdict_whether_function_or_value(toys, value):
+    double = "def double(x):\n    raise NotImplementedError"
+    check = "check('toy.answer', answer)"  # fails too, for want of the name
+    work = {**RIGHT, "double": double, "answer": value}.values()
+    grade = graded(toys, submission("from posenc_lib import check", *work, check))
+    assert {name: one(grade, name).verdict for name in ("double", "answer")} == dict.fromkeys(
+        ("double", "answer"), Verdict.UNWRITTEN
+    )
+    assert one(grade, "double").points == one(grade, "answer").points == 0
     assert "not written yet" in one(grade, "double").feedback
-    assert one(grade, "answer").verdict is Verdict.WRONG
-    assert "no answer in your notebook" in one(grade, "answer").feedback
+    assert "your answer" in one(grade, "answer").feedback or "no answer in" in one(grade, "answer").feedback
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        (
+            {"double": "def double(x):\n    if x > 0: return 2 * x\n    raise NotImplementedError"},
+            Verdict.ERROR,
+        ),
+        ({"double": "def double(x):\n    pass"}, Verdict.WRONG),
+        ({"answer": "answer = no_such_name"}, Verdict.ERROR),
+        ({"answer": "answer = = 2"}, Verdict.ERROR),
+        ({"answer": "answer = 41"}, Verdict.WRONG),
+    ],
+)
+def test_a_wrong_or_half_written_answer_is_not_unwritten(toys, changed, verdict):
+    [name] = changed
+    assert one(graded(toys, answers(**changed)), name).verdict is verdict
 
 
 def test_a_wrong_value_is_not_told_the_answer(toys):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import nbformat
 import pytest
 
 from posenc_lib.exercises import exercise
@@ -23,6 +24,11 @@ from tests.grading.class_fixtures import released as released
 I_FROM_1 = """
 def frequencies(dim):
     return 10000.0 ** (-2.0 * np.arange(1, dim // 2 + 1) / dim)
+"""
+CALLS_THE_LIBRARY = """
+def frequencies(dim):
+    import posenc_lib
+    return posenc_lib.frequencies(dim)
 """
 UNKNOWN = """
 def frequencies(dim):
@@ -44,6 +50,9 @@ def graded(released, tmp_path_factory) -> Class:
     work.hand_in("cem", work.solved(frequencies=UNKNOWN))
     work.hand_in("blank", work.blank())
     work.hand_in("garbage", "no notebook")
+    eve = work.solved(frequencies=CALLS_THE_LIBRARY)
+    eve.cells.append(nbformat.v4.new_code_cell("# carried along\n" + "unused = 'x' * 10\n" * 300))
+    work.hand_in("eve", eve)
     work.posenc("grade", CHAPTER, "--time-limit", "300")
     with work.gradebook() as gradebook:
         gradebook.add_student("idle", last_name="Lovelace", first_name="Ida", email="ida@example.org")
@@ -76,18 +85,24 @@ def test_marks_are_those_of_the_gradebook(graded, report, tmp_path):
     header, *lines = rows(tmp_path / "marks.csv")
     marks = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
     assert header[-len(POINTS) :] == list(POINTS)
-    assert sorted(marks) == sorted(["'" + FORMULA, "ada", "blank", "bob", "cem", "garbage", "idle", "阿达"])
+    assert sorted(marks) == sorted(
+        ["'" + FORMULA, "ada", "blank", "bob", "cem", "eve", "garbage", "idle", "阿达"]
+    )
     assert {name: (marks[name]["verdict"], marks[name]["points"]) for name in marks} == {
         "ada": ("right", f"{TOTAL:g}"),
         "bob": ("partly", f"{WITHOUT_FREQUENCIES + 1.5 - 4.0:g}"),  # by hand, and late
         "阿达": ("partly", f"{WITHOUT_FREQUENCIES:g}"),
         "'" + FORMULA: ("partly", f"{WITHOUT_FREQUENCIES:g}"),
         "cem": ("partly", f"{WITHOUT_FREQUENCIES:g}"),
-        "blank": ("wrong", "0"),
+        "blank": ("unwritten", "0"),
+        "eve": ("partly", f"{WITHOUT_FREQUENCIES:g}"),
         "garbage": ("malformed", "0"),
         "idle": ("no submission", ""),
     }
     assert (marks["bob"]["frequencies"], marks["bob"]["late_penalty"]) == ("1.5", "4")
+    assert {name: marks[name]["tampered"] for name in marks if marks[name]["tampered"]} == {
+        "eve": "frequencies"
+    }
     assert marks["ada"]["max_points"] == f"{TOTAL:g}"
     assert (marks["idle"]["last_name"], marks["idle"]["email"]) == ("Lovelace", "ida@example.org")
     assert stat.S_IMODE((tmp_path / "marks.csv").stat().st_mode) == 0o600  # nobody else's business
@@ -97,8 +112,10 @@ def test_marks_are_those_of_the_gradebook(graded, report, tmp_path):
 def test_the_same_marks_as_nbgraders_own_export(graded, report, tmp_path):
     report("--marks", str(tmp_path / "marks.csv"))
     graded.nbgrader("export", "--to", str(tmp_path / "theirs.csv"))
+    assert rows(tmp_path / "theirs.csv")[1][0] == CHAPTER
+    assert "'" + FORMULA in [row[3] for row in rows(tmp_path / "theirs.csv")]
     with (tmp_path / "theirs.csv").open(encoding="utf-8") as file:
-        theirs = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+        theirs = {row["student_id"].lstrip("'"): float(row["score"]) for row in csv.DictReader(file)}
     with (tmp_path / "marks.csv").open(encoding="utf-8", newline="") as file:
         ours = {row["student"].lstrip("'"): float(row["points"] or 0) for row in csv.DictReader(file)}
     assert ours == theirs
@@ -112,7 +129,7 @@ def test_canvas_gets_its_columns_and_nobody_without_a_mark(report, tmp_path):
     assert possible == ["Points Possible", "", "", "", "", f"{TOTAL:g}"]
     assert ["Byron, Ada", "4711", "", "ada", "", f"{TOTAL:g}"] in lines
     assert ["阿达", "", "", "阿达", "", f"{WITHOUT_FREQUENCIES:g}"] in lines
-    assert len(lines) == 7
+    assert len(lines) == 8
     assert "having no mark: idle" in printed
 
 
@@ -121,18 +138,30 @@ def test_moodle_gets_its_columns_and_nobody_without_a_mark(report, tmp_path):
     header, *lines = rows(tmp_path / "moodle.csv")
     assert header == ["First name", "Last name", "ID number", "Email address", CHAPTER]
     assert ["Ada", "Byron", "ada", "", f"{TOTAL:g}"] in lines
-    assert len(lines) == 7
+    assert len(lines) == 8
+
+
+def test_the_report_shows_how_marks_are_spread_and_what_to_look_at(report):
+    printed = report()
+    assert "\n      0  ██ 2\n      2  0\n" in printed  # blank and garbage
+    assert "\n     20  █ 1\n" in printed
+    assert "Tampered: the answer calls the library's own function, or tried to deceive the judge:" in printed
+    assert "  eve: frequencies\n" in printed
+    assert "  eve: the other cells together (" in printed
+    assert "These are reasons to look, and no proofs." in printed
 
 
 def test_the_tables_count_verdicts_and_name_mistakes(report):
     printed = report()
-    assert f"{CHAPTER}: 7 graded, 1 no submission" in printed
+    assert f"{CHAPTER}: 8 graded, 1 no submission" in printed
     table = {line.split()[0]: " ".join(line.split()) for line in printed.splitlines() if line.strip()}
-    assert table["frequencies"].startswith("frequencies 7 1 14% 0 5 wrong, 1 malformed 2 0.29 2")
-    assert table["add_positions"].startswith("add_positions 7 5 71% 0 1 wrong, 1 malformed")
+    assert table["frequencies"].startswith(
+        "frequencies 8 1 12% 0 4 wrong, 1 unwritten, 1 malformed, 1 tampered 1 0.25 2"
+    )
+    assert table["add_positions"].startswith("add_positions 8 6 75% 0 1 unwritten, 1 malformed")
     lines = [" ".join(line.split()) for line in printed.splitlines()]
-    first = lines.index("2 29% frequencies: no-division-by-dim")
-    assert lines.index("1 14% frequencies: i-from-1") > first
+    first = lines.index("2 25% frequencies: no-division-by-dim")
+    assert lines.index("1 12% frequencies: i-from-1") > first
     told = next(
         m.message for m in exercise(f"{CHAPTER}.frequencies").mistakes if m.name == "no-division-by-dim"
     )
@@ -144,7 +173,7 @@ def test_the_picture_is_a_file_of_its_own(report, tmp_path):
     svg = ElementTree.fromstring((tmp_path / "mistakes.svg").read_text(encoding="utf-8"))
     assert "frequencies, no-division-by-dim: 2" in svg.get("aria-label")
     text = "".join(svg.itertext())
-    assert "2 (29%)" in text
+    assert "2 (25%)" in text
     assert "prefers-color-scheme" in text
 
 
@@ -154,7 +183,8 @@ def test_the_page_has_the_tables_and_no_names(report, tmp_path):
     assert "Divide the exponent by dim." in page
     assert "<svg" in page
     assert "http" not in page.replace("http://www.w3.org/", "")  # nothing is fetched from elsewhere
-    for student in ("阿达", "cem", "garbage", "Byron", "HYPERLINK"):
+    assert "Bar chart of how many of 8 submissions have how many of" in page
+    for student in ("阿达", "cem", "eve:", "garbage", "Byron", "HYPERLINK"):
         assert student not in page
 
 
@@ -209,7 +239,7 @@ def test_what_was_not_graded_yet_is_listed(report, copy, tmp_path):
     for name in ("late", os.fsdecode(b"\xff")):
         (copy / "course" / "submitted" / name / CHAPTER).mkdir(parents=True)
     printed = report("--marks", str(tmp_path / "marks.csv"), root=copy)
-    assert "7 graded, 1 no submission, 2 not graded" in printed
+    assert "8 graded, 1 no submission, 2 not graded" in printed
     assert r"\xff, late: handed in, not graded" in printed
     verdicts = {row[0]: row[5] for row in rows(tmp_path / "marks.csv")}
     assert verdicts["late"] == verdicts[r"\xff"] == "not graded"

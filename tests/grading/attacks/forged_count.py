@@ -1,6 +1,6 @@
 # The learner's side says that there are a million answers, or none, or not even a number.
 # attacks: all
-# verdict: wrong
+# verdict: unwritten
 # %%
 import itertools
 import posenc_lib.grading.sandbox.learner as learner

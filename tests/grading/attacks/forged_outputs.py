@@ -1,6 +1,6 @@
 # Outputs that no notebook may hold: half characters, counts below zero, scripts, unknown kinds.
 # attacks: all
-# verdict: wrong
+# verdict: unwritten
 # %%
 import posenc_lib.grading.sandbox.learner as learner
 

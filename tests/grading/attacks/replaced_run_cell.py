@@ -1,6 +1,6 @@
 # IPython's own `run_cell` is replaced: cells are reported as done, and never run.
 # attacks: all
-# verdict: wrong
+# verdict: unwritten
 # %%
 class Done:
     success = True
