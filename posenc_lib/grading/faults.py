@@ -31,7 +31,7 @@ def told(course: Course) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise CourseError(_of_journal(error, course)) from error
-    except (SQLAlchemyError, ImportError) as error:
+    except (SQLAlchemyError, ModuleNotFoundError) as error:
         raise CourseError(_of_gradebook(error, course)) from error
     except OSError as error:
         raise CourseError(of_disk(error)) from error
