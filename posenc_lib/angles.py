@@ -1,4 +1,4 @@
-"""What the added and the rotated door share: one frequency a pair, and position times frequency."""
+"""What the added and the rotated door share: one frequency per pair, and position times frequency."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def frequencies(
 ) -> np.ndarray:
     """Angular frequency of each (sin, cos) pair: base^(-2i/dim) for i = 0 .. dim/2 - 1.
 
-    Pair 0 turns fastest (1 rad a position, wavelength 2*pi); the last one slowest.
+    Pair 0 turns fastest (1 rad per position, wavelength 2*pi); the last one slowest.
 
     Args:
         dim: width of the encoding, even.

@@ -151,7 +151,7 @@ def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array |
     if k.shape[-2] != v.shape[-2] or k.shape[-2] == 0:
         raise ValueError(
             f"k of shape {_shape(k)} and v of shape {_shape(v)} differ in the number of keys, the "
-            "second-last axis, or it is 0; give one value a key, and at least one key"
+            "second-last axis, or it is 0; give one value per key, and at least one key"
         )
     queries, keys = q.shape[-2], k.shape[-2]
     if causal and queries > keys:

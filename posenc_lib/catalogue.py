@@ -178,7 +178,7 @@ SYMBOLS = {
     "d": "width of the model",
     "D": "width of a head",
     "H": "heads",
-    "N": "rows of a table, one a position or count",
+    "N": "rows of a table, one per position or count",
     "B": "buckets",
     "k": "longest distance that has a vector of its own",
     "U": "hidden units",

@@ -219,7 +219,7 @@ def test_rotated_by_two_rotations() -> None:
 
 
 def test_biased() -> None:
-    """Door 3: a penalty on distance, one slope a head."""
+    """Door 3: a penalty on distance, one slope per head."""
     q, k, v = tensors((2, 5, 4), (2, 5, 4), (2, 5, 4))
     places = torch.arange(5)
     bias = -(places[:, None] - places).abs() * torch.tensor([0.5, 0.25])[:, None, None]

@@ -1,4 +1,5 @@
-"""Mends what hinders readers with a screen reader or without a mouse, in what the theme and Sphinx make.
+"""Mends what hinders readers on a phone, with a screen reader or without a mouse, in what the theme and
+Sphinx make.
 
 The templates `search-button-field.html` and `theme-switcher.html` belong to it.
 """
@@ -11,12 +12,15 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from posenc_lib.checking.messages import _
 
 UNNAMED = re.compile(r"(>(?P<page>[^<]+)</a><details[^>]*>)<summary>")
+OPENING = re.compile(r"[(\[“‘\"']+$")
+CLOSING = re.compile(r"[.,;:!?)\]”’\"'…]+")
 PARAMETERS = re.compile(r'<dl>\s*(<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
 
 
@@ -53,6 +57,33 @@ def _mended(make: Callable[..., object]) -> Callable[..., str]:
     return lambda *args, **kwargs: name_summaries(str(make(*args, **kwargs)))
 
 
+def keep_together(doctree: nodes.document) -> None:
+    """No line ends between a formula and the marks that cling to it: a full stop stood alone on the next."""
+    for formula in list(doctree.findall(nodes.math)):
+        place = formula.parent.index(formula)
+        around = formula.parent.children
+        before = around[place - 1] if place else None
+        after = around[place + 1] if place + 1 < len(around) else None
+        opening = OPENING.search(before.astext()) if isinstance(before, nodes.Text) else None
+        closing = CLOSING.match(after.astext()) if isinstance(after, nodes.Text) else None
+        if not (opening or closing):
+            continue
+        parent, together = formula.parent, nodes.inline(classes=["posenc-together"])
+        parent.replace(formula, together)
+        if opening:
+            parent.replace(before, nodes.Text(before[: opening.start()]))
+            together += nodes.Text(opening[0])
+        together += formula
+        if closing:
+            parent.replace(after, nodes.Text(after[closing.end() :]))
+            together += nodes.Text(closing[0])
+
+
+def _keep_together(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    if app.builder.format == "html":
+        keep_together(doctree)
+
+
 def _configure(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
     # MathJax's menu makes a stop for the tab key of every formula. What is read aloud stays.
@@ -62,6 +93,12 @@ def _configure(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("accessible.css")
+    app.add_js_file("contents.js", loading_method="defer")
+    names = {"figure": _("Figure, scrolls sideways"), "formula": _("Formula, scrolls sideways")}
+    names["table"] = _("Table, scrolls sideways")
+    data = {f"data-{kind}": name for kind, name in names.items()}
+    app.add_js_file("scroll.js", loading_method="defer", **data)
     app.connect("config-inited", _configure)
+    app.connect("doctree-resolved", _keep_together)
     app.connect("html-page-context", _mend, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -128,7 +128,7 @@ class ExerciseDirective(SphinxDirective):
         box += editor
         for number, hint in enumerate(asked.hints, start=1):
             summary = _("Hint {number}").format(number=number)
-            box += self._folded(summary, "posenc-hint", self._paragraph(_(hint)))
+            box += self._folded(summary, "posenc-hint", self._hint(_(hint)))
         if self.config.posenc_publish_solutions:
             box += self._folded(_("Solution"), "posenc-solution", self._code(written.solution))
         box += self._notebook(asked)
@@ -140,6 +140,14 @@ class ExerciseDirective(SphinxDirective):
     def _paragraph(self, text: str, *classes: str) -> nodes.paragraph:
         made = nodes.paragraph(text, text, classes=list(classes))
         self.set_source_info(made)
+        return made
+
+    def _hint(self, text: str) -> nodes.paragraph:
+        """Words, with `code` between backticks."""
+        made = self._paragraph("")
+        for number, part in enumerate(text.split("`")):
+            made += nodes.literal(part, part) if number % 2 else nodes.Text(part)
+        made.rawsource = text
         return made
 
     def _code(self, text: str) -> nodes.literal_block:

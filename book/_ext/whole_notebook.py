@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import distribution, version
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import nbformat
@@ -48,6 +49,11 @@ GITHUB = "https://github.com/"
 NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it."
 """The first line of such a cell; book/lite/first_cell.ipy looks for its first words."""
 
+READ_ONLY = (
+    "On this page you can read the exercises. Open the notebook or download it to write and check your answers; "
+    "most of them can be answered in the chapter itself, too."
+)
+
 
 @dataclass(frozen=True)
 class Place:
@@ -56,6 +62,8 @@ class Place:
     name: str
     uri: str
     about: str
+    beside: bool = True
+    """Whether it opens in a tab of its own, so that the page stays with what was written in it."""
 
 
 def places(config: Config, docname: str) -> Iterator[Place]:
@@ -64,10 +72,10 @@ def places(config: Config, docname: str) -> Iterator[Place]:
     file = f"{docname}.ipynb"
     at_hand = f"{up}{FOLDER}/notebooks/index.html?{urlencode({'path': PurePosixPath(file).name})}"
     if config.posenc_lite:
-        yield Place(
-            _("Open the whole notebook"), at_hand, _("Opens in this browser, with nothing to install.")
-        )
-    yield Place(_("Download"), f"{up}_sources/{file}", _("Saves the notebook for Jupyter on your machine."))
+        about = _("Opens in a new tab of this browser, with nothing to install.")
+        yield Place(_("Open the whole notebook"), at_hand, about)
+    about = _("Saves the notebook for Jupyter on your machine.")
+    yield Place(_("Download"), f"{up}_sources/{file}", about, beside=False)
     repository = config.posenc_repository.removeprefix(GITHUB).strip("/")
     if repository:
         uri = (
@@ -94,8 +102,10 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for place in places(app.config, docname):
         anchor = link(place.uri, place.name)
         anchor["attributes"] |= {"title": place.about}
+        if place.beside:
+            anchor["attributes"] |= {"target": "_blank", "rel": "noopener"}
         row += [anchor, nodes.Text(" ")]
-    added = [row]
+    added = [row, Tag.make("p", {}, _(READ_ONLY))]
     if app.config.posenc_repository:
         added.append(_install_note(app.config.posenc_repository))
     title.parent[1:1] = added
@@ -106,6 +116,19 @@ def _install_note(repository: str) -> Tag:
     command = f'%pip install "posenc_lib[torch] @ git+{repository.rstrip("/")}"'
     sentence = _("In Colab, run this in a cell of its own first:")
     return Tag.make("p", {"class": "posenc-first"}, sentence + " ", Tag.make("code", {}, command))
+
+
+def _pass_over(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """ "Previous" and "next" lead from chapter to chapter: the notebooks' pages are beside the way, not on it."""
+    for way, which in (("prev", 1), ("next", 2)):
+        docname, pages = pagename, exercise_pages(app)
+        while (docname := app.builder.relations.get(docname, (None, None, None))[which]) in pages:
+            pass
+        if docname:
+            title = app.builder.render_partial(app.env.titles[docname])["title"]
+            context[way] = {"link": app.builder.get_relative_uri(pagename, docname), "title": title}
+        else:
+            context[way] = None
 
 
 def exercise_pages(app: Sphinx) -> list[str]:
@@ -233,5 +256,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("whole_notebook.css")
     app.connect("config-inited", _check_settings)
     app.connect("doctree-resolved", _add_buttons)
+    app.connect("html-page-context", _pass_over)
     app.connect("build-finished", _build)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -117,7 +117,7 @@ def power_of_two_frequencies(bands: int, axes: int) -> np.ndarray:
     """NeRF's directions for `fourier_features`: each axis by itself, at 2^k * pi rad per unit.
 
     Args:
-        bands: number of frequencies an axis, k = 0 .. bands - 1.
+        bands: number of frequencies per axis, k = 0 .. bands - 1.
         axes: number of coordinates.
 
     Returns:

@@ -114,7 +114,7 @@ def grid_sinusoidal(
 
 
 def _read_shape(shape: Any) -> list[Array]:
-    """One 1-d array of coordinates an axis, all of one library."""
+    """One 1-d array of coordinates per axis, all of one library."""
     if not isinstance(shape, (tuple, list)) or len(shape) not in AXES:
         raise ValueError(
             f"shape={shape!r} is no grid; give (height, width) or (depth, height, width), each a number of "

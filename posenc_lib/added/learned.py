@@ -1,4 +1,4 @@
-"""Learned tables, one row a position, alone and together with the sinusoidal encoding."""
+"""Learned tables, one row per position, alone and together with the sinusoidal encoding."""
 
 from __future__ import annotations
 

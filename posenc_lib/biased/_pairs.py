@@ -110,11 +110,11 @@ def per_head(values: Array, relative: Array) -> Array:
 
 
 def read_per_head(values: Any, heads: int | None, name: str) -> Array:
-    """One finite real number a head, as an array of shape (heads,)."""
+    """One finite real number per head, as an array of shape (heads,)."""
     values = read_numbers(values, name)
     if values.ndim != 1 or values.shape[0] == 0 or (heads is not None and values.shape[0] != heads):
         wanted = "(heads,)" if heads is None else f"({heads},)"
-        raise ValueError(f"{name} has shape {tuple(values.shape)}; give one number a head, shape {wanted}")
+        raise ValueError(f"{name} has shape {tuple(values.shape)}; give one number per head, shape {wanted}")
     return values
 
 

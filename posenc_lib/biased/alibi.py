@@ -1,4 +1,4 @@
-"""ALiBi: a penalty on the score that grows linearly with distance, a slope a head."""
+"""ALiBi: a penalty on the score that grows linearly with distance, a slope per head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KERPLE: a penalty on distance with two learned numbers a head, logarithmic or a power."""
+"""KERPLE: a penalty on distance with two learned numbers per head, logarithmic or a power."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def shaw_score_mod(
 ) -> ScoreMod:
     """`shaw_bias` as a `score_mod`, for q of (batch, heads, queries, head_dim).
 
-    It holds q . w_r for every query and every row of the table: 2k + 1 numbers a query, not one a key.
+    It holds q . w_r for every query and every row of the table: 2k + 1 numbers per query, not one per key.
 
     Example:
         >>> import torch

@@ -25,7 +25,7 @@ def shaw_bias(
     Args:
         q: (..., queries, head_dim), real.
         table: (2k + 1, head_dim), learned: row r + k is for the relative position r, so that row k is
-            the query's own. (heads, 2k + 1, head_dim) for a table a head; the paper shares one.
+            the query's own. (heads, 2k + 1, head_dim) for a table per head; the paper shares one.
         queries: an int n for the last n of the keys' positions, or integers of shape
             (..., queries): as many as q has.
         keys: an int n for positions 0 .. n-1, or integers of shape (..., keys).

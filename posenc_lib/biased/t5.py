@@ -1,4 +1,4 @@
-"""T5's bias: one learned number a head and bucket of distance; far buckets are wide."""
+"""T5's bias: one learned number per head and bucket of distance; far buckets are wide."""
 
 from __future__ import annotations
 

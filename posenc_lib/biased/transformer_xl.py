@@ -7,7 +7,7 @@ from posenc_lib.biased._pairs import default_scale, read_real, require_count
 
 
 def relative_shift(x: Array, keys: int) -> Array:
-    """From a column a distance to a column a key: element (i, j) is x[i, j + queries - 1 - i].
+    """From a column per distance to a column per key: element (i, j) is x[i, j + queries - 1 - i].
 
     Column c of x belongs to the relative position key - query = c - (keys - 1), from the farthest
     past to the present and, in the wide form, on into the future. Each row starts one column later than
@@ -67,7 +67,7 @@ def transformer_xl_bias(
     Args:
         q: (..., heads, queries, head_dim), real.
         k: (..., heads, keys, head_dim).
-        relative_keys: (heads, keys, head_dim), a row a distance, the farthest past first: row c is for
+        relative_keys: (heads, keys, head_dim), a row per distance, the farthest past first: row c is for
             key - query = c - (keys - 1), so the last row is for the query's own position. For
             attention in both directions, (heads, queries + keys - 1, head_dim), on into the future.
             The paper's are a learned projection of `sinusoidal` of the distance query - key.
@@ -111,7 +111,7 @@ def _is_causal(width: int, queries: int, keys: int, what: str) -> bool:
         )
     if width not in (keys, queries + keys - 1):
         raise ValueError(
-            f"{what} has {width} relative positions; give {keys}, one a key (causal), or "
+            f"{what} has {width} relative positions; give {keys}, one per key (causal), or "
             f"queries + keys - 1 = {queries + keys - 1} (both directions)"
         )
     return width == keys

@@ -1,6 +1,6 @@
 """Every exercise of the course, once: what is asked, reference, inputs, known wrong answers, hints.
 
-One module a chapter, named after it (`ch02_the_formula` for `02-the-formula`), with a tuple
+One module per chapter, named after it (`ch02_the_formula` for `02-the-formula`), with a tuple
 `EXERCISES`. Nothing here needs more than NumPy, and nothing here checks anything: a judge in another
 process can import it, and so can a browser.
 """

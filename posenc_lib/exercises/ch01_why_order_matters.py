@@ -163,9 +163,9 @@ SOFTMAX = Exercise(
     ),
     hints=(
         "Write it for one row first: raise every score with exp, then divide by the sum.",
-        "What does NumPy give for exp(1000)? Show on paper that softmax stays the same when you take the "
+        "What does NumPy give for `exp(1000)`? Show on paper that softmax stays the same when you take the "
         "same number away from every score of a row.",
-        "scores.max(axis=-1, keepdims=True) has one number a row and still broadcasts against scores. "
+        "`scores.max(axis=-1, keepdims=True)` has one number per row and still broadcasts against `scores`. "
         "The sum needs the same two arguments.",
     ),
 )
@@ -232,7 +232,7 @@ ATTENTION = Exercise(
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[2].shape[1]),
-            "The output has one row a query, and each row is as wide as a value: (queries, value_dim).",
+            "The output has one row per query, and each row is as wide as a value: (queries, value_dim).",
             about="form",
         ),
         Property(
@@ -299,7 +299,7 @@ ATTENTION = Exercise(
         Mistake(
             "roles-swapped",
             lambda q, k, v: _softmax(_scores(k, q)) @ v,
-            "Queries and keys have changed places: k @ q.T has one row a key. Row t of the scores belongs "
+            "Queries and keys have changed places: k @ q.T has one row per key. Row t of the scores belongs "
             "to query t: q @ k.T.",
         ),
         Mistake(
@@ -318,10 +318,10 @@ ATTENTION = Exercise(
     alternatives=(_attention_in_loops, _attention_by_einsum, _attention_on_columns),
     hints=(
         "Four steps: compare each query with each key, scale, turn each row into weights, mix the values.",
-        "Shapes tell you the products: (queries, head_dim) times (head_dim, keys) gives (queries, keys), "
-        "and that times (keys, value_dim) gives the output.",
-        "The scores are q @ k.T divided by the square root of q.shape[-1]. The softmax runs over the last "
-        "axis.",
+        "Shapes tell you the products: `(queries, head_dim)` times `(head_dim, keys)` gives `(queries, "
+        "keys)`, and that times `(keys, value_dim)` gives the output.",
+        "The scores are `q @ k.T` divided by the square root of `q.shape[-1]`. The softmax runs over the "
+        "last axis.",
         "Call your own softmax of the exercise before: it survives the large scores of one of the cases.",
     ),
 )
@@ -414,9 +414,9 @@ RESTORE_ROWS = Exercise(
     ),
     alternatives=(_restore_by_matrix, _restore_by_writing, _restore_by_search),
     hints=(
-        "Row i of shuffled is row order[i] of the original. So where does row i of shuffled have to go?",
-        "Try order = [2, 0, 1] on paper with the rows a, b, c. Shuffle twice: is it a, b, c again?",
-        "You may write into an empty array, rows[order] = shuffled, or ask np.argsort for the inverse.",
+        "Row i of `shuffled` is row `order[i]` of the original. So where does row i of it have to go?",
+        "Try `order = [2, 0, 1]` on paper with the rows a, b, c. Shuffle twice: is it a, b, c again?",
+        "You may write into an empty array, `rows[order] = shuffled`, or ask `np.argsort` for the inverse.",
     ),
 )
 
@@ -550,8 +550,8 @@ EQUIVARIANCE_GAP = Exercise(
     hints=(
         "Write f for the layer and P for the shuffle. You are given f(x) and f(P x). Which two things does "
         "the word equivariant say are equal?",
-        "It says f(P x) = P f(x). In NumPy, P times an array is array[order].",
-        "The largest of all absolute differences: np.abs(...).max().",
+        "It says f(P x) = P f(x). In NumPy, P times an array is `array[order]`.",
+        "The largest of all absolute differences: `np.abs(...).max()`.",
     ),
 )
 
@@ -771,8 +771,8 @@ CAUSAL_WEIGHTS = Exercise(
     ),
     hints=(
         "Row t is the query at position t. Which columns may it look at?",
-        "np.tri(n, dtype=bool) is True on the diagonal and below it.",
-        "The softmax gives weight 0 to a score of minus infinity: np.where(allowed, scores, -np.inf), then "
+        "`np.tri(n, dtype=bool)` is `True` on the diagonal and below it.",
+        "The softmax gives weight 0 to a score of minus infinity: `np.where(allowed, scores, -np.inf)`, then "
         "the softmax over the last axis.",
     ),
 )
@@ -878,8 +878,9 @@ POSITIONS_FROM_MEAN = Exercise(
     ),
     hints=(
         "The token at position t sees t + 1 tokens: the first one, and t others. Write down their mean.",
-        "mean = (first + t * other) / (t + 1). Multiply by t + 1 and bring everything with t to one side.",
-        "With first = 1 and other = 0 your formula must become 1 / mean - 1.",
+        "`mean = (first + t * other) / (t + 1)`. Multiply by `t + 1` and bring everything with t to one "
+        "side.",
+        "With `first = 1` and `other = 0` your formula must become `1 / mean - 1`.",
     ),
 )
 

@@ -71,7 +71,7 @@ _RATE_SLIPS: tuple[tuple[str, Rates, str], ...] = (
     (
         "reversed",
         lambda dim: frequencies(dim)[::-1],
-        "High and low frequencies are swapped: pair 0 must turn fastest, at 1 rad a position, and the last "
+        "High and low frequencies are swapped: pair 0 must turn fastest, at 1 rad per position, and the last "
         "pair slowest. Let the frequencies fall as i grows.",
     ),
     (
@@ -115,7 +115,7 @@ def _is_geometric(args: tuple[Any, ...], value: Any) -> bool:
 
 FREQUENCIES = Exercise(
     id=f"{CHAPTER}.frequencies",
-    title="One frequency a pair",
+    title="One frequency per pair",
     signature="frequencies(dim: int) -> array of shape (dim/2,), in rad/position",
     points=2,
     minutes=8,
@@ -183,7 +183,7 @@ FREQUENCIES = Exercise(
     ),
     hints=(
         "How many (sin, cos) pairs fit into dim columns? The result has one element for each pair.",
-        "Number the pairs i = 0, 1, 2, ... with np.arange. What is the last i?",
+        "Number the pairs `i = 0, 1, 2, ...` with `np.arange`. What is the last i?",
         "The frequency of pair i is 10000 to the power -2i/dim. Mind that the base is a float: NumPy "
         "refuses to raise an integer to negative integer powers.",
     ),
@@ -588,8 +588,8 @@ ENCODE = Exercise(
     alternatives=(_row_by_columns, _row_by_pairs, _row_by_complex, _row_in_float32),
     hints=(
         "Work in pairs: for each i from 0 to dim/2 - 1 there is one angle, and two numbers made of it.",
-        "The angle of pair i is position / 10000 ** (2 * i / dim).",
-        "Start with an empty list. For each i, append math.sin(angle) and then math.cos(angle).",
+        "The angle of pair i is `position / 10000 ** (2 * i / dim)`.",
+        "Start with an empty list. For each i, append `math.sin(angle)` and then `math.cos(angle)`.",
     ),
 )
 
@@ -792,11 +792,11 @@ SINUSOIDAL = Exercise(
     ),
     alternatives=(_table_by_slices, _table_by_rows, _table_by_complex, _table_by_phase, _table_cast_last),
     hints=(
-        "First make the angles, one for each position and pair: an array of shape (n, dim/2).",
-        "positions[:, None] has shape (n, 1); times frequencies of shape (dim/2,) it broadcasts to (n, "
-        "dim/2).",
-        "Make an empty table of shape (n, dim). Its even columns are table[:, 0::2], its odd ones table[:, "
-        "1::2].",
+        "First make the angles, one for each position and pair: an array of shape `(n, dim/2)`.",
+        "`positions[:, None]` has shape `(n, 1)`; times frequencies of shape `(dim/2,)` it broadcasts to "
+        "`(n, dim/2)`.",
+        "Make an empty table of shape `(n, dim)`. Its even columns are `table[:, 0::2]`, its odd ones "
+        "`table[:, 1::2]`.",
     ),
 )
 
@@ -808,7 +808,7 @@ def _split_cases(rng: np.random.Generator) -> Iterator[Case]:
     for rows, dim in ((1, 2), (3, 4), (5, 6), (6, 6), (2, 8), (4, int(2 * rng.integers(5, 12)))):
         # Distinct numbers, so that no reordering can pass by chance.
         numbers = rng.permutation(rows * dim).reshape(rows, dim) / 4
-        yield Case(f"{rows} rows of distinct numbers, dim {dim}", (numbers,))
+        yield Case(f"distinct numbers, rows: {rows}, dim {dim}", (numbers,))
     yield Case("an encoding, dim 16", (sinusoidal(5, 16),))
 
 
@@ -899,8 +899,8 @@ TO_SPLIT = Exercise(
     ),
     hints=(
         "Which columns of the interleaved table hold sines? Which hold cosines?",
-        "table[:, 0::2] is every second column, beginning with column 0.",
-        "np.concatenate joins arrays; axis=1 joins them side by side.",
+        "`table[:, 0::2]` is every second column, beginning with column 0.",
+        "`np.concatenate` joins arrays; `axis=1` joins them side by side.",
     ),
 )
 
@@ -1069,10 +1069,10 @@ ADD_POSITIONS = Exercise(
         ),
     ),
     hints=(
-        "Read seq_len and dim off embeddings.shape. Which axis counts the tokens of a sequence?",
-        "posenc_lib.sinusoidal(torch.arange(seq_len), dim) is a tensor of shape (seq_len, dim). Added to a "
-        "tensor of shape (batch, seq_len, dim), it is used for every sequence of the batch.",
-        "Multiply the embeddings by dim ** 0.5 first, then add the encoding.",
+        "Read `seq_len` and `dim` off `embeddings.shape`. Which axis counts the tokens of a sequence?",
+        "`posenc_lib.sinusoidal(torch.arange(seq_len), dim)` is a tensor of shape `(seq_len, dim)`. Added "
+        "to a tensor of shape `(batch, seq_len, dim)`, it is used for every sequence of the batch.",
+        "Multiply the embeddings by `dim ** 0.5` first, then add the encoding.",
     ),
 )
 

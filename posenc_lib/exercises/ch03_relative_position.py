@@ -35,7 +35,7 @@ def _shift_cases(rng: Generator) -> Iterator[Case]:
 
 
 def _blocks(turns: np.ndarray, block: Callable[[float, float], list[list[float]]]) -> np.ndarray:
-    """A block-diagonal matrix: one block a pair, made of the cosine and the sine of its turn."""
+    """A block-diagonal matrix: one block per pair, made of the cosine and the sine of its turn."""
     matrix = np.zeros((2 * len(turns), 2 * len(turns)))
     for pair, turn in enumerate(turns):
         here = slice(2 * pair, 2 * pair + 2)
@@ -188,7 +188,7 @@ SHIFT_MATRIX = Exercise(
         "Begin with one pair. Write down sin((p + k) w) and cos((p + k) w) by angle addition, and read off "
         "what stands before sin(p w) and cos(p w).",
         "For one pair the matrix is [[cos, sin], [-sin, cos]], of the angle offset times the frequency.",
-        "Start from np.zeros((dim, dim)). Pair i fills rows and columns 2i and 2i + 1.",
+        "Start from `np.zeros((dim, dim))`. Pair i fills rows and columns 2i and 2i + 1.",
     ),
 )
 
@@ -340,7 +340,7 @@ SHIFT_ROWS = Exercise(
     hints=(
         "Try it on sinusoidal rows of your own: take the row of position 5, shift it by 1 and compare it "
         "with the row of position 6. And by -1, with that of position 4.",
-        "sines = rows[:, 0::2] copies nothing. What does sines hold after rows[:, 0::2] was written?",
+        "`sines = rows[:, 0::2]` copies nothing. What does `sines` hold after `rows[:, 0::2]` was written?",
         "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - sin a sin b.",
     ),
 )
@@ -481,7 +481,7 @@ EXTEND_TABLE = Exercise(
         Mistake(
             "arcsine",
             lambda first, n: _table(np.arcsin(np.clip(first[1, 0::2], -1, 1)), n),
-            "The turn was read off the sine alone, which cannot tell an angle from 180 degrees less that "
+            "The turn was read off the sine alone, which cannot tell an angle from 180 degrees minus that "
             "angle. Use the cosine too: np.arctan2(sine, cosine), or no angle at all.",
         ),
         Mistake(
@@ -826,8 +826,8 @@ IS_RELATIVE = Exercise(
         "Relative means: shift all positions by the same number, and every score stays what it was.",
         "If a shift by 1 changes nothing at any position, no shift does. So it is enough to compare "
         "positions 0 to 254 with positions 1 to 255.",
-        "scores(np.arange(255)) and scores(np.arange(1, 256)) are two arrays of the same shape. Compare "
-        "them with np.allclose.",
+        "`scores(np.arange(255))` and `scores(np.arange(1, 256))` are two arrays of the same shape. Compare "
+        "them with `np.allclose`.",
     ),
 )
 
@@ -1005,11 +1005,11 @@ FOUR_TERMS = Exercise(
     ),
     alternatives=(_terms_in_loops, _terms_by_einsum, _terms_by_switching_off),
     hints=(
-        "Write x = words + places into (x @ w_q) @ (x @ w_k).T and multiply out: there are two parts on each "
-        "side, and so four products.",
-        "Make the four pieces first: words @ w_q, places @ w_q, words @ w_k and places @ w_k.",
-        "np.stack puts four arrays of shape (n, n) on top of each other, as one of shape (4, n, n). Divide "
-        "by the square root of w_q.shape[1].",
+        "Write `x = words + places` into `(x @ w_q) @ (x @ w_k).T` and multiply out: there are two parts on "
+        "each side, and so four products.",
+        "Make the four pieces first: `words @ w_q`, `places @ w_q`, `words @ w_k` and `places @ w_k`.",
+        "`np.stack` puts four arrays of shape `(n, n)` on top of each other, as one of shape `(4, n, n)`. "
+        "Divide by the square root of `w_q.shape[1]`.",
     ),
 )
 

@@ -178,12 +178,12 @@ STRETCH = Exercise(
     ),
     alternatives=(_stretch_by_column, _stretch_by_loop, _stretch_by_tents),
     hints=(
-        "Position 0 reads row 0, and position length - 1 reads row rows - 1. Where does position p read, if "
-        "every step is equally long?",
-        "The place of position p is p * (rows - 1) / (length - 1). Its whole part is the row below, and what "
-        "is left is the share of the row above.",
-        "The last place has no row above it. Keep the row below at rows - 2 there, with a share of 1; or let "
-        "np.interp read each column.",
+        "Position 0 reads row 0, and position `length - 1` reads row `rows - 1`. Where does position p "
+        "read, if every step is equally long?",
+        "The place of position p is `p * (rows - 1) / (length - 1)`. Its whole part is the row below, and "
+        "what is left is the share of the row above.",
+        "The last place has no row above it. Keep the row below at `rows - 2` there, with a share of 1; or "
+        "let `np.interp` read each column.",
     ),
 )
 
@@ -193,11 +193,11 @@ STRETCH = Exercise(
 
 def _interpolation_cases(rng: Generator) -> Iterator[Case]:
     for length, trained in ((8, 4), (4, 4), (3, 8), (10, 4), (1, 16), (100, 64), (256, 64), (9, 6)):
-        yield Case(f"{length} tokens, trained at {trained}", (length, trained))
+        yield Case(f"length {length}, trained at {trained}", (length, trained))
     for _ in range(2):
         trained = int(rng.integers(5, 30))
         length = trained + int(rng.integers(31, 60))
-        yield Case(f"{length} tokens, trained at {trained}", (length, trained))
+        yield Case(f"length {length}, trained at {trained}", (length, trained))
 
 
 def _shrink(length: int, trained: int) -> Array:
@@ -311,9 +311,9 @@ INTERPOLATED_POSITIONS = Exercise(
     ),
     hints=(
         "A text of 8 tokens has to fit where 4 were trained. By what do you multiply each position?",
-        "The factor is trained / length. What happens to a text that is shorter than the training length, "
+        "The factor is `trained / length`. What happens to a text that is shorter than the training length, "
         "and what should happen?",
-        "min(1.0, trained / length) leaves short texts alone.",
+        "`min(1.0, trained / length)` leaves short texts alone.",
     ),
 )
 
@@ -547,7 +547,7 @@ FAR_GAP = Exercise(
             "near-less-far",
             lambda losses, trained: -_parts()(losses, trained),
             "The sign is turned: a model that gets worse past its training length must have a gap above 0. "
-            "Take the far mean less the near mean.",
+            "Subtract the near mean from the far mean.",
         ),
         Mistake(
             "mean-of-means",
@@ -559,8 +559,8 @@ FAR_GAP = Exercise(
     alternatives=(_gap_by_masks, _gap_by_loop, _gap_by_sums),
     hints=(
         "Which positions should each of the two means run over? Write the slices down first.",
-        "losses[:, trained:] and losses[:, trained // 2 : trained]. In which of them may NaN stand?",
-        "np.nanmean leaves NaN out. np.mean gives NaN as soon as one entry is NaN.",
+        "`losses[:, trained:]` and `losses[:, trained // 2 : trained]`. In which of them may NaN stand?",
+        "`np.nanmean` leaves NaN out. `np.mean` gives NaN as soon as one entry is NaN.",
     ),
 )
 
@@ -709,7 +709,7 @@ BLOCKS_AND_SLIDING = Exercise(
         "Write down, for tokens 0 to 9 and a window of 4, how many tokens each one sees in blocks, and how "
         "many when the window slides.",
         "In blocks they are 0, 1, 2, 3, 0, 1, 2, 3, 0, 1. Sliding they are 0, 1, 2, 3, 3, 3, 3, 3, 3, 3.",
-        "losses[tokens, context] with two arrays of whole numbers picks one loss for each token.",
+        "`losses[tokens, context]` with two arrays of whole numbers picks one loss for each token.",
     ),
 )
 
@@ -935,10 +935,10 @@ FORGETS = Exercise(
     ),
     alternatives=(_forgets_by_batch, _forgets_by_search, _forgets_by_difference),
     hints=(
-        "The last output of predict(tokens) is your reference. Which tokens must not be able to change it?",
-        "The far tokens are the first n - window ones. Copy tokens, change one of them to (token + 1) % 10, "
-        "and ask predict again.",
-        "Return False as soon as one change moves the last output, and True after the loop.",
+        "The last output of `predict(tokens)` is your reference. Which tokens must not be able to change it?",
+        "The far tokens are the first `n - window` ones. Copy `tokens`, change one of them to `(token + 1) "
+        "% 10`, and ask `predict` again.",
+        "Return `False` as soon as one change moves the last output, and `True` after the loop.",
     ),
 )
 
@@ -1137,11 +1137,11 @@ VERDICT = Exercise(
     ),
     alternatives=(_judge_by_loop, _judge_sorted, lambda *args: _judge(*args).upper() + " "),
     hints=(
-        "For each seed, take the loss at trained away from the losses at all longer lengths. A mask such as "
-        "lengths == trained picks a column.",
-        "If one of these differences is above slack, in any seed, the word is breaks.",
-        "Otherwise look at the longest length: below minus slack in every seed is gains. What is left is "
-        "holds.",
+        "For each seed, take the loss at `trained` away from the losses at all longer lengths. A mask such "
+        "as `lengths == trained` picks a column.",
+        "If one of these differences is above `slack`, in any seed, the word is `breaks`.",
+        "Otherwise look at the longest length: below minus `slack` in every seed is `gains`. What is left is "
+        "`holds`.",
     ),
 )
 

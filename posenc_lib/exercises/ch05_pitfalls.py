@@ -188,11 +188,11 @@ CATCHES = Exercise(
     ),
     alternatives=(_alone_as_in_a_batch, _by_the_spread, _row_by_row),
     hints=(
-        "Embeddings of zeros show what is added and nothing else: add(np.zeros((3, 4, 8))).",
+        "Embeddings of zeros show what is added and nothing else: `add(np.zeros((3, 4, 8)))`.",
         "Two things must hold. What may not be equal within one sentence? What must be equal across the "
         "sentences of a batch?",
-        "Use np.allclose twice: out[0, 0] and out[0, 1] must differ, out[0] and every other out[b] must "
-        "agree.",
+        "Use `np.allclose` twice: `out[0, 0]` and `out[0, 1]` must differ, `out[0]` and every other "
+        "`out[b]` must agree.",
     ),
 )
 
@@ -201,7 +201,7 @@ CATCHES = Exercise(
 
 
 def _mask(*rows: str) -> Array:
-    """One row a sentence: t is a token, and a dot is padding."""
+    """One row per sentence: t is a token, and a dot is padding."""
     return np.array([[int(letter == "t") for letter in row] for row in rows])
 
 
@@ -355,9 +355,9 @@ POSITIONS_FROM_MASK = Exercise(
         _positions_by_matrix,
     ),
     hints=(
-        "Write down the mask 0 0 1 1 1 and, below it, the positions that the tokens should have.",
-        "np.cumsum(mask, axis=1) counts, for each element, the tokens up to and including it.",
-        "The first token's count is 1 and its position 0. np.where(mask == 1, ..., 0) leaves padding at 0.",
+        "Write down the mask `0 0 1 1 1` and, below it, the positions that the tokens should have.",
+        "`np.cumsum(mask, axis=1)` counts, for each element, the tokens up to and including it.",
+        "The first token's count is 1 and its position 0. `np.where(mask == 1, ..., 0)` leaves padding at 0.",
     ),
 )
 
@@ -534,9 +534,9 @@ PADDED_WEIGHTS = Exercise(
         lambda scores, mask: _softmax(np.where(mask[:, None, :] == 1, scores, -1e30)) * mask[:, None, :],
     ),
     hints=(
-        "Which axis of the scores do the keys lie along? The mask has one number a key.",
-        "mask[:, None, :] has shape (batch, 1, keys) and broadcasts over the queries.",
-        "np.where(mask[:, None, :] == 1, scores, -np.inf), then the softmax over the last axis. What comes "
+        "Which axis of the scores do the keys lie along? The mask has one number per key.",
+        "`mask[:, None, :]` has shape `(batch, 1, keys)` and broadcasts over the queries.",
+        "`np.where(mask[:, None, :] == 1, scores, -np.inf)`, then the softmax over the last axis. What comes "
         "out for a sentence of padding alone? Set it to 0.",
     ),
 )
@@ -761,11 +761,11 @@ ATTEND_WITH_CACHE = Exercise(
     ),
     alternatives=(_cache_one_by_one, _cache_with_a_mask, _cache_turned_back),
     hints=(
-        "The cache holds the positions 0 to past - 1. At which position does the first new token stand?",
-        "posenc_lib.apply_rotary(x, positions) takes an array of positions. Which of the keys need it, and "
+        "The cache holds the positions 0 to `past - 1`. At which position does the first new token stand?",
+        "`posenc_lib.apply_rotary(x, positions)` takes an array of positions. Which of the keys need it, and "
         "which have it already?",
-        "posenc_lib.attention(q, k, v, causal=True) lets the last query stand at the last key, which is just "
-        "what a cache needs.",
+        "`posenc_lib.attention(q, k, v, causal=True)` lets the last query stand at the last key, which is "
+        "just what a cache needs.",
     ),
 )
 
@@ -976,8 +976,8 @@ SERVE = Exercise(
         "Keep the tables in a dictionary. What must its key hold, so that two calls with the same key may "
         "share a table?",
         "A tuple is a good key: it keeps the order of its parts, and their borders.",
-        "For each call: if (length, dim, base) is not in the cache, put make(length, dim, base) there and "
-        "count one. Then append cache[length, dim, base].",
+        "For each call: if `(length, dim, base)` is not in the cache, put `make(length, dim, base)` there "
+        "and count one. Then append `cache[length, dim, base]`.",
     ),
 )
 
@@ -1112,9 +1112,9 @@ CLOSEST_OFFSET = Exercise(
     hints=(
         "The distance between two encodings depends on their offset alone, so it is enough to compare with "
         "position 0.",
-        "posenc_lib.sinusoidal(length, dim) is the table. np.linalg.norm(table - table[0], axis=1) is the "
-        "distance of every row from the first.",
-        "np.argmin gives the index of the smallest. Leave out index 0, and mind what that does to the "
+        "`posenc_lib.sinusoidal(length, dim)` is the table. `np.linalg.norm(table - table[0], axis=1)` is "
+        "the distance of every row from the first.",
+        "`np.argmin` gives the index of the smallest. Leave out index 0, and mind what that does to the "
         "others.",
     ),
 )
@@ -1242,7 +1242,7 @@ HALF_TABLE = Exercise(
         "Float16 holds numbers between -1 and 1 well, and large ones badly. At which step is everything "
         "between -1 and 1?",
         "Leave positions and frequencies as they come, in float64. The last line is "
-        "table.astype(np.float16).",
+        "`table.astype(np.float16)`.",
     ),
 )
 
@@ -1311,7 +1311,8 @@ WRONG_TABLES = Exercise(
     alternatives=(lambda: [2, 3, 5], lambda: (2, 3, 5), lambda: np.flatnonzero([0, 0, 1, 1, 0, 1])),
     hints=(
         "Do not judge by the looks: run each of them, and compare.",
-        "np.abs(table_1(4096, 8) - posenc_lib.sinusoidal(4096, 8)).max() is the largest error of the first.",
+        "`np.abs(table_1(4096, 8) - posenc_lib.sinusoidal(4096, 8)).max()` is the largest error of the "
+        "first.",
     ),
 )
 

@@ -160,7 +160,7 @@ TURN_PAIR = Exercise(
     hints=(
         "The angle is position times frequency, in radians. What must come out for the pair (1, 0)?",
         "The new pair is (a cos - b sin, b cos + a sin).",
-        "With complex numbers it is one product: (a + ib) times np.exp(1j * angle). Its real and its "
+        "With complex numbers it is one product: (a + ib) times `np.exp(1j * angle)`. Its real and its "
         "imaginary part are the new pair.",
     ),
 )
@@ -420,12 +420,12 @@ APPLY_ROTARY = Exercise(
     ),
     alternatives=(_rotary_by_loops, _rotary_by_repeated_tables, _rotary_by_matrices),
     hints=(
-        "First make the angles, one for each position and pair: an array of shape (n, rotary_dim/2).",
-        "The first members of the pairs are x[:, 0:rotary_dim:2], the second ones x[:, 1:rotary_dim:2].",
-        "Start with out = x.copy() and write the two turned halves into its columns. Both are computed "
-        "from x, not from out.",
-        "With rotary_dim = head_dim all columns turn. The frequencies are 10000.0 ** "
-        "(-np.arange(0, rotary_dim, 2) / rotary_dim).",
+        "First make the angles, one for each position and pair: an array of shape `(n, rotary_dim/2)`.",
+        "The first members of the pairs are `x[:, 0:rotary_dim:2]`, the second ones `x[:, 1:rotary_dim:2]`.",
+        "Start with `out = x.copy()` and write the two turned halves into its columns. Both are computed "
+        "from `x`, not from `out`.",
+        "With `rotary_dim = head_dim` all columns turn. The frequencies are `10000.0 ** "
+        "(-np.arange(0, rotary_dim, 2) / rotary_dim)`.",
     ),
 )
 
@@ -666,13 +666,13 @@ IS_RELATIVE = Exercise(
     ),
     alternatives=(_relative_by_basis, _relative_by_diagonals, _relative_by_luck),
     hints=(
-        "Choose a query and a key, different ones. rotate(q[None], np.array([t])) is the query at position "
+        "Choose a query and a key, different ones. `rotate(q[None], np.array([t]))` is the query at position "
         "t.",
-        "The score is the dot product of the turned query and the turned key. Compute it for (t, u) and for "
-        "(t + s, u + s), with some small s and some large ones.",
-        "A function that returns x as it is passes that test. What must happen to the score when only u "
+        "The score is the dot product of the turned query and the turned key. Compute it for `(t, u)` and "
+        "for `(t + s, u + s)`, with some small s and some large ones.",
+        "A function that returns `x` as it is passes that test. What must happen to the score when only `u` "
         "changes?",
-        "Use random vectors, so that no pair of columns is left out, and np.isclose to compare.",
+        "Use random vectors, so that no pair of columns is left out, and `np.isclose` to compare.",
     ),
 )
 
@@ -685,7 +685,7 @@ def _weight_cases(rng: Generator) -> Iterator[Case]:
         # Distinct numbers, so that no reordering can pass by chance.
         rows = heads * head_dim
         numbers = rng.permutation(rows * width).reshape(rows, width) / 4
-        yield Case(f"{heads} heads of width {head_dim}, {width} columns", (numbers, heads))
+        yield Case(f"heads: {heads}, each of width {head_dim}; columns: {width}", (numbers, heads))
 
 
 def _split_heads(weight: Array, heads: int) -> Array:
@@ -821,8 +821,9 @@ TO_HALF = Exercise(
     alternatives=(_to_half_by_rows, _to_half_by_transpose, _to_half_by_matrix),
     hints=(
         "Try the given version with one head and with two. Which rows does it bring together?",
-        "weight.reshape(heads, head_dim, width) gives each head its own block of rows.",
-        "Inside each block, take the rows 0::2 and after them the rows 1::2. Then go back to the old shape.",
+        "`weight.reshape(heads, head_dim, width)` gives each head its own block of rows.",
+        "Inside each block, take the rows `0::2` and after them the rows `1::2`. Then go back to the old "
+        "shape.",
     ),
 )
 
@@ -1017,10 +1018,11 @@ CACHED_SCORES = Exercise(
     ),
     alternatives=(_scores_one_by_one, _scores_by_complex, _scores_turned_back),
     hints=(
-        "The cache holds the tokens at positions 0 to len(cache) - 1. Where does the first new token stand?",
-        "posenc_lib.apply_rotary(x, positions) turns the rows of x by an array of positions. Both the new "
-        "queries and the new keys need it, with the same positions.",
-        "Join the cache and the turned new keys with np.concatenate. The scores are one matrix product.",
+        "The cache holds the tokens at positions 0 to `len(cache) - 1`. Where does the first new token "
+        "stand?",
+        "`posenc_lib.apply_rotary(x, positions)` turns the rows of `x` by an array of positions. Both the "
+        "new queries and the new keys need it, with the same positions.",
+        "Join the cache and the turned new keys with `np.concatenate`. The scores are one matrix product.",
     ),
 )
 
@@ -1100,7 +1102,7 @@ NTK_BASE = Exercise(
     ),
     hints=(
         "The last of the 64 pairs has frequency base^(-126/128). It shall turn four times more slowly.",
-        "So new_base^(126/128) = 4 * 10000^(126/128). Solve it for new_base.",
+        "So `new_base^(126/128) = 4 * 10000^(126/128)`. Solve it for `new_base`.",
     ),
 )
 
@@ -1238,10 +1240,10 @@ SCALED_FREQUENCIES = Exercise(
         ),
     ),
     hints=(
-        "Position interpolation reads position p as p / factor. What does that do to position times "
+        "Position interpolation reads position p as `p / factor`. What does that do to position times "
         "frequency?",
         "NTK keeps the formula base^(-2i/dim) and puts a larger base into it.",
-        "The larger base is 10000 * factor ** (dim / (dim - 2)).",
+        "The larger base is `10000 * factor ** (dim / (dim - 2))`.",
     ),
 )
 

@@ -95,7 +95,7 @@ _RIGHT_BIASES = (
     ("slope times the offset", _of_the_offset),
     ("a penalty on the distance", _of_the_distance),
     ("a table of buckets", _of_buckets),
-    ("slope times key, less slope times query", _in_two_products),
+    ("slope times key, minus slope times query", _in_two_products),
 )
 _WRONG_BIASES = (
     ("slope times the key, whatever the query", _of_the_key),
@@ -290,10 +290,10 @@ OFFSET_ONLY = Exercise(
     hints=(
         "Write down which positions have the offset -1: (1, 0), (2, 1), (3, 2), ... Where do they stand in "
         "the matrix?",
-        "bias(p, p) with p = np.arange(512) is the whole matrix. One step down and one to the right leads to "
-        "the same offset.",
-        "values[1:, 1:] holds each entry's neighbour of the same offset in values[:-1, :-1]. Rounding may "
-        "part them by a hair: np.allclose.",
+        "`bias(p, p)` with `p = np.arange(512)` is the whole matrix. One step down and one to the right "
+        "leads to the same offset.",
+        "`values[1:, 1:]` holds each entry's neighbour of the same offset in `values[:-1, :-1]`. Rounding "
+        "may part them by a hair: `np.allclose`.",
     ),
 )
 
@@ -305,7 +305,7 @@ def _shift_cases(rng: Generator) -> Iterator[Case]:
     for queries, keys in ((3, 3), (1, 1), (1, 4), (2, 5), (5, 5), (4, int(rng.integers(6, 12)))):
         # Distinct numbers from 1 on, so that no number can stand in another's place by chance.
         numbers = 1.0 + rng.permutation(queries * keys).reshape(queries, keys)
-        yield Case(f"{queries} queries, {keys} keys, distinct numbers", (numbers,))
+        yield Case(f"distinct numbers, queries: {queries}, keys: {keys}", (numbers,))
     yield Case("each column full of its own offset", (np.tile(np.arange(-5.0, 1.0), (6, 1)),))
 
 
@@ -425,12 +425,12 @@ RELATIVE_SHIFT = Exercise(
     ),
     alternatives=(_shift_by_reshape, _shift_by_picking, _shift_by_rows),
     hints=(
-        "Column c of x belongs to the offset c - (keys - 1). Row i is the query at position i + keys - "
-        "queries. Which column holds the offset of key j?",
-        "It is column j + queries - 1 - i: row i slides to the left by queries - 1 - i, and the last row "
+        "Column c of `x` belongs to the offset `c - (keys - 1)`. Row i is the query at position `i + keys - "
+        "queries`. Which column holds the offset of key j?",
+        "It is column `j + queries - 1 - i`: row i slides to the left by `queries - 1 - i`, and the last row "
         "stays.",
-        "Without a loop: put a column of zeros in front, reshape to (keys + 1, queries), drop the first row, "
-        "reshape back to (queries, keys), and set what lies after the query to 0.",
+        "Without a loop: put a column of zeros in front, reshape to `(keys + 1, queries)`, drop the first "
+        "row, reshape back to `(queries, keys)`, and set what lies after the query to 0.",
     ),
 )
 
@@ -647,13 +647,13 @@ T5_BUCKET = Exercise(
     ),
     alternatives=(_buckets_by_loop, _buckets_in_float32, _buckets_by_borders),
     hints=(
-        "Do one direction first: n buckets for distances 0, 1, 2, ... Of these, exact = n // 2 hold one "
+        "Do one direction first: n buckets for distances 0, 1, 2, ... Of these, `exact = n // 2` hold one "
         "distance each.",
-        "From there on, log(distance / exact) / log(max_distance / exact) runs from 0 to 1. Times n - exact, "
-        "rounded down, plus exact, is the bucket; the last one is n - 1.",
-        "With bidirectional, n is half of the buckets, the distance is the absolute value, and n is added "
-        "where relative > 0. Otherwise n is all of them, and the distance is max(-relative, 0).",
-        "np.log(0) is minus infinity, with a warning. Give the logarithm np.maximum(distance, 1): small "
+        "From there on, `log(distance / exact) / log(max_distance / exact)` runs from 0 to 1. Times `n - "
+        "exact`, rounded down, plus `exact`, is the bucket; the last one is `n - 1`.",
+        "With `bidirectional`, n is half of the buckets, the distance is the absolute value, and n is added "
+        "where `relative > 0`. Otherwise n is all of them, and the distance is `max(-relative, 0)`.",
+        "`np.log(0)` is minus infinity, with a warning. Give the logarithm `np.maximum(distance, 1)`: small "
         "distances do not use it.",
     ),
 )
@@ -664,9 +664,9 @@ T5_BUCKET = Exercise(
 
 def _heads_cases(rng: Generator) -> Iterator[Case]:
     for heads in (8, 1, 2, 16):
-        yield Case(f"{heads} heads, a power of two", (heads,))
+        yield Case(f"heads: {heads}, a power of two", (heads,))
     for heads in (12, 3, 6, 20, *(int(rng.integers(power + 1, 2 * power)) for power in (16, 32, 64))):
-        yield Case(f"{heads} heads, no power of two", (heads,))
+        yield Case(f"heads: {heads}, no power of two", (heads,))
 
 
 def _power_below(heads: int) -> int:
@@ -811,9 +811,10 @@ ALIBI_SLOPES = Exercise(
     alternatives=(_published_recursion, _from_the_next_power, _slopes_by_roots),
     hints=(
         "Which numbers of heads does the given version get right? Try 8 and 12, and look at the first slope.",
-        "Let n be the largest power of two that is not above heads: 2 ** (heads.bit_length() - 1). The first "
-        "n slopes are those of n heads.",
-        "The slopes of 2 n heads, [0::2], lie between those of n heads. Take as many as are left: heads - n.",
+        "Let n be the largest power of two that is not above heads: `2 ** (heads.bit_length() - 1)`. The "
+        "first n slopes are those of n heads.",
+        "The slopes of 2 n heads, `[0::2]`, lie between those of n heads. Take as many as are left: `heads "
+        "- n`.",
     ),
 )
 
@@ -1009,9 +1010,10 @@ ALIBI_BIAS = Exercise(
     hints=(
         "At which positions do the queries stand when there are fewer of them than keys? The last one stands "
         "at the last key.",
-        "np.arange(keys) - np.arange(keys - queries, keys)[:, None] is key - query, of shape (queries, "
-        "keys).",
-        "slopes[:, None, None] broadcasts against it. With causal, np.where(offset > 0, -np.inf, bias).",
+        "`np.arange(keys) - np.arange(keys - queries, keys)[:, None]` is key - query, of shape `(queries, "
+        "keys)`.",
+        "`slopes[:, None, None]` broadcasts against it. With `causal`, `np.where(offset > 0, -np.inf, "
+        "bias)`.",
     ),
 )
 
@@ -1100,8 +1102,8 @@ REACH = Exercise(
         lambda: tuple(int(np.argmax(np.exp(-slope * np.arange(5000)) < 0.01)) for slope in (1 / 2, 1 / 256)),
     ),
     hints=(
-        "With equal scores, a key at distance d weighs exp(-slope d) times as much as the query's own.",
-        "Solve exp(-slope d) = 1/100 for d, with the slopes of the first and the last of 8 heads: 1/2 and "
+        "With equal scores, a key at distance d weighs `exp(-slope d)` times as much as the query's own.",
+        "Solve `exp(-slope d) = 1/100` for d, with the slopes of the first and the last of 8 heads: 1/2 and "
         "1/256.",
         "d must be a whole number at which the weight is below one hundredth already: round up.",
     ),
@@ -1234,8 +1236,8 @@ SLOPE_OF = Exercise(
         "next?",
         "Within one row, neighbouring weights differ by the factor e to the slope, whatever the row was "
         "divided by.",
-        "The last row has the query's own weight at weights[-1, -1] and that of its neighbour at weights[-1, "
-        "-2]. Take the logarithm of their ratio.",
+        "The last row has the query's own weight at `weights[-1, -1]` and that of its neighbour at "
+        "`weights[-1, -2]`. Take the logarithm of their ratio.",
     ),
 )
 

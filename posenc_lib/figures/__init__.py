@@ -1,1 +1,1 @@
-"""Every picture of the book, one module a chapter. Each function returns a `Picture`."""
+"""Every picture of the book, one module per chapter. Each function returns a `Picture`."""

@@ -25,7 +25,7 @@ NAMES |= {"t5": "T5", "grid": "2-D sinusoidal", "axial": "2-D RoPE"}
 
 
 def length_generalisation(tasks: Sequence[str] | None = None) -> Picture:
-    """Accuracy by length, one panel a task, one line an encoding.
+    """Accuracy by length, one panel per task, one line per encoding.
 
     Args:
         tasks: names of tasks; None for all that are stored.
@@ -51,8 +51,8 @@ def length_generalisation(tasks: Sequence[str] | None = None) -> Picture:
         _legend(figure, panels[0])
         return finish(
             figure,
-            alt="Share of right tokens in the answer against the length of the question, one panel a task, "
-            f"one line an encoding; a dotted line marks the longest length of training. {' '.join(told)}",
+            alt="Share of right tokens in the answer against the length of the question, one panel per task, "
+            f"one line per encoding; a dotted line marks the longest length of training. {' '.join(told)}",
         )
 
 
@@ -79,7 +79,7 @@ def does_order_matter() -> Picture:
         panels[0].set_ylabel("model")
         return finish(
             figure,
-            alt="Share of right answers for three tasks and four models, a marker a seed; a dotted line "
+            alt="Share of right answers for three tasks and four models, a marker per seed; a dotted line "
             f"marks chance, 50%. {' '.join(told)}",
         )
 
@@ -188,7 +188,7 @@ def aliasing(pairs: int = 1, content: float = 1.0) -> Picture:
             figure,
             alt=f"Above, the kernel of an encoding of {waves} against the offset, from {offsets[0]} to "
             f"{offsets[-1]}. Below, how often the model takes a distance for one that is off by that much, a "
-            f"marker a seed. Of offsets from 3 on the most confused is {worst}, in "
+            f"marker per seed. Of offsets from 3 on the most confused is {worst}, in "
             f"{confused.mean(axis=0)[offsets == worst][0]:.1f}% of the cases, where the kernel is "
             f"{kernel[offsets == worst][0]:.2f}.",
         )
@@ -227,22 +227,22 @@ def damage(mistake: str) -> Picture:
                 axes.set_yticks([0, 1], ["right", "with the mistake"])
                 axes.set_ylim(-0.5, 1.5)
                 axes.set_ylabel("how the weights are read")
-                axes.set_xlabel("loss (nats a byte)")
+                axes.set_xlabel("loss (nats per byte)")
             else:
                 axes.set_xticks(range(len(places)), places)
                 axes.set_xlabel(labels[mistake])
         if mistake != "layout":
-            panels[0].set_ylabel("loss (nats a byte)")
+            panels[0].set_ylabel("loss (nats per byte)")
             _legend(figure, panels[0])
         across = f", against the {labels[mistake]}" if "padding" in mistake else ""
         across = f", against the {labels[mistake]}" if mistake == "bfloat16" else across
         return finish(
-            figure, alt=f"Loss with a mistake and without it{across}, a line a seed. {' '.join(told)}"
+            figure, alt=f"Loss with a mistake and without it{across}, a line per seed. {' '.join(told)}"
         )
 
 
 def signals() -> Picture:
-    """Four signals, each read with several kinds of position; a marker a seed."""
+    """Four signals, each read with several kinds of position; a marker per seed."""
     told = []
     with canvas(width=8.6, height=5.6) as figure:
         times, dna, field, patches = figure.subplots(2, 2).flat
@@ -273,7 +273,7 @@ def signals() -> Picture:
         _dots(dna, rows)
         dna.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
         dna.set_title("next base, period 10.5", fontsize=11)
-        dna.set_xlabel("above the best (nats a base)")
+        dna.set_xlabel("above the best (nats per base)")
         told.append(_means("Bases, nats above the best possible", rows))
 
         rows = {
@@ -301,7 +301,7 @@ def signals() -> Picture:
             axes.set_ylabel("positions")
         return finish(
             figure,
-            alt="Four panels, one a signal, with a marker a seed for each kind of position. "
+            alt="Four panels, one per signal, with a marker per seed for each kind of position. "
             f"{' '.join(told)}",
         )
 
@@ -347,7 +347,7 @@ def _line(axes: Axes, x: Any, values: np.ndarray, number: int, name: str) -> Non
 
 
 def _dots(axes: Axes, rows: dict[str, np.ndarray], *, at: int = 0, number: int | None = None) -> None:
-    """A row a name, from above, with a marker a seed."""
+    """A row per name, from above, with a marker per seed."""
     for row, values in enumerate(rows.values(), start=at):
         look = row % len(COLOURS) if number is None else number
         axes.plot(

@@ -105,7 +105,7 @@ def clock_angles(position: float, dim: int) -> np.ndarray:
 
 
 def clocks(position: float = 40, dim: int = 8) -> Picture:
-    """One clock a pair. The hand ends at (sin, cos), so it starts at 12 o'clock and turns clockwise."""
+    """One clock per pair. The hand ends at (sin, cos), so it starts at 12 o'clock and turns clockwise."""
     theta = clock_angles(position, dim)
     points = sinusoidal(np.asarray([position]), dim)[0].reshape(-1, 2)
     with canvas(width=8.0, height=2.6) as figure:
@@ -139,7 +139,7 @@ def clocks(position: float = 40, dim: int = 8) -> Picture:
 
 
 def heatmap(length: int = 100, dim: int = 64) -> Picture:
-    """The whole table as colours: a row a position, a column a wave."""
+    """The whole table as colours: a row per position, a column per wave."""
     table = sinusoidal(length, dim)
     with canvas(width=7.0, height=4.4) as figure:
         axes = figure.subplots()
@@ -190,7 +190,7 @@ def right_and_wrong(length: int = 100, dim: int = 4) -> Picture:
         figure.legend(handles, labels, loc="outside upper center", ncols=2)
         return finish(
             figure,
-            alt=f"Four small plots over positions 0 to {length}, one a column of dim 4; the right encoding "
+            alt=f"Four small plots over positions 0 to {length}, one per column of dim 4; the right encoding "
             "is a solid line, the wrong one dashed. In column 0 the two coincide and oscillate fast. In "
             "column 1 the right cosine oscillates just as fast, and the wrong one falls slowly. In "
             "columns 2 and 3 the right sine rises to 0.84 and the right cosine falls to 0.54, while the "

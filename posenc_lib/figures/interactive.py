@@ -97,7 +97,7 @@ def heatmap(*, dim: int, base: float, length: int) -> Picture:
 
 
 def clocks(*, position: int, dim: int) -> Picture:
-    """One clock a pair."""
+    """One clock per pair."""
     return formula.clocks(position, dim)
 
 

@@ -59,7 +59,7 @@ PANELS: Mapping[str, tuple[Line, ...]] = {
 
 
 def loss_by_length(result: Mapping[str, Any] | None = None, *, trained: int = 64) -> Picture:
-    """Loss against the length of the text, one panel a door, one line an encoding.
+    """Loss against the length of the text, one panel per door, one line per encoding.
 
     Args:
         result: of the experiment; the stored one by default.
@@ -81,7 +81,7 @@ def loss_by_length(result: Mapping[str, Any] | None = None, *, trained: int = 64
         _room_above(figure.axes[0], 1.45)
         return finish(
             figure,
-            alt=f"Three panels, one a door: the loss in nats per byte against the length of the text, from "
+            alt=f"Three panels, one per door: the loss in nats per byte against the length of the text, from "
             f"{lengths[0]} to {lengths[-1]} bytes, of models trained on {trained} bytes. {_ends(found)}",
         )
 
@@ -144,8 +144,8 @@ def sliding_or_whole(result: Mapping[str, Any] | None = None, *, trained: int = 
         )
         return finish(
             figure,
-            alt="A row an encoding, with the loss in nats per byte of the same bytes twice: each after its "
-            f"last {trained} bytes alone, and after all of the text before it. A mark a seed. {told}",
+            alt="A row per encoding, with the loss in nats per byte of the same bytes twice: each after its "
+            f"last {trained} bytes alone, and after all of the text before it. A mark per seed. {told}",
         )
 
 

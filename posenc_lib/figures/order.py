@@ -97,7 +97,7 @@ def reading_of_a_mark(tokens: int = 8) -> Picture:
 
 
 def learning_curves(curves: Mapping[tuple[str, str], Sequence[float]], every: int) -> Picture:
-    """Accuracy while learning: one panel a task, one line an encoding.
+    """Accuracy while learning: one panel per task, one line per encoding.
 
     Args:
         curves: from (task, encoding) to accuracies from 0 to 1, one each `every` steps, the first at step 0.
@@ -132,7 +132,7 @@ def learning_curves(curves: Mapping[tuple[str, str], Sequence[float]], every: in
             for (task, encoding), values in curves.items()
         )
         return finish(
-            figure, alt=f"Learning curves, one panel a task, accuracy against training step. {ends}"
+            figure, alt=f"Learning curves, one panel per task, accuracy against training step. {ends}"
         )
 
 

@@ -28,6 +28,9 @@ DIVERGING = "coolwarm"
 # Matplotlib knows no `currentColor`: draw with a colour that nobody else uses, and replace it.
 _INK = "#010203"
 
+LEGIBLE = 9.0
+"""Text of a picture is never shown smaller, in CSS pixels."""
+_TEXT_SIZE = re.compile(r"font(?:-size)?: (?:\w+ )*?([\d.]+)px")
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
 
 _STYLE = {
@@ -122,9 +125,12 @@ def _for_page(svg: str, alt: str) -> str:
     svg = _NAMED.sub(rf"\g<1>{prefix}\g<2>", svg)
     width = re.search(r'width="([\d.]+)pt"', svg)
     assert width is not None
+    # As wide as it takes to read its text; on a narrow page it scrolls (book/_static/scroll.js).
+    smallest = min((float(size) for size in _TEXT_SIZE.findall(svg)), default=LEGIBLE)
+    legible = float(width[1]) * min(LEGIBLE / smallest, 1.2)
     head = (
         f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
-        f'style="width:100%;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
+        f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
         'stroke-linejoin:round;stroke-linecap:butt"'
     )
     opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])

@@ -47,9 +47,10 @@ def same_turn(positions: tuple[int, ...] = (0, 4, 11), offset: int = 3) -> Pictu
         starts = ", ".join(map(str, positions))
         return finish(
             figure,
-            alt=f"{len(positions)} clock faces of one pair that turns {rate:g} rad a position. A solid hand "
-            f"shows position {starts}, a dashed one the position {offset} further on. The hands point in "
-            f"other directions on every face, but the wedge between them is the same: {rate * offset:g} rad.",
+            alt=f"{len(positions)} clock faces of one pair that turns {rate:g} rad per position. A solid "
+            f"hand shows position {starts}, a dashed one the position {offset} further on. The hands point "
+            "in other directions on every face, but the wedge between them is the same: "
+            f"{rate * offset:g} rad.",
         )
 
 

@@ -6,6 +6,7 @@ Nothing is measured here, and no number is written here: all come from the store
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ class SpeedTables:
 
     def _repr_html_(self) -> str:
         body = "".join(_as_html(*table) for table in self.tables)
-        return f'<figure class="posenc-figure posenc-speed" style="overflow-x:auto">{body}</figure>'
+        return f'<figure class="posenc-figure posenc-speed">{body}</figure>'
 
 
 def stored_results(name: str = "cpu-2-threads", folder: Path = RESULTS) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def misses(results: dict[str, Any]) -> list[str]:
 
 
 def chart(results: dict[str, Any]) -> Picture:
-    """A panel a row: each way a dot, at so many times its unit; ours in colour."""
+    """A panel per row: each way a dot, at so many times its unit; ours in colour."""
     first, *more = results["runs"]
     rows = first["rows"]
     counts = [len(row["contenders"]) for row in rows]
@@ -216,7 +217,9 @@ def _row_table(results: dict[str, Any], row_id: str) -> tuple[str, list[str], li
     lines = []
     for each in rows[0]["contenders"]:
         across = [_named(row, each["name"]) for row in rows]
-        spread = [f"{e['multiple'][0]:.3g} to {e['multiple'][2]:.3g}" for e in across if e is not None]
+        spread = [
+            " to ".join(_three_digits(e["multiple"][end]) for end in (0, 2)) for e in across if e is not None
+        ]
         off = "" if each["off_by"] is None else f"{each['off_by']:.1e}"
         lines.append(
             [
@@ -269,15 +272,19 @@ def _as_html(title: str, header: list[str], lines: list[list[str]]) -> str:
     body = "".join(
         "<tr>"
         + f'<th scope="row">{escape(line[0])}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in line[1:])
+        + "".join(f"<td>{_cell(cell)}</td>" for cell in line[1:])
         + "</tr>"
         for line in lines
     )
     return (
-        '<table style="width:100%;font-size:.9em;text-align:left;border-collapse:collapse">'
-        f'<caption style="text-align:left;font-weight:bold">{escape(title)}</caption>'
+        f"<table><caption>{escape(title)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _cell(text: str) -> str:
+    """A line for each of several numbers, and for a remark: the page breaks none of them elsewhere."""
+    return re.sub(r"(?<=;) | (?=\()", "<br>", escape(text))
 
 
 def _ours(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -293,9 +300,14 @@ def _multiple(number: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.3g} us"
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    for unit, size in (("us", 1e-6), ("ms", 1e-3)):
+        if seconds < 1e3 * size:
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{_three_digits(seconds)} s"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:#.3g}".rstrip(".")
 
 
 def _bytes(count: float) -> str:

@@ -27,6 +27,7 @@ from posenc_lib.grading.course import find_own_programs
 
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
 CARD = re.compile(r"^<!-- card: (?P<function>\w+) -->$", re.MULTILINE)
+HINT_CODE = re.compile(r"`([^`]+)`")
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 
@@ -86,11 +87,15 @@ def cost(asked: Exercise) -> str:
 
 
 def hints(asked: Exercise) -> str:
-    """The ladder of hints, each folded away."""
+    """The ladder of hints, each folded away, with what stands between backticks as code."""
     return "\n".join(
-        f"<details><summary>Hint {number}</summary>{escape(hint, quote=False)}</details>"
+        f"<details><summary>Hint {number}</summary>{_hint(hint)}</details>"
         for number, hint in enumerate(asked.hints, start=1)
     )
+
+
+def _hint(text: str) -> str:
+    return HINT_CODE.sub(r"<code>\1</code>", escape(text, quote=False))
 
 
 def _release_chapter(root: Path, text: Path, api: NbGraderAPI) -> Path:

@@ -204,8 +204,8 @@ class FourierFeatures(PositionalEncoding):
 
     Args:
         dim: width of x, even: dim/2 directions.
-        axes: number of coordinates a token. Where it is 1, positions are (length,) or (batch, length); where
-            it is more, they are (axes, batch or 1, length).
+        axes: number of coordinates per token. Where it is 1, positions are (length,) or (batch, length);
+            where it is more, they are (axes, batch or 1, length).
         scale: standard deviation of the directions, in cycles per unit of the coordinates: the larger, the
             finer the detail. The dot product of two encodings falls as exp(-2 pi^2 scale^2 distance^2).
         seed: of the directions. They are part of the settings, like `base` elsewhere, not of the state

@@ -126,7 +126,7 @@ def read_places(positions: Any, tokens: Tensor, name: str = "positions") -> Plac
     if count != tokens.shape[-2]:
         raise ValueError(
             f"{name} are {count} for {tokens.shape[-2]} tokens, in vectors of shape {tuple(tokens.shape)}; "
-            "give one a token"
+            "give one per token"
         )
     return places
 
@@ -137,7 +137,7 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
     if isinstance(positions, Tensor):
         if positions.dtype == torch.bool or positions.is_complex():
             raise TypeError(
-                f"{name} have dtype {positions.dtype}; give integers or real numbers, one a token "
+                f"{name} have dtype {positions.dtype}; give integers or real numbers, one per token "
                 "(a padding mask is its own argument)"
             )
         if not 1 <= positions.ndim <= 3:
@@ -171,11 +171,11 @@ def as_tensor(places: Places, device: torch.device) -> Tensor:
 
 
 def one_axis(places: Places, encoding: nn.Module) -> Places:
-    """The places, if they are one number a token."""
+    """The places, if they are one number per token."""
     if isinstance(places, Tensor) and places.ndim == 3:
         raise ValueError(
             f"positions of shape {tuple(places.shape)} are coordinates of several axes; "
-            f"{type(encoding).__name__} takes one number a token: (length,) or (batch, length)"
+            f"{type(encoding).__name__} takes one number per token: (length,) or (batch, length)"
         )
     return places
 

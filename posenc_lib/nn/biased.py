@@ -70,7 +70,7 @@ class _OffsetBias(PositionalEncoding):
 
 
 class ALiBi(_OffsetBias):
-    """ALiBi: a penalty on distance, one slope a head.
+    """ALiBi: a penalty on distance, one slope per head.
 
     Args:
         heads: number of attention heads.
@@ -136,7 +136,7 @@ class ALiBi(_OffsetBias):
 
 
 class T5Bias(_OffsetBias):
-    """T5's bias: one learned number a head and bucket of distance. One table serves all layers.
+    """T5's bias: one learned number per head and bucket of distance. One table serves all layers.
 
     T5 itself does not divide scores by sqrt(head_dim); `Attention` does.
 
@@ -187,7 +187,7 @@ class T5Bias(_OffsetBias):
 
 
 class KERPLE(_OffsetBias):
-    """KERPLE: a penalty on distance with two learned numbers a head. One pair a head serves all layers.
+    """KERPLE: a penalty on distance with two learned numbers per head. One pair per head serves all layers.
 
     The numbers r1 and r2 must be positive. Here their logarithms are learned (for r2 of the power variant,
     which ends at 2, the logit of r2/2); the authors' code clamps them to 0.01 or more in each step.
@@ -354,7 +354,7 @@ class Shaw(PositionalEncoding):
     Args:
         head_dim: width of a head's queries.
         distance: longer ones count as this. The paper's base model has 16.
-        heads: for a table a head; by default all heads share one.
+        heads: for a table per head; by default all heads share one.
 
     Raises:
         TypeError, ValueError: one of them below 1.

@@ -137,7 +137,7 @@ class Rotary(PositionalEncoding):
 class MultimodalRotary(Rotary):
     """M-RoPE: each pair turns by one of several coordinates: time, height and width.
 
-    Positions of one number a token, (length,) or (batch, length), are those of text, where all axes agree:
+    Positions of one number per token, (length,) or (batch, length), are those of text, where all axes agree:
     that is plain RoPE. Coordinates are (axes, batch or 1, length).
 
     Args:
@@ -247,8 +247,8 @@ class AxialRotary(PositionalEncoding):
             return _for_all_heads(self._make(places, dtype))
         if self.shape is None:
             raise ValueError(
-                f"positions are one number a token, but AxialRotary turns by {self.axes} coordinates; give a "
-                f"tensor of shape ({self.axes}, batch or 1, length), or the grid as shape="
+                f"positions are one number per token, but AxialRotary turns by {self.axes} coordinates; give "
+                f"a tensor of shape ({self.axes}, batch or 1, length), or the grid as shape="
             )
         places = in_grid(places, self.shape, self)
         table: RotaryTables = self._kept.whole(

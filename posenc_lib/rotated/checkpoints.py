@@ -69,7 +69,7 @@ class RopeSettings:
         base: `rope_theta`.
         scaling: the scaling rule, or None.
         layout: "interleaved" or "half".
-        sections: pairs per axis of M-RoPE, or None where positions are one number a token.
+        sections: pairs per axis of M-RoPE, or None where positions are one number per token.
         sections_interleaved: whether M-RoPE deals its sections out in turn.
 
     Example:
@@ -90,14 +90,14 @@ class RopeSettings:
     sections_interleaved: bool = False
 
     def tables(self, positions: int | Array, *, dtype: Any = None) -> RotaryTables:
-        """Tables for positions of one number a token, as `rotary_tables`.
+        """Tables for positions of one number per token, as `rotary_tables`.
 
         For a model with M-RoPE these are its tables for plain text.
         """
         return rotary_tables(positions, self.rotary_dim, base=self.base, scaling=self.scaling, dtype=dtype)
 
     def section_tables(self, positions: Array, *, dtype: Any = None) -> RotaryTables:
-        """Tables for positions of one number an axis, (axes, ...), as `mrope_tables`.
+        """Tables for positions of one number per axis, (axes, ...), as `mrope_tables`.
 
         Raises:
             ValueError: the model has no sections.

@@ -98,7 +98,7 @@ def _longrope(given: _Given) -> Scaling:
     original = given.original_length()
     length = given.needed("length", "the length of the longest sequence")
     factor, attention_factor = given.get("factor"), given.get("attention_factor")
-    if attention_factor is None:  # Phi-3.5-MoE names one factor a list instead
+    if attention_factor is None:  # Phi-3.5-MoE names one factor per list instead
         attention_factor = given.get("long_mscale" if length > original else "short_mscale")
     if factor is None and attention_factor is None:
         factor = given.needed("max_length", "max_position_embeddings") / original

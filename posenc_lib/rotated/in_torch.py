@@ -122,7 +122,7 @@ def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
 
 
 def _turned_words(x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
-    """x with columns 2j and 2j+1 turned, a 32-bit word a pair.
+    """x with columns 2j and 2j+1 turned, a 32-bit word per pair.
 
     A bfloat16 is the upper half of a float32. Shifts and masks take a word apart and join it again, all in
     one vectorised kernel, where strided columns would be read and written one by one.

@@ -75,7 +75,7 @@ class RotaryTables:
 
     @property
     def dim(self) -> int:
-        """How many columns of a vector they turn: two a pair."""
+        """How many columns of a vector they turn: two per pair."""
         pairs: int = self.cos.shape[-1]
         return 2 * pairs
 

@@ -343,7 +343,7 @@ class YaRNScaling:
 
 @dataclass(frozen=True)
 class LongRoPEScaling:
-    """LongRoPE: one searched divisor a pair, from a short list or a long one.
+    """LongRoPE: one searched divisor per pair, from a short list or a long one.
 
     The long list is used where `length` exceeds `original_length`, the short one up to it. Keys
     rotated with one list do not fit queries rotated with the other: choose the longest length
@@ -414,7 +414,7 @@ class LongRoPEScaling:
             if len(getattr(self, name)) != dim // 2:
                 raise ValueError(
                     f"{name} holds {len(getattr(self, name))} divisors, dim={dim} has {dim // 2} pairs; give "
-                    "one a pair"
+                    "one per pair"
                 )
         divisors = self.long if self.length > self.original_length else self.short
         scaled: np.ndarray = frequencies / np.asarray(divisors, dtype=np.float64)
@@ -495,5 +495,5 @@ def _require_weight(value: Any, name: str) -> None:
 
 def _divisors(given: Any, name: str) -> tuple[float, ...]:
     if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise TypeError(f"{name}={given!r} is no list; give one divisor a pair, dim/2 numbers above 0")
+        raise TypeError(f"{name}={given!r} is no list; give one divisor per pair, dim/2 numbers above 0")
     return tuple(require_positive(divisor, f"an element of {name}") for divisor in given)

@@ -103,7 +103,7 @@ CALLS = [
     (lambda: b.shaw_values(np.zeros((3, 5)), np.zeros((5, 4)), 3, 6), ValueError, "weights has 5 keys"),
     (lambda: b.shaw_values(np.zeros((3, 5)), np.zeros((2, 5, 4)), 3, 5), ValueError, "other heads"),
     # Transformer-XL
-    (lambda: b.relative_shift(np.zeros((3, 4)), 5), ValueError, "give 5, one a key (causal), or"),
+    (lambda: b.relative_shift(np.zeros((3, 4)), 5), ValueError, "give 5, one per key (causal), or"),
     (lambda: b.relative_shift(np.zeros((3, 2)), 2), ValueError, "3 queries on 2 keys"),
     (lambda: b.relative_shift(np.zeros((3, 3)), 3.0), TypeError, "keys=3.0"),
     (lambda: b.relative_shift(np.zeros(3), 3), ValueError, "x has shape (3,)"),

@@ -169,7 +169,7 @@ def fresh(browser, address):
 def test_a_right_answer_passes_and_is_kept_as_passed(at):
     asked = at(f"{FORMULA}.frequencies")
     expect(asked.box.locator(".posenc-badge")).to_be_hidden()
-    asked.check(FREQUENCIES, "Passed: One frequency a pair. Cases right: 6 of 6.")
+    asked.check(FREQUENCIES, "Passed: One frequency per pair. Cases right: 6 of 6.")
     expect(asked.box.locator(".posenc-badge")).to_be_visible()
     assert asked.record["passed"]
     assert asked.record["attempts"] == 1
@@ -480,7 +480,7 @@ def test_the_keyboard_alone_is_enough(at):
     fresh.box.locator(".posenc-setup summary").focus()
     keyboard.press("Tab")
     expect(fresh.editor).to_be_focused()
-    assert "One frequency a pair" in fresh.editor.get_attribute("aria-label")
+    assert "One frequency per pair" in fresh.editor.get_attribute("aria-label")
     described = fresh.box.locator(f"#{fresh.editor.get_attribute('aria-describedby')}")
     assert "press Escape, then Tab" in described.inner_text()
 

@@ -192,7 +192,7 @@ def test_the_list_and_its_links_are_there_without_scripts(browser, address):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
     tab.goto(f"{address}/{PAGE}")
-    assert row(tab, FREQUENCIES).locator("a").inner_text() == "One frequency a pair"
+    assert row(tab, FREQUENCIES).locator("a").inner_text() == "One frequency per pair"
     assert tab.locator("main noscript").inner_text().startswith("This page needs JavaScript")
     assert not tab.locator(".posenc-progress-bar").is_visible()
     context.close()

@@ -1,0 +1,37 @@
+// Goes with book/_ext/accessible.py. A figure or a formula that is wider than its column scrolls in itself: it
+// is named, the keyboard reaches it, and it fades on the side where there is more (accessible.css).
+{
+  const { figure, formula, table } = document.currentScript.dataset;
+  const NAMES = {
+    "figure.posenc-figure": figure,
+    ".bd-article div.math mjx-container": formula,
+    ".bd-article span.math": formula,
+    ".bd-article .pst-scrollable-table-container": table,
+  };
+  const WIDE = Object.keys(NAMES).join();
+
+  const more = (box) => {
+    const left = box.scrollLeft > 1;
+    const right = box.scrollLeft + box.clientWidth < box.scrollWidth - 1;
+    box.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
+  };
+
+  const look = (box) => {
+    if (box.scrollWidth > box.clientWidth + 1) {
+      box.tabIndex = 0;
+      box.role ??= "region";
+      box.ariaLabel ??= NAMES[Object.keys(NAMES).find((each) => box.matches(each))];
+      more(box);
+    } else if ("more" in box.dataset) {
+      ["tabindex", "role", "aria-label", "data-more"].forEach((name) => box.removeAttribute(name));
+    }
+  };
+  const lookAtAll = () => document.querySelectorAll(WIDE).forEach(look);
+
+  document.addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && more(target), { capture: true, passive: true });
+  document.addEventListener("toggle", lookAtAll, true); // what was folded has a width now
+  addEventListener("load", () => {
+    new ResizeObserver(lookAtAll).observe(document.querySelector(".bd-article") ?? document.body);
+    window.MathJax?.startup?.promise?.then(lookAtAll);
+  });
+}
