@@ -1,8 +1,8 @@
 """Printed output as it was printed.
 
 A kernel sends what a cell prints in pieces that end anywhere, in the middle of a line too. MyST-NB ends the
-line after each piece when it merges them, so that now and then a line stood broken in two. Here the pieces are
-put together before.
+line after each piece when it merges them, so that now and then a line was broken in two. Here they are put
+together before.
 """
 
 from __future__ import annotations

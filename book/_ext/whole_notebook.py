@@ -49,11 +49,6 @@ GITHUB = "https://github.com/"
 NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it."
 """The first line of such a cell; book/lite/first_cell.ipy looks for its first words."""
 
-READ_ONLY = (
-    "On this page you can read the exercises. Open the notebook or download it to write and check your answers; "
-    "most of them can be answered in the chapter itself, too."
-)
-
 
 @dataclass(frozen=True)
 class Place:
@@ -105,7 +100,11 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         if place.beside:
             anchor["attributes"] |= {"target": "_blank", "rel": "noopener"}
         row += [anchor, nodes.Text(" ")]
-    added = [row, Tag.make("p", {}, _(READ_ONLY))]
+    read_only = _(
+        "On this page you can read the exercises. Open the notebook or download it to write and check your "
+        "answers; most of them can be answered in the chapter itself, too."
+    )
+    added = [row, Tag.make("p", {}, read_only)]
     if app.config.posenc_repository:
         added.append(_install_note(app.config.posenc_repository))
     title.parent[1:1] = added
@@ -119,7 +118,7 @@ def _install_note(repository: str) -> Tag:
 
 
 def _pass_over(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """ "Previous" and "next" lead from chapter to chapter: the notebooks' pages are beside the way, not on it."""
+    """Lead from chapter to chapter by "previous" and "next": the notebooks' pages are beside the way."""
     for way, which in (("prev", 1), ("next", 2)):
         docname, pages = pagename, exercise_pages(app)
         while (docname := app.builder.relations.get(docname, (None, None, None))[which]) in pages:

@@ -255,7 +255,7 @@ def test_only_what_is_due_is_asked_and_the_longest_waiting_comes_first(tab, addr
     assert due(tab) == [ONE, CODE]
     assert verdict(tab, ONE) == ""
     assert not option(tab, ONE, 1).locator("input").is_checked()
-    tab.get_by_role("link", name="From the chapter “The formula”").first.click()
+    tab.get_by_role("link", name="From the chapter “2. The formula”").first.click()
     tab.wait_for_url("**/02-the-formula.html#quiz-column-and-pair")
 
 

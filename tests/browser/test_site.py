@@ -6,11 +6,13 @@ it looks at it.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
 import yaml
+from playwright.sync_api import expect
 
 from tests.pyodide.distribution import HERE
 
@@ -48,6 +50,40 @@ SERIOUS_FAULTS = """async () => {
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}"""
+SMALL_TEXT = """least => [...document.querySelectorAll("figure.posenc-figure svg text")]
+  .filter((text) => text.checkVisibility())
+  .flatMap((text) => [text, ...text.querySelectorAll("tspan")])
+  .map((text) => [parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a, text.textContent])
+  .filter(([size]) => size < least)"""
+# What is wider than its place: how it can be scrolled, and how one sees that.
+OVERFLOWING = """() => [...document.querySelectorAll(
+    ".bd-article :is(figure.posenc-figure, span.math, div.math mjx-container, .pst-scrollable-table-container)"
+  )]
+  .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => {
+    const seen = getComputedStyle(box).maskImage.includes("gradient");
+    box.scrollLeft = 9999;
+    const moved = box.scrollLeft;
+    box.scrollLeft = 0;
+    const named = !!(box.role && box.ariaLabel);
+    return { what: box.textContent.slice(0, 40), reached: box.tabIndex === 0, named, seen, moved };
+  })"""
+# A full stop or the like, alone at the beginning of a line because what it clings to ended the one before.
+ALONE = """() => {
+  const found = [], range = document.createRange();
+  const walk = document.createTreeWalker(document.querySelector(".bd-article"), NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const before = node.previousSibling ?? node.parentElement.previousSibling;
+    if (!/^[.,;:!?)]/.test(node.data) || before?.nodeType !== 1) continue;
+    if (node.parentElement.closest("pre, .cm-editor, mjx-container")) continue;
+    range.setStart(node, 0);
+    range.setEnd(node, 1);
+    const mark = range.getBoundingClientRect(), rects = [...before.getClientRects()];
+    if (mark.width && rects.length && mark.left < rects.at(-1).left)
+      found.push(before.textContent.slice(-30) + node.data.slice(0, 20));
+  }
+  return found;
 }"""
 FINISH_FADING = """() => document.getAnimations()
   .filter((each) => each instanceof CSSTransition)
@@ -166,7 +202,17 @@ def test_a_small_phone_shows_a_page_without_sideways_scrolling(visit, browser, a
     for each in (on_phone, visit):  # opened so, and a window made narrow
         each.look(width=360)
         assert each.tab.evaluate("document.documentElement.scrollWidth") <= 360
+        assert each.tab.evaluate(SMALL_TEXT, 8.95) == []
+        wide = each.tab.evaluate(OVERFLOWING)
+        assert [box for box in wide if not all(box.values())] == []
+        assert each.tab.evaluate(ALONE) == []
     on_phone.tab.close()
+
+
+def test_no_full_stop_stands_alone_on_a_line(visit):
+    for width in (820, 1200):
+        visit.look(width=width)
+        assert visit.tab.evaluate(ALONE) == []
 
 
 @of_chapters
@@ -216,3 +262,98 @@ def test_the_notebook_of_an_exercise_page_can_be_downloaded(visit, site):
     )
     file = site / urlparse(href).path.lstrip("/")
     assert file.read_bytes() == (ROOT / visit.page.replace(".html", ".ipynb")).read_bytes()
+
+
+def test_next_leads_from_the_landing_page_through_the_chapters(site):
+    """And no page sends the reader on to one of the notebooks' pages, which can only be read."""
+    page, passed = "book/index.html", []
+    for _ in CHAPTERS:
+        following = re.search(r'class="right-next"\s+href="([^"]+)"', (site / page).read_text())[1]
+        page = str((site / page).parent.joinpath(following).resolve().relative_to(site.resolve()))
+        passed.append(page)
+    assert passed == CHAPTERS
+    ways = re.compile(r'class="(?:left-prev|right-next)"\s+href="([^"]+)"')
+    assert not [
+        href for each in PAGES for href in ways.findall((site / each).read_text()) if "exercises/" in href
+    ]
+
+
+def test_the_landing_page_starts_chapter_1_and_chapters_have_their_numbers(browser, address):
+    tab = Visit(browser, address, "book/index.html").tab
+    chapters = tab.locator(".bd-sidebar-primary").get_by_role("link", name=re.compile(r"^\d+\. "))
+    assert [name.split(".")[0] for name in chapters.all_inner_texts()] == [
+        str(n + 1) for n in range(len(CHAPTERS))
+    ]
+    tab.get_by_role("link", name="Start with chapter 1").click()
+    tab.wait_for_url(f"**/{CHAPTERS[0]}")
+    assert tab.locator("h1").inner_text().startswith("1. ")
+    tab.close()
+
+
+@of_chapters
+def test_code_in_hints_is_code(visit):
+    hints = visit.tab.locator(".posenc-hint").evaluate_all(
+        "all => all.map(h => [h.textContent, !!h.querySelector('code')])"
+    )
+    assert any(code for _, code in hints)
+    assert [text for text, _ in hints if "`" in text] == []
+
+
+def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
+    visit = Visit(browser, address, "search.html?q=wavelength")
+    summaries = visit.tab.locator("#search-results li p.context")
+    summaries.nth(9).wait_for(timeout=SLOW)
+    visit.tab.locator("#search-results mjx-container").first.wait_for(timeout=SLOW)
+    texts = summaries.evaluate_all(
+        """all => all.map((p) => {
+          const copy = p.cloneNode(true);
+          copy.querySelectorAll("mjx-container").forEach((each) => each.replaceWith("¤"));
+          return copy.textContent;
+        })"""
+    )
+    assert [text for text in texts if "\\(" in text or "..." in text] == []
+    assert not any("A counter made of waves The formula" in text for text in texts)  # the page's own contents
+    for text, href in zip(
+        texts,
+        summaries.evaluate_all("all => all.map(p => p.closest('li').querySelector('a').href)"),
+        strict=True,
+    ):
+        first = re.match(r"… ([\w-]+) ", text)
+        if first:
+            words = set(re.findall(r"[\w-]+", visit.tab.request.get(href).text()))
+            assert first[1] in words
+    assert visit.complaints == []
+    visit.tab.close()
+
+
+def test_the_contents_show_where_one_is_after_a_jump(browser, address):
+    tab = Visit(browser, address, "book/02-the-formula.html").tab
+    marked = tab.locator("#pst-page-toc-nav a[aria-current]")
+    jump = "id => { location.hash = id; }"
+    for target, section in (
+        ("exercise-to-split", "Two layouts, and a second formula"),  # into a section, past its heading
+        ("frequencies-and-wavelengths", "Frequencies and wavelengths"),
+        ("exercise-frequencies", "The formula"),  # and back
+        ("further-reading", "Further reading"),  # as far down as the page goes
+    ):
+        tab.evaluate(jump, target)
+        expect(marked).to_have_text(section)
+    tab.close()
+
+
+def test_tables_of_speed_have_rules_and_whole_numbers_below_each_other(browser, address):
+    tab = Visit(browser, address, "book/reference/speed.html").tab
+    cells = tab.locator(".posenc-speed tbody td")
+    looks = cells.evaluate_all(
+        """all => all.map((cell) => {
+          const style = getComputedStyle(cell);
+          const lines = cell.innerText.split("\\n").filter(Boolean).length || 1;
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          const rows = new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size || 1;
+          return [style.textAlign, style.fontVariantNumeric, style.borderBottomStyle, rows <= lines];
+        })"""
+    )
+    assert len(looks) > 50
+    assert {tuple(each) for each in looks} == {("right", "tabular-nums", "solid", True)}
+    tab.close()

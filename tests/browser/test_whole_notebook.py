@@ -28,13 +28,21 @@ PASSED_OVER = "This cell needs PyTorch, which a browser does not have."
 
 @pytest.fixture(scope="module")
 def lite(browser, address):
-    """The notebook, opened from its page; `asked` is every address that it asked for."""
+    """The notebook, opened from its page into a tab of its own.
+
+    `asked` is every address that it asked for, and `missing` those that were not there.
+    """
     context = browser.new_context(viewport={"width": 1300, "height": 1100})
-    tab = context.new_page()
-    tab.asked = []
-    context.on("request", lambda request: tab.asked.append(request.url))
-    tab.goto(f"{address}/{FORMULA}.html", wait_until="domcontentloaded")
-    tab.get_by_role("link", name="Open the whole notebook").click()
+    page = context.new_page()
+    asked, missing = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("response", lambda response: missing.append(response.url) if response.status >= 400 else None)
+    page.goto(f"{address}/{FORMULA}.html", wait_until="domcontentloaded")
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Open the whole notebook").click()
+    assert page.url == f"{address}/{FORMULA}.html"  # what the reader had is still there
+    tab = opened.value
+    tab.asked, tab.missing = asked, missing
     tab.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=SLOW)
     # Its kernel is there, and nobody was asked which one it is to be.
     expect(tab.locator(".jp-NotebookPanel-toolbar")).to_contain_text("Python (Pyodide)", timeout=SLOW)
@@ -66,6 +74,7 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
         expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
     assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
+    assert lite.missing == []
 
 
 def test_what_was_saved_in_the_browser_can_be_handed_in_and_is_graded(lite, tmp_path):

@@ -71,6 +71,7 @@ def test_the_cost_is_stated_and_hints_are_folded_and_escaped():
     assert f"({asked.difficulty} of 5)" in cost(asked)
     assert hints(asked).count("<summary>") == len(asked.hints)
     assert "&lt;b&gt;" in hints(replace(asked, hints=("is 1 <b> 2?",)))
+    assert "Is <code>1 &lt; x</code> so?" in hints(replace(asked, hints=("Is `1 < x` so?",)))
 
 
 ANSWER = """```{code-cell} ipython3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def submit(asked: Exercise, answer, seed: int = 0) -> Report:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_reference_passes(asked, seed):
     assert submit(asked, asked.reference, seed).passed
+
+
+@every_exercise
+def test_what_is_said_of_an_exercise_reads_well(asked):
+    """One thing is not called by its plural, and backticks come in pairs, or hints would show no code."""
+    labels = {case.label for seed in range(10) for case in asked.cases(seed)}
+    assert [label for label in labels if re.search(r"\b(1|one) (?!times)\w+s\b", label)] == []
+    assert [hint for hint in asked.hints if hint.count("`") % 2] == []
 
 
 @every_exercise
