@@ -58,7 +58,8 @@ SMALL_TEXT = """least => [...document.querySelectorAll("figure.posenc-figure svg
   .filter(([size]) => size < least)"""
 # What is wider than its place: how it can be scrolled, and how one sees that.
 OVERFLOWING = """() => [...document.querySelectorAll(
-    ".bd-article :is(figure.posenc-figure, span.math, div.math mjx-container, .pst-scrollable-table-container)"
+    ".bd-article :is(figure.posenc-figure, span.math, div.math mjx-container),"
+    + ".bd-article .pst-scrollable-table-container"
   )]
   .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
   .map((box) => {
