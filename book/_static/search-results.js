@@ -11,7 +11,7 @@
     page.querySelectorAll(NOT_TEXT).forEach((each) => each.remove());
     page.querySelectorAll(BLOCKS).forEach((each) => each.append(" "));
     const main = page.querySelector('[role="main"]');
-    const part = anchor && main?.querySelector(anchor);
+    const part = anchor ? main?.querySelector(anchor) : null;
     const meant = part?.matches("dt") ? part.nextElementSibling : null; // a term has its meaning beside it
     return [part ?? main, meant].map((each) => each?.textContent ?? "").join(" ");
   };

@@ -51,11 +51,15 @@ SERIOUS_FAULTS = """async () => {
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }"""
-SMALL_TEXT = """least => [...document.querySelectorAll("figure.posenc-figure svg text")]
-  .filter((text) => text.checkVisibility())
-  .flatMap((text) => [text, ...text.querySelectorAll("tspan")])
-  .map((text) => [parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a, text.textContent])
-  .filter(([size]) => size < least)"""
+SMALL_TEXT = """least => {
+  const scale = ({ a, b }) => Math.hypot(a, b); // of text that is turned, too
+  return [...document.querySelectorAll("figure.posenc-figure svg text")]
+    .filter((text) => text.checkVisibility())
+    .flatMap((text) => [text, ...text.querySelectorAll("tspan")])
+    .map((text) => ({ said: text.textContent, matrix: text.getScreenCTM(), style: getComputedStyle(text) }))
+    .filter(({ matrix, style }) => parseFloat(style.fontSize) * scale(matrix) < least)
+    .map(({ said }) => said);
+}"""
 # What is wider than its place: how it can be scrolled, and how one sees that.
 OVERFLOWING = """() => [...document.querySelectorAll(
     ".bd-article :is(figure.posenc-figure, span.math, div.math mjx-container),"
