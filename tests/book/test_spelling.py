@@ -191,3 +191,21 @@ def test_a_quiz_is_spelled_with_its_line():
     ]
     found = plain().misspelled(prose("Text.\n\n```{quiz}\n" + "".join(questions) + "```\n"))
     assert found == ["17: headign"]
+
+
+ONE_PER = re.compile(
+    r"\b(?:(?:one|two|an?) (?!of )\w+|one|nats|rad|radians?|bytes|(?<!many )numbers?)\s+an?\s+"
+    r"(?:head|pair|position|token|row|column|seed|panel|key|query|door|byte|base|class|distance|axis|encoding)\b"
+)
+READ_IN_CODE = [
+    path
+    for path in sorted((ROOT / "posenc_lib").rglob("*.py"))
+    if not {"grading", "experiments"}
+    & set(path.parts)  # what readers see of the library: docstrings, messages
+]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *READ_IN_CODE], ids=lambda path: str(path.relative_to(ROOT)))
+def test_so_many_of_a_thing_are_per_thing(path):
+    """One slope per head: "a slope a head" has to be read twice."""
+    assert ONE_PER.findall(path.read_text()) == []
