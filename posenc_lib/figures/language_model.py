@@ -71,7 +71,7 @@ def loss_by_length(result: Mapping[str, Any] | None = None, *, trained: int = 64
     found = _lines(result, trained, "by_length", [line for lines in PANELS.values() for line in lines])
     panels = {door: [line for line in lines if line in found] for door, lines in PANELS.items()}
     lengths = _of(result, trained)[0]["result"]["lengths"]
-    with canvas(width=9.0, height=4.6) as figure:
+    with canvas(width=8.6, height=4.6) as figure:
         for axes, (door, lines) in zip(figure.subplots(1, 3, sharey=True), panels.items(), strict=True):
             _draw(axes, lengths, {line: found[line] for line in lines})
             axes.set_title(door)

@@ -29,7 +29,8 @@ DIVERGING = "coolwarm"
 _INK = "#010203"
 
 LEGIBLE = 9.0
-"""Text of a picture is never shown smaller, in CSS pixels."""
+"""Text of a picture is never shown smaller, in CSS pixels; exponents are."""
+_TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _TEXT_SIZE = re.compile(r"font(?:-size)?: (?:\w+ )*?([\d.]+)px")
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
 
@@ -126,8 +127,7 @@ def _for_page(svg: str, alt: str) -> str:
     width = re.search(r'width="([\d.]+)pt"', svg)
     assert width is not None
     # As wide as it takes to read its text; on a narrow page it scrolls (book/_static/scroll.js).
-    smallest = min((float(size) for size in _TEXT_SIZE.findall(svg)), default=LEGIBLE)
-    legible = float(width[1]) * min(LEGIBLE / smallest, 1.2)
+    legible = float(width[1]) * min(LEGIBLE / _smallest_text(svg), 1.2)
     head = (
         f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
         f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
@@ -135,3 +135,9 @@ def _for_page(svg: str, alt: str) -> str:
     )
     opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])
     return head + opening.removeprefix("<svg") + svg[svg.index(">") :].rstrip()
+
+
+def _smallest_text(svg: str) -> float:
+    """The size of the smallest text, of each the size of its largest part."""
+    sizes = [[float(size) for size in _TEXT_SIZE.findall(text)] for text in _TEXT.findall(svg)]
+    return min((max(each) for each in sizes if each), default=LEGIBLE)

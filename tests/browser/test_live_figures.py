@@ -386,3 +386,15 @@ def test_on_paper_the_picture_stays_and_the_sliders_go(tab):
         assert live(tab, name).locator("svg[role=img]").is_visible()
         assert live(tab, name).locator("output").first.is_visible()
     assert not [control for control in tab.get_by_role("slider").all() if control.is_visible()]
+
+
+def test_no_slider_stands_alone_below_a_row_of_three(tab):
+    rows = """all => all.map((sliders) => {
+      const tops = [...sliders.children].map((slider) => slider.getBoundingClientRect().top);
+      return [...new Set(tops)].map((top) => tops.filter((each) => each === top).length);
+    })"""
+    for width in (1200, 1500, 1900):
+        tab.set_viewport_size({"width": width, "height": 900})
+        laid_out = tab.locator(".posenc-sliders").evaluate_all(rows)
+        assert [2, 2] in laid_out
+        assert [3, 1] not in laid_out

@@ -53,12 +53,11 @@ SERIOUS_FAULTS = """async () => {
 }"""
 SMALL_TEXT = """least => {
   const scale = ({ a, b }) => Math.hypot(a, b); // of text that is turned, too
+  const size = (part) => parseFloat(getComputedStyle(part).fontSize);
+  const largest = (text) => Math.max(...(text.childElementCount ? [...text.children] : [text]).map(size));
   return [...document.querySelectorAll("figure.posenc-figure svg text")]
-    .filter((text) => text.checkVisibility())
-    .flatMap((text) => [text, ...text.querySelectorAll("tspan")])
-    .map((text) => ({ said: text.textContent, matrix: text.getScreenCTM(), style: getComputedStyle(text) }))
-    .filter(({ matrix, style }) => parseFloat(style.fontSize) * scale(matrix) < least)
-    .map(({ said }) => said);
+    .filter((text) => text.checkVisibility() && largest(text) * scale(text.getScreenCTM()) < least)
+    .map((text) => text.textContent);
 }"""
 # What is wider than its place: how it can be scrolled, and how one sees that.
 OVERFLOWING = """() => [...document.querySelectorAll(

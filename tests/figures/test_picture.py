@@ -46,6 +46,21 @@ def test_a_picture_without_words_or_labels_is_refused():
         line(label="")
 
 
+@pytest.mark.parametrize("size", [8, 9, 11])
+def test_no_page_is_too_narrow_for_its_text(size):
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.semilogy([1, 1000])  # with exponents, which are small
+        axes.set_xlabel("position", fontsize=size)
+        axes.set_ylabel("value")
+        svg = finish(figure, alt=ALT).svg
+    least, width = (
+        float(re.search(start + r"([\d.]+)", svg)[1]) for start in ("min-width:", 'viewBox="0 0 ')
+    )
+    assert "7.7px" in svg
+    assert least / width * size >= 8.95
+
+
 def test_two_pictures_on_a_page_share_no_id_and_the_same_one_is_drawn_twice_alike():
     def ids(svg: str) -> set[str]:
         return set(re.findall(r'\bid="([^"]+)"', svg))
