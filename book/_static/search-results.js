@@ -1,9 +1,10 @@
 // Goes with book/_ext/search_results.py: what stands below a search result. Sphinx shows 240 characters of the
 // page's bare text, cut anywhere, with formulas as TeX, and begins with the page's table of contents.
 {
-  const NOT_TEXT = ".headerlink, script, style, button, nav, #jb-print-docs-body, #jb-print-toc, .posenc-open, .prev-next-area, footer";
+  const NOT_TEXT = ".headerlink, script, style, button, nav, .cell details > summary, #jb-print-docs-body, #jb-print-toc, .posenc-open, .prev-next-area, footer";
   const BLOCKS = "p, li, dt, dd, h1, h2, h3, h4, h5, h6, td, th, caption, summary, pre, div";
-  const PIECES = /\\\([^]*?\\\)|\\\[[^]*?\\\]|\S+/g; // a formula is one piece, as a word is
+  const FORMULA = /(\\\([^]*?\\\)|\\\[[^]*?\\\])/;
+  const PIECES = new RegExp(`(?:${FORMULA.source}|\\S)+`, "g"); // a word or a formula, with what clings to it
   const AROUND = 22; // pieces before and after the word that was sought
 
   Search.htmlToText = (html, anchor) => {
@@ -16,14 +17,14 @@
     return [part ?? main, meant].map((each) => each?.textContent ?? "").join(" ");
   };
 
-  const piece = (text) => {
-    const formula = /^\\[([]([^]*)\\[)\]]$/.exec(text);
-    if (!formula) return document.createTextNode(text);
-    const span = document.createElement("span");
-    span.className = "math notranslate nohighlight"; // the words that were sought are not marked in it
-    span.textContent = `\\(${formula[1]}\\)`;
-    return span;
-  };
+  const nodes = (piece) =>
+    piece.split(FORMULA).map((text, index) => {
+      if (index % 2 === 0) return text;
+      const span = document.createElement("span");
+      span.className = "math notranslate nohighlight"; // the words that were sought are not marked in it
+      span.textContent = `\\(${text.slice(2, -2)}\\)`;
+      return span;
+    });
 
   Search.makeSearchSummary = (html, keywords, anchor) => {
     const pieces = Search.htmlToText(html, anchor).match(PIECES);
@@ -35,7 +36,7 @@
     const summary = document.createElement("p");
     summary.className = "context";
     if (from > 0) summary.append("… ");
-    pieces.slice(from, to).forEach((each, index) => summary.append(...(index ? [" "] : []), piece(each)));
+    pieces.slice(from, to).forEach((each, index) => summary.append(index ? " " : "", ...nodes(each)));
     if (to < pieces.length) summary.append(" …");
     if (summary.querySelector(".math")) window.MathJax?.startup?.promise.then(() => MathJax.typesetPromise([summary]));
     return summary;
