@@ -31,6 +31,7 @@ from urllib.parse import quote, urlencode
 
 import nbformat
 from docutils import nodes
+from jupyter_server import DEFAULT_STATIC_FILES_PATH
 from nbformat import NotebookNode
 from quiz import link
 from sphinx.application import Sphinx
@@ -196,6 +197,7 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
         (Path(work) / "jupyter-lite.json").write_text(settings)
         shutil.copy(root / "book" / "lite" / "overrides.json", work)
         _run_lite(Path(work), contents, [library, installed_wheel("comm", Path(work))], to)
+        _place_icons(to)
     stamp.write_text(digest.hexdigest())
 
 
@@ -210,6 +212,17 @@ def _run_lite(work: Path, contents: Path, wheels: list[Path], to: Path) -> None:
     done = subprocess.run(list(map(str, command)), cwd=work, capture_output=True, text=True)
     if done.returncode:
         raise ConfigError(f"JupyterLite could not be built:\n{done.stdout}\n{done.stderr}")
+
+
+def _place_icons(to: Path) -> None:
+    """What a notebook shows in its tab, idle and busy: its pages ask for these, and JupyterLite lacks them."""
+    icons = to / "static" / "favicons"
+    icons.mkdir(parents=True)
+    for name in ("favicon-notebook.ico", "favicon-busy-1.ico"):
+        shutil.copy(Path(DEFAULT_STATIC_FILES_PATH) / "favicons" / name, icons)
+    for app in APPS:
+        page = to / app / "index.html"
+        page.write_text(page.read_text().replace("<head>", '<head>\n    <link rel="icon" href="favicon.ico">', 1))
 
 
 def installed_wheel(name: str, to: Path) -> Path:
