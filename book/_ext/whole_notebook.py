@@ -215,14 +215,15 @@ def _run_lite(work: Path, contents: Path, wheels: list[Path], to: Path) -> None:
 
 
 def _place_icons(to: Path) -> None:
-    """What a notebook shows in its tab, idle and busy: its pages ask for these, and JupyterLite lacks them."""
+    """What a notebook shows in its tab, idle and busy: it asks for these, and JupyterLite lacks them."""
     icons = to / "static" / "favicons"
     icons.mkdir(parents=True)
     for name in ("favicon-notebook.ico", "favicon-busy-1.ico"):
         shutil.copy(Path(DEFAULT_STATIC_FILES_PATH) / "favicons" / name, icons)
     for app in APPS:
         page = to / app / "index.html"
-        page.write_text(page.read_text().replace("<head>", '<head>\n    <link rel="icon" href="favicon.ico">', 1))
+        named = page.read_text().replace("<head>", '<head><link rel="icon" href="favicon.ico">', 1)
+        page.write_text(named)
 
 
 def installed_wheel(name: str, to: Path) -> Path:
