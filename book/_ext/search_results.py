@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 def _add_scripts(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     if template == "search.html":
         app.add_js_file(app.config.mathjax_path, priority=500)
-        app.add_js_file("search-results.js", priority=900)  # after Sphinx's own
+        app.add_js_file("search-results.js", loading_method="defer")  # after Sphinx's own
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

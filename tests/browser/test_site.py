@@ -289,7 +289,7 @@ def test_the_landing_page_starts_chapter_1_and_chapters_have_their_numbers(brows
         str(n + 1) for n in range(len(CHAPTERS))
     ]
     tab.get_by_role("link", name="Start with chapter 1").click()
-    tab.wait_for_url(f"**/{CHAPTERS[0]}")
+    tab.wait_for_url(f"**/{CHAPTERS[0]}", timeout=SLOW)
     assert tab.locator("h1").inner_text().startswith("1. ")
     tab.close()
 
@@ -341,7 +341,7 @@ def test_the_contents_show_where_one_is_after_a_jump(browser, address):
         ("further-reading", "Further reading"),  # as far down as the page goes
     ):
         tab.evaluate(jump, target)
-        expect(marked).to_have_text(section)
+        expect(marked).to_have_text(section, timeout=SLOW)
     tab.close()
 
 
