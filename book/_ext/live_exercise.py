@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,8 @@ from posenc_lib.exercises import Exercise, exercise
 from posenc_lib.grading.release import ReleaseError, cost, hints, source_notebook
 
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.29.4/full/"
+PACKED = {"pyodide.asm.js": 1_074_322, "pyodide.asm.wasm": 8_647_684}
+"""Bytes of those files there that servers send packed: without, how much is to come cannot be told."""
 MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
@@ -119,7 +122,11 @@ class ExerciseDirective(SphinxDirective):
         self._parse(f"{cost(asked)}\n\n{written.text}", box)
         if not in_page:
             box += self._paragraph(
-                _("This exercise needs PyTorch, which a browser does not have. Do it in the notebook."),
+                _(
+                    "This exercise needs PyTorch, which a browser does not have. "
+                    "Do it in the notebook, in Jupyter on a machine that has PyTorch. "
+                    "When it has passed there, mark it here."
+                ),
                 "posenc-elsewhere",
             )
         box += self._folded(_("What runs before your code"), "posenc-setup", self._code(written.setup))
@@ -186,6 +193,7 @@ def _open_box(self: Any, node: live_exercise) -> None:
         "seconds": config.posenc_seconds,
         "pyodide": config.posenc_pyodide,
         "library": self.builder.app.posenc_library,
+        "sizes": json.dumps(config.posenc_sizes),
     }
     attributes = " ".join(f'data-{name}="{html.escape(str(value))}"' for name, value in data.items())
     name = html.escape(_("Exercise: {title}").format(title=node["title"]))
@@ -215,10 +223,12 @@ def _nothing(self: Any, node: nodes.Element) -> None:
 
 def _choose_pyodide(app: Sphinx, config: Config) -> None:
     """A copy beside the pages (`book/build.py` puts it there) goes before any other address."""
-    if (Path(app.srcdir) / "_build" / "web" / "pyodide" / "pyodide.mjs").exists():
+    copy = Path(app.srcdir) / "_build" / "web" / "pyodide"
+    config.posenc_pyodide = config.posenc_pyodide.rstrip("/") + "/"
+    config.posenc_sizes = PACKED if config.posenc_pyodide == PYODIDE else {}
+    if (copy / "pyodide.mjs").exists():
         config.posenc_pyodide = "_static/pyodide/"
-    elif not config.posenc_pyodide.endswith("/"):
-        config.posenc_pyodide += "/"
+        config.posenc_sizes = {name: (copy / name).stat().st_size for name in PACKED}
 
 
 def _find_library(app: Sphinx) -> None:
@@ -233,6 +243,7 @@ def _find_library(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("posenc_publish_solutions", True, "env", [bool])
     app.add_config_value("posenc_pyodide", PYODIDE, "html", [str])
+    app.add_config_value("posenc_sizes", {}, "html", [dict])
     app.add_config_value("posenc_seconds", 20, "html", [int, float])
     app.add_directive("exercise", ExerciseDirective)
     others = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}

@@ -22,3 +22,15 @@ export function status(className) {
   element.setAttribute("role", "status");
   return element;
 }
+
+/** Scroll as little as it takes to see it; not at all if it is in view. */
+export function intoView(element) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
+}
+
+/** Whether some of it is in the window. */
+export function isInView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top < innerHeight && bottom > 0;
+}

@@ -1,5 +1,5 @@
 // The exercises of a page: an editor each, checked by Python in a worker that they share.
-import { button, made, status } from "./elements.js";
+import { button, intoView, isInView, made, status } from "./elements.js";
 import { NoVerdict, Runner } from "./runner.js";
 import * as store from "./store.js";
 import { words } from "./words-exercises.js";
@@ -8,23 +8,30 @@ const SAVE_AFTER = 300; // ms without a key pressed
 
 export function start(elements) {
   const live = elements.filter((element) => element.dataset.live === "yes");
-  if (!live.length) return;
-  const { pyodide, library } = live[0].dataset;
-  const runner = new Runner({
-    pyodide: address(pyodide),
-    library: address(library),
-    exercise: live[0].dataset.exercise,
-  });
-  const exercises = [];
-  for (const element of live) exercises.push(new LiveExercise(element, runner, [...exercises]));
-
-  // An editor is made when its exercise comes near, Python is loaded when one comes into view.
-  whenSeen(exercises, "600px", (exercise) => exercise.open());
-  if (!navigator.connection?.saveData) whenSeen(exercises, "0px", () => runner.start());
-  addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
+  const exercises = elements.filter((each) => !live.includes(each)).map((each) => new NotebookExercise(each));
+  if (live.length) exercises.push(...startLive(live));
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
   });
+}
+
+function startLive(elements) {
+  const { pyodide, library, sizes, exercise } = elements[0].dataset;
+  const runner = new Runner({
+    pyodide: address(pyodide),
+    library: address(library),
+    sizes: JSON.parse(sizes),
+    exercise,
+  });
+  const exercises = [];
+  for (const element of elements) exercises.push(new LiveExercise(element, runner, [...exercises]));
+
+  // An editor is made when its exercise comes near. Python is many times larger: it is loaded at the first touch of an
+  // editor, unless the reader has asked for it on the page of progress.
+  whenSeen(exercises, "600px", (exercise) => exercise.open());
+  if (store.load("setting", "python")?.early) runner.start();
+  addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
+  return exercises;
 }
 
 /** Of a file of this site, or of another one. */
@@ -47,8 +54,40 @@ function whenSeen(exercises, margin, action) {
   for (const element of byElement.keys()) observer.observe(element);
 }
 
+/** An exercise that a page cannot check: the reader says when it has passed. */
+class NotebookExercise {
+  constructor(element) {
+    this.id = element.dataset.exercise;
+    this.tick = made("input", "");
+    this.tick.type = "checkbox";
+    this.tick.addEventListener("change", () => {
+      store.save("exercise", this.id, { ...store.load("exercise", this.id), passed: this.tick.checked });
+      this.takeFromStore();
+    });
+    this.badge = badge(element);
+    const label = made("label", "posenc-tick", this.tick, ` ${words.passedInNotebook}`);
+    element.querySelector(".posenc-elsewhere").after(label);
+    this.takeFromStore();
+  }
+
+  takeFromStore() {
+    const passed = Boolean(store.load("exercise", this.id)?.passed);
+    this.tick.checked = passed;
+    this.badge.hidden = !passed;
+  }
+}
+
+/** The sign of an exercise that has passed, on its title. */
+function badge(element) {
+  const sign = made("span", "posenc-badge", words.passedBefore);
+  element.querySelector(".admonition-title").append(" ", sign);
+  return sign;
+}
+
 class LiveExercise {
   #saving; // the timer of a save to come
+  #touched = false;
+  #toldOfPython = false; // by what the status says now
 
   constructor(element, runner, earlier) {
     Object.assign(this, { element, runner, earlier });
@@ -87,26 +126,45 @@ class LiveExercise {
     });
     old.remove();
     this.keys.hidden = false;
-    this.place.addEventListener("focusin", () => this.runner.start(), { once: true });
+    this.place.addEventListener("click", () => this.#touch());
+  }
+
+  /** How Python comes, for the eye. The status has it in sentences. */
+  hear({ kind, received, total }) {
+    this.loading.hidden = kind !== "loading" && kind !== "stalled";
+    this.controls.retry.hidden = kind !== "stalled";
+    if (kind === "loading") {
+      if (total) this.meter.value = received / total;
+      else this.meter.removeAttribute("value");
+      this.bytes.textContent = words.bytes(received, total);
+    }
+    if (kind === "unreachable") this.#sayUnreachable();
+    else if (kind !== "ready") this.#tellOfPython(words.python[kind]);
+    else if (this.#toldOfPython) this.#tellOfPython(words.python.ready);
   }
 
   async check() {
     if (this.runner.busy) return this.#say(words.busy);
+    this.#touched = true;
     this.#clear();
-    this.#say(this.runner.ready ? words.checking : words.starting);
+    this.#say(this.runner.ready ? words.checking : "");
     this.#showRunning(true);
     try {
-      const result = await this.runner.check(this.#request(), {
+      const checked = this.runner.check(this.#request(), {
         seconds: Number(this.element.dataset.seconds),
         onBegin: () => this.#say(words.checking),
         onPrint: (text) => this.#print(text),
       });
-      this.#show(result);
+      this.runner.tell(this);
+      intoView(this.status);
+      this.#show(await checked);
     } catch (problem) {
       if (!(problem instanceof NoVerdict)) throw problem;
       this.#showNoVerdict(problem);
     }
     this.#showRunning(false);
+    // A reader who went on reading meanwhile is left in peace.
+    if (isInView(this.element)) intoView(this.result.querySelector(".posenc-report > *") ?? this.status);
   }
 
   saveNow() {
@@ -139,10 +197,11 @@ class LiveExercise {
       hint: button("", () => this.#nextHint()),
       reset: button(words.reset, () => this.#reset()),
       former: button(words.former, () => this.#bringBack()),
+      retry: button(words.retry, () => (this.runner.restart(), this.controls.check.focus())),
     };
     if (this.solution) this.controls.solution = button(words.solution, () => this.#askForSolution());
     this.controls.check.classList.add("posenc-check");
-    this.controls.stop.hidden = true;
+    this.controls.stop.hidden = this.controls.retry.hidden = true;
     this.keys = made("p", "posenc-keys", words.keys);
     this.keys.id = `${this.element.id}-keys`;
     this.keys.hidden = true;
@@ -150,18 +209,21 @@ class LiveExercise {
     this.notices = made("div", "posenc-notices");
     this.output = made("div", "posenc-output");
     this.result = made("div", "posenc-result");
-    this.badge = made("span", "posenc-badge", words.passedBefore);
-    this.element.querySelector(".admonition-title").append(" ", this.badge);
+    this.meter = made("progress", "");
+    this.meter.setAttribute("aria-label", words.python.loading);
+    this.bytes = made("span", "");
+    this.loading = made("p", "posenc-loading", this.meter, this.bytes);
+    this.loading.hidden = true;
+    this.badge = badge(this.element);
     this.place.after(
       this.keys,
       made("div", "posenc-controls", ...Object.values(this.controls)),
       this.notices,
       this.status,
+      this.loading,
       this.result,
       this.output,
     );
-    // The first use of anything here is a good moment to load Python.
-    this.element.addEventListener("pointerdown", () => this.runner.start(), { once: true });
   }
 
   /** Make the page show what the record says. */
@@ -240,19 +302,36 @@ class LiveExercise {
       stopped: words.stopped,
       time: words.tooLong(Number(this.element.dataset.seconds)),
       broken: words.broken,
-      unreachable: words.unreachable,
     };
-    this.#say(sentences[reason]);
-    if (reason === "unreachable") {
-      const link = this.element.querySelector(".posenc-notebook a").cloneNode(true);
-      this.status.append(" ", link);
-    }
+    if (reason === "unreachable") this.#sayUnreachable();
+    else this.#say(sentences[reason]);
     if (this.output.firstChild) this.#printNote(words.cutUnfinished);
   }
 
   #say(sentence) {
     this.status.textContent = sentence;
     this.status.classList.remove("posenc-unseen");
+    this.#toldOfPython = false;
+  }
+
+  /** Unless something else is said, which the reader may not have read yet. */
+  #tellOfPython(sentence) {
+    if (this.status.textContent === sentence || (this.status.textContent && !this.#toldOfPython)) return;
+    this.#say(sentence);
+    this.#toldOfPython = true;
+  }
+
+  #sayUnreachable() {
+    this.#say(words.unreachable);
+    this.status.append(" ", this.element.querySelector(".posenc-notebook a").cloneNode(true));
+  }
+
+  /** The first touch of an editor is the moment to load Python. */
+  #touch() {
+    if (this.#touched) return;
+    this.#touched = true;
+    this.runner.start();
+    this.runner.tell(this);
   }
 
   #clear() {
@@ -286,7 +365,7 @@ class LiveExercise {
     this.#save({ hints: this.record.hints + 1 });
     this.#refresh();
     next.open = true;
-    next.scrollIntoView({ block: "nearest" });
+    intoView(next);
     if (this.controls.hint.disabled) next.querySelector("summary").focus();
     this.#say(words.hintShown(this.record.hints));
   }
@@ -342,6 +421,7 @@ class LiveExercise {
 
   #edited(code) {
     if (code === this.code) return; // set by this page, not typed
+    this.#touch();
     const starter = this.record.starter ?? this.starter;
     this.record = { ...this.record, code, starter };
     clearTimeout(this.#saving);

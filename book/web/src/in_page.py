@@ -10,12 +10,14 @@ import contextlib
 import io
 import json
 import linecache
+import sys
 import time
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
 
 from posenc_lib.checking import CheckFailed, Report, check
+from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
 
 OUTPUT_LIMIT = 10_000  # characters; more would only slow the page down
@@ -50,6 +52,49 @@ class Output(io.TextIOBase):
         self.waiting, self.shown_at = "", time.monotonic()
 
 
+class NoModule:
+    """Comes last of all that find modules, in place of Pyodide's own, whose words are for programmers."""
+
+    PYODIDES = ("UnvendoredStdlibFinder", "RepodataPackagesFinder")
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> None:
+        if path is None:
+            raise ModuleNotFoundError(
+                _(
+                    "there is no {name} in this page, only NumPy and Python's own modules. "
+                    "Write your answer with these, or do the exercise in the notebook, "
+                    "on a machine that has {name}."
+                ).format(name=name),
+                name=name,
+            )
+
+
+class NoInput(io.TextIOBase):
+    """What `input()` and all that reads from the keyboard find here."""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> NoReturn:
+        raise EOFError(
+            _("nobody can be asked here. In place of input(), assign the value itself, as in n = 8.")
+        )
+
+    readline = read  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def _plain_words() -> Iterator[None]:
+    """What is not here, a module or somebody to ask, says so, and what to do."""
+    stdin, finders = sys.stdin, list(sys.meta_path)
+    others = [each for each in finders if type(each).__name__ not in NoModule.PYODIDES]
+    sys.stdin, sys.meta_path[:] = NoInput(), [*others, NoModule()]
+    try:
+        yield
+    finally:
+        sys.stdin, sys.meta_path[:] = stdin, finders
+
+
 def run(request: str, show: Callable[[str], None]) -> str:
     """Judge one answer; request and result are JSON.
 
@@ -64,7 +109,7 @@ def run(request: str, show: Callable[[str], None]) -> str:
         characters printed that were not shown.
     """
     output = Output(show)
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), _plain_words():
         result = _judge(**json.loads(request))
     output.flush()
     return json.dumps(result | {"cut": output.cut})

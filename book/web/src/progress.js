@@ -16,7 +16,7 @@ function startPage(page) {
   for (const row of [...exercises, ...quizzes]) row.prepend(made("span", "posenc-state"));
   const overview = made("div", "posenc-overview");
   page.prepend(overview);
-  page.append(workSection());
+  page.append(settings(), workSection());
   page.classList.add("posenc-filled");
 
   store.onChange(fill);
@@ -76,6 +76,18 @@ function meter(value, max) {
   bar.max = max;
   bar.setAttribute("aria-label", words.exercisesPassed(value, max));
   return bar;
+}
+
+/** What the reader has chosen for all pages. */
+function settings() {
+  const early = made("input", "");
+  early.type = "checkbox";
+  early.addEventListener("change", () => store.save("setting", "python", { early: early.checked }));
+  const fill = () => (early.checked = Boolean(store.load("setting", "python")?.early));
+  store.onChange(fill);
+  fill();
+  const label = made("label", "", early, ` ${words.early}`);
+  return made("section", "posenc-work", made("h2", "", words.python), label, made("p", "", words.whenLoaded));
 }
 
 /** Export, import and deletion. */

@@ -23,14 +23,12 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
   fieldset.append(made("div", "posenc-row", check, again), verdict, tries);
   fieldset.classList.add("posenc-answerable");
 
-  // A pointer means its choice. Arrow keys pass by one answer on their way to another.
-  let pointed = false;
-  fieldset.addEventListener("pointerdown", () => (pointed = true));
+  // To choose is not yet to answer, with a pointer, a thumb or the keyboard alike.
+  let answered = ""; // what was chosen when it was judged last: to ask about the same again is no new answer
   fieldset.addEventListener("keydown", (event) => {
-    pointed = false;
     if (event.key === "Enter" && event.target.matches("input")) answer();
   });
-  fieldset.addEventListener("change", () => (pointed && !several ? answer() : show([])));
+  fieldset.addEventListener("change", () => show([]));
   restore();
 
   function answer() {
@@ -41,6 +39,8 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
     }
     const right = isRight(chosen);
     const before = store.load("quiz", id);
+    if (String(chosen) === answered) return show(chosen, before?.tries);
+    answered = String(chosen);
     const now = new Date();
     const history = [...(before?.history ?? []), { at: now.toISOString(), right }].slice(-REMEMBERED);
     const record = {
@@ -64,11 +64,13 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
     const shown = !fresh && record?.text === fieldset.dataset.text ? record : undefined;
     const chosen = shown?.chosen ?? [];
     for (const [index, { input }] of options.entries()) input.checked = chosen.includes(index);
+    answered = String(chosen);
     show(chosen, shown?.tries);
   }
 
   function restart() {
     for (const { input } of options) input.checked = false;
+    answered = "";
     show([]);
     options[0].input.focus();
   }

@@ -1,5 +1,7 @@
 // Runs checks in a worker, one at a time. The worker is ended and replaced when a check must be stopped.
 
+const STALLED_AFTER = 8000; // ms without a byte
+
 /** A check that ended without a verdict. `reason`: "stopped", "time", "broken" or "unreachable". */
 export class NoVerdict extends Error {
   constructor(reason, detail = "") {
@@ -11,16 +13,31 @@ export class NoVerdict extends Error {
 export class Runner {
   #worker = null;
   #running = null; // {request, seconds, onBegin, onPrint, resolve, reject, clock}
+  #waiting; // the timer that runs while bytes are waited for
 
-  /** Addresses of Pyodide's folder and of posenc_lib's wheel, and an exercise of the chapter to make ready. */
-  constructor({ pyodide, library, exercise }) {
-    this.needs = { pyodide, library, exercise };
-    this.ready = false;
+  /**
+   * `needs`: addresses of Pyodide's folder and of posenc_lib's wheel, sizes of files, by name, and an exercise of the
+   * chapter to make ready. `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets
+   * "loading", "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.
+   */
+  constructor(needs) {
+    Object.assign(this, { needs, listener: null, state: { kind: "none" } });
+  }
+
+  tell(listener) {
+    if (this.listener !== listener) this.listener?.hear({ kind: "none" });
+    this.listener = listener;
+    listener.hear(this.state);
+  }
+
+  get ready() {
+    return this.state.kind === "ready";
   }
 
   /** Load Python, unless it is here or on its way. */
   start() {
     if (this.#worker) return;
+    this.#enter({ kind: "loading", received: 0 });
     try {
       this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     } catch (error) {
@@ -46,11 +63,17 @@ export class Runner {
     });
   }
 
-  /** End the running check. The next one finds a new worker. */
+  /** End the running check. The next one finds a new worker; what is still on its way here goes on coming. */
   stop(reason = "stopped") {
     const ended = this.#end();
-    this.#replaceWorker();
+    if (this.ready) this.restart();
     ended?.reject(new NoVerdict(reason));
+  }
+
+  /** Load Python anew. A check that waits for it goes on waiting. */
+  restart() {
+    this.#dropWorker();
+    this.start();
   }
 
   #send() {
@@ -58,9 +81,9 @@ export class Runner {
   }
 
   #hear(message) {
-    if (message.kind === "ready") {
-      this.ready = true;
-      if (this.#running) this.#send();
+    if (["loading", "starting", "ready"].includes(message.kind)) {
+      this.#enter(message);
+      if (this.ready && this.#running) this.#send();
     } else if (message.kind === "begun") {
       this.#running.clock = setTimeout(() => this.stop("time"), this.#running.seconds * 1000);
       this.#running.onBegin();
@@ -78,6 +101,7 @@ export class Runner {
     this.#dropWorker();
     // Python itself broke down, for want of memory say: the next check needs a new one.
     if (begun) this.start();
+    else this.#enter({ kind: "unreachable" });
     this.#end()?.reject(new NoVerdict(begun ? "broken" : "unreachable", reason));
   }
 
@@ -88,14 +112,19 @@ export class Runner {
     return ended;
   }
 
-  #replaceWorker() {
-    this.#dropWorker();
-    this.start();
+  #enter(state) {
+    clearTimeout(this.#waiting);
+    if (state.kind === "loading") {
+      this.#waiting = setTimeout(() => this.#enter({ ...state, kind: "stalled" }), STALLED_AFTER);
+    }
+    this.state = state;
+    this.listener?.hear(state);
   }
 
   #dropWorker() {
     this.#worker?.terminate();
     this.#worker = null;
-    this.ready = false;
+    clearTimeout(this.#waiting);
+    this.state = { kind: "none" };
   }
 }

@@ -4,6 +4,7 @@
 // do not overwrite each other's work. A record is plain JSON:
 //   "exercise" {code, starter, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
+//   "setting"  {early}, whether Python is loaded with the page,         id "python"
 // `save` adds `updated`, an ISO time. Fields that a page does not know stay as they are.
 
 const VERSION = 1; // of the records' shape, not of the site: a new site finds the old work
@@ -20,6 +21,7 @@ const FIELDS = {
     solutionShown: "boolean",
   },
   quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
+  setting: { early: "boolean" },
 };
 
 const memory = new Map(); // what the browser would not store: lost when the page closes

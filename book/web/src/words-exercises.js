@@ -1,4 +1,6 @@
 // What an exercise says to its reader: whole sentences, here and nowhere else.
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
 export const words = {
   check: "Check",
   stop: "Stop",
@@ -8,10 +10,26 @@ export const words = {
   solution: "Show solution",
 
   answerTo: (title) => `Your answer to: ${title}`,
-  keys: "Tab indents. To leave the editor with the keyboard, press Escape, then Tab. Ctrl+Enter checks.",
+  keys:
+    "Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab. " +
+    "Ctrl+Enter checks.",
   passedBefore: "✓ passed",
 
-  starting: "Python is starting in your browser. The first time, this takes some seconds.",
+  passedInNotebook: "I passed it in the notebook",
+
+  python: {
+    none: "",
+    loading: "Python is being loaded into this page. You can write meanwhile.",
+    stalled:
+      "The download of Python has come to a halt: for some seconds, nothing has arrived. Your connection may be slow or lost. " +
+      "It goes on by itself when it can; or press “Try again”.",
+    starting: "Python is starting in your browser. This takes some seconds.",
+    ready: "Python is ready.",
+  },
+  bytes: (received, total) =>
+    total ? `${megabytes(received)} of ${megabytes(total)} MB` : `${megabytes(received)} MB so far`,
+  retry: "Try again",
+
   checking: "Checking.",
   busy: "A check is still running. Wait for its end, or stop it.",
   stopped: "Stopped. There is no verdict. Your code is as you left it.",

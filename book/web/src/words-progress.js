@@ -13,6 +13,11 @@ export const words = {
   notKept:
     "Your browser does not let this page keep your work, perhaps because this is a private window." +
     " It is lost when you close the page, unless you export it.",
+  python: "Python in the pages",
+  early: "Load Python when the page opens",
+  whenLoaded:
+    "Python checks your exercises in your browser. It is large, so a page loads it only when you first click or type in an editor." +
+    " With this, a page that has exercises loads it at once.",
   keep: "Keep, move or delete your work",
   exportAll: "Export my work",
   importAll: "Import a file",

@@ -4,7 +4,7 @@ export const words = {
   again: "Answer it again",
   nothing: "Choose an answer first.",
   right: "That is right.",
-  wrong: "That is not right. The note below your answer says why. Choose again when you like.",
+  wrong: "That is not right. The note below your answer says why. Choose another answer, and check it.",
   severalWrong: "That is not right yet: something that you chose is wrong. The notes below your answers say what.",
   severalMissing: "What you chose is right, but it is not all. Find what is missing.",
   tries: (count) => (count === 1 ? "You have answered this once." : `You have answered this ${count} times.`),

@@ -1,7 +1,12 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library, exercise}, {kind: "check", request}
-//   out: {kind: "ready"}, {kind: "begun"}, {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
+//   in:  {kind: "start", pyodide, library, sizes, exercise}, {kind: "check", request}
+//   out: {kind: "loading", received, total}, {kind: "starting"}, {kind: "ready"}, {kind: "begun"},
+//        {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
+import { Downloads } from "./download.js";
 import program from "./in_page.py";
+
+const CORE = ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip"];
+const PACKAGES = ["numpy"];
 
 let run;
 
@@ -14,25 +19,51 @@ self.onmessage = async ({ data }) => {
   }
 };
 
-async function start({ pyodide, library, exercise }) {
-  const [python, wheel] = await Promise.all([loadPython(pyodide), download(library)]);
-  python.unpackArchive(wheel, "wheel");
+async function start({ pyodide, library, sizes, exercise }) {
+  const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
+  const files = new Map(); // address -> Blob
+  const get = async (address) => {
+    files.set(address, await downloads.get(address));
+    return files.get(address);
+  };
+  const lock = await get(`${pyodide}pyodide-lock.json`);
+  const known = JSON.parse(await lock.text()).packages;
+  const wheels = withNeeded(PACKAGES, known).map((name) => known[name].file_name);
+  const [ours] = await Promise.all([get(library), ...[...CORE, ...wheels].map((name) => get(pyodide + name))]);
+
+  // All of it is here. From now on no byte is waited for, and Pyodide finds each file in memory.
+  self.postMessage({ kind: "starting" });
+  const fetchElsewhere = self.fetch.bind(self);
+  self.fetch = async (what, options) => {
+    const file = files.get(String(what?.url ?? what));
+    return file ? new Response(file) : fetchElsewhere(what, options);
+  };
+  await script(files.get(`${pyodide}pyodide.asm.js`)); // Pyodide would fetch it past `fetch`
+  const { loadPyodide } = await script(files.get(`${pyodide}pyodide.mjs`));
+  const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES });
+  python.unpackArchive(await ours.arrayBuffer(), "wheel");
   python.FS.writeFile("in_page.py", program);
+  files.clear();
   const page = python.pyimport("in_page");
   page.exercise(exercise); // reads its chapter now, before a learner waits for it
   run = page.run;
   self.postMessage({ kind: "ready" });
 }
 
-async function loadPython(indexURL) {
-  const { loadPyodide } = await import(`${indexURL}pyodide.mjs`);
-  return loadPyodide({ indexURL, packages: ["numpy"] });
+/** Packages and all that they need. */
+function withNeeded(names, known) {
+  const found = [...names];
+  for (const name of found) found.push(...known[name].depends.filter((each) => !found.includes(each)));
+  return found;
 }
 
-async function download(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  return answer.arrayBuffer();
+async function script(file) {
+  const address = URL.createObjectURL(new Blob([file], { type: "text/javascript" }));
+  try {
+    return await import(address);
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }
 
 function check(request) {
