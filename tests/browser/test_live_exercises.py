@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -92,7 +93,7 @@ class Exercise:
     def write(self, code: str) -> None:
         self.editor.click()
         self.tab.keyboard.press("Control+a")
-        self.tab.keyboard.insert_text(code)
+        self.tab.keyboard.type(code)
 
     def check(self, code: str | None = None, says: str = "") -> None:
         """Check, and wait for the verdict."""
@@ -244,6 +245,32 @@ def test_an_error_inside_the_function_shows_the_learners_own_line(at):
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import torch", "there is no torch in this page, only NumPy"),
+        (
+            "def frequencies(dim):\n    from scipy import special\n    return 1",
+            "there is no scipy in this page",
+        ),
+        ("import pandas.io", "do the exercise in the notebook, on a machine that has pandas."),
+        ("dim = int(input('dim? '))", "In place of input(), assign the value itself, as in n = 8."),
+        ("def frequencies(dim):\n    return input()", "In place of input(), assign the value itself"),
+        ("import sys\nfor line in sys.stdin: pass", "In place of input(), assign the value itself"),
+    ],
+)
+def test_what_the_page_does_not_have_says_so_and_what_to_do(at, code, says):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check(code, "error|Not yet")
+    expect(asked.result).to_contain_text(says)
+    assert "micropip" not in asked.result.inner_text()
+
+
+def test_a_module_that_is_not_here_can_be_tried_for(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check(f"try:\n    import torch\nexcept ImportError:\n    torch = None\n\n\n{FREQUENCIES}", "Passed")
+
+
 def test_huge_output_is_cut_with_a_note(at):
     asked = at(f"{FORMULA}.frequencies")
     asked.check("print('first')\nfor _ in range(30_000):\n    print('x' * 99)\n" + FREQUENCIES, "Passed")
@@ -251,6 +278,113 @@ def test_huge_output_is_cut_with_a_note(at):
     assert text.startswith("first")
     assert len(text) == 10_000
     expect(asked.printed).to_contain_text("Characters left out: 2,990,006.")
+
+
+# --- Writing ------------------------------------------------------------------------------------------
+
+PRINTABLE = "".join(map(chr, range(32, 127)))
+
+
+CHAPTERS = sorted({each.chapter for each in all_exercises()})
+
+
+@pytest.fixture(scope="module")
+def writer(browser, address):
+    """Opens a chapter for somebody who only writes: without Python, and with a clipboard."""
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    context.route("**/pyodide.mjs", lambda route: route.abort())
+    context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed to write
+    tab = context.new_page()
+
+    def visit(chapter: str):
+        tab.goto(f"{address}/book/{chapter}.html", wait_until=READ)
+        return tab
+
+    yield visit
+    context.close()
+
+
+def kept(asked: Exercise, code: str) -> None:
+    """Wait until the page keeps this code, to the letter."""
+    asked.tab.wait_for_function(
+        "([key, code]) => JSON.parse(localStorage.getItem(key))?.code === code",
+        arg=[f"posenc:1:exercise:{asked.id}", code],
+    )
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_solution_typed_key_by_key_arrives_to_the_letter(writer, chapter):
+    """With every character that a keyboard has, in each kind of editor, as it is typed off a page."""
+    tab = writer(chapter)
+    in_page = [each for each in all_exercises() if each.chapter == chapter and each.array_library == "numpy"]
+    for kind in sorted({each.kind for each in in_page}):
+        found = [Exercise(tab, each.id) for each in in_page if each.kind == kind]
+        texts = {asked: asked.box.locator(".posenc-solution pre").text_content().strip() for asked in found}
+        asked = min(found, key=lambda each: len(texts[each]))
+        code = f"{texts[asked]}\n\n\n# {PRINTABLE}\nlast = 1"
+        asked.write(code)
+        kept(asked, code)
+        expect(asked.editor).to_be_focused()
+    assert tab.locator("dialog[open]").count() == 0
+
+
+def test_what_is_pasted_or_composed_arrives_and_can_be_undone(writer):
+    tab = writer(FORMULA)
+    asked = Exercise(tab, f"{FORMULA}.frequencies")
+    pasted = f"{FREQUENCIES}\n\n# {PRINTABLE}\nπ, 位置 = 1, 2"
+    tab.evaluate("text => navigator.clipboard.writeText(text)", pasted)
+    asked.write("x = 1 / 2")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.press("Control+v")
+    kept(asked, pasted)
+    tab.keyboard.press("Control+z")
+    kept(asked, "x = 1 / 2")
+    tab.keyboard.press("Control+Shift+z")
+    kept(asked, pasted)
+
+    asked.write("a = 1  # ")
+    method = tab.context.new_cdp_session(
+        tab
+    )  # as somebody writes Chinese: letters first, then what they stand for
+    for composed in ("w", "we", "wei", "weizhi"):
+        method.send(
+            "Input.imeSetComposition",
+            {"text": composed, "selectionStart": len(composed), "selectionEnd": len(composed)},
+        )
+    method.send("Input.insertText", {"text": "位置"})
+    kept(asked, "a = 1  # 位置")
+    tab.keyboard.type("\nb = a / 2")
+    kept(asked, "a = 1  # 位置\nb = a / 2")
+    for _ in range(9):
+        tab.keyboard.press("Control+z")
+    assert "位置" not in asked.code
+
+
+def test_tab_goes_through_the_page_and_leaves_every_editor_as_it_is(writer):
+    tab = writer(ORDER)
+    editors = tab.locator(".posenc-exercise[data-live=yes]").count()
+    tab.locator("h1").first.evaluate("title => { title.tabIndex = -1; title.focus() }")
+    reached, last = set(), False
+    for _ in range(400):
+        tab.keyboard.press("Tab")
+        place, last = tab.evaluate(
+            """() => {
+              const at = document.activeElement;
+              return [at.closest(".cm-content") && at.closest(".posenc-exercise").id, at === document.body];
+            }"""
+        )
+        reached.add(place)
+        if last:
+            break
+    assert last, "focus does not reach the end"
+    assert len(reached - {None}) == editors
+    asked = Exercise(tab, f"{ORDER}.softmax")
+    asked.editor.focus()
+    tab.keyboard.press("Shift+Tab")
+    expect(asked.editor).not_to_be_focused()
+    assert tab.evaluate("Object.keys(localStorage).filter(key => key.includes(':exercise:'))") == []
 
 
 # --- Stopping ----------------------------------------------------------------------------------------
@@ -430,12 +564,38 @@ def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(browser,
     context.close()
 
 
-def test_an_exercise_with_torch_sends_the_learner_to_the_notebook(visitor):
-    box = visitor(FORMULA).locator("#exercise-add-positions")
+def test_an_exercise_with_torch_sends_the_learner_to_the_notebook_and_can_be_marked_here(browser, address):
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    box = tab.locator("#exercise-add-positions")
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
     expect(box.get_by_role("button", name="Check")).to_have_count(0)
     expect(box.get_by_role("link", name="Download the notebook")).to_be_visible()
+    bar, total = tab.locator(".posenc-progress-bar"), len(all_exercises())
+    for act, passed in (("check", 1), ("uncheck", 0), ("check", 1)):
+        getattr(box.get_by_label("I passed it in the notebook"), act)()
+        expect(box.locator(".posenc-badge")).to_be_visible(visible=bool(passed))
+        expect(bar).to_have_text(f"{passed} of {total} exercises passed")
+    tab.reload(wait_until=READ)
+    expect(box.get_by_label("I passed it in the notebook")).to_be_checked()
+
+    tab.goto(f"{address}/book/progress.html", wait_until=READ)
+    row = tab.locator(f"[data-exercise='{FORMULA}.add_positions']")
+    expect(row).to_contain_text("Passed")
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Export my work").click()
+    record = json.loads(download.value.path().read_text())["records"]["exercise"][f"{FORMULA}.add_positions"]
+    assert record["passed"]
+    elsewhere = browser.new_context().new_page()
+    elsewhere.goto(f"{address}/book/progress.html", wait_until=READ)
+    with elsewhere.expect_file_chooser() as chooser:
+        elsewhere.get_by_role("button", name="Import a file").click()
+    chooser.value.set_files(download.value.path())
+    expect(elsewhere.locator(f"[data-exercise='{FORMULA}.add_positions']")).to_contain_text("Passed")
+    elsewhere.context.close()
+    context.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -485,19 +645,23 @@ def test_the_keyboard_alone_is_enough(at):
     assert "press Escape, then Tab" in described.inner_text()
 
     keyboard.press("Control+a")
-    keyboard.insert_text("def frequencies(dim):")
-    keyboard.press("Enter")  # indents by itself
-    keyboard.insert_text("if dim: pass")
+    keyboard.type(
+        "def frequencies(dim):\nif dim:\npass\nelse:\npass"
+    )  # Enter indents, and "else:" moves back
+    assert fresh.code == "def frequencies(dim):\n    if dim:\n        pass\n    else:\n        pass"
     keyboard.press("Enter")
-    keyboard.press("Tab")  # indents, and does not leave
-    keyboard.insert_text("pass")
-    assert fresh.code == "def frequencies(dim):\n    if dim: pass\n        pass"
+    keyboard.press("Tab")  # indents, now that something was typed, and does not leave
+    keyboard.type("pass")
+    assert fresh.code.endswith("\n            pass")
     keyboard.press("Control+z")
-    assert not fresh.code.endswith("        pass")
+    assert not fresh.code.endswith("            pass")
+    keyboard.press("Control+k")  # is the theme's, to search; not here
+    expect(fresh.editor).to_be_focused()
 
     keyboard.press("Control+a")
-    keyboard.insert_text(FREQUENCIES)
+    keyboard.type(FREQUENCIES)
     keyboard.press("Escape")
+    fresh.tab.wait_for_timeout(2500)  # one may take one's time
     keyboard.press("Tab")
     expect(fresh.button("Check")).to_be_focused()
     keyboard.press("Enter")
@@ -506,32 +670,104 @@ def test_the_keyboard_alone_is_enough(at):
     expect(fresh.button("Hint")).to_be_focused()
     fresh.editor.focus()
     keyboard.press("Control+a")
-    keyboard.insert_text("frequencies = 3")
+    keyboard.type("frequencies = 3")
     keyboard.press("Control+Enter")
     expect(fresh.status).to_contain_text("frequencies is no function")
 
 
-def test_python_comes_with_an_exercise_from_this_site_alone_and_its_absence_is_told(browser, address):
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
+def scroll_through(tab) -> None:
+    """From top to bottom, as a thumb or a wheel does, past every exercise; its editor is made on the way."""
+    gestures = tab.context.new_cdp_session(tab)
+    window = tab.viewport_size
+    source = "touch" if tab.evaluate("navigator.maxTouchPoints") else "mouse"
+    while tab.evaluate("Math.ceil(scrollY + innerHeight) < document.documentElement.scrollHeight"):
+        gestures.send(
+            "Input.synthesizeScrollGesture",
+            {
+                "x": window["width"] // 2,
+                "y": window["height"] // 2,
+                "yDistance": -10 * window["height"],
+                "speed": 100_000,
+                "gestureSourceType": source,
+            },
+        )
+    for editor in tab.locator(".posenc-editor").all():
+        editor.scroll_into_view_if_needed()
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_comes(browser, address, phone):
+    """Nothing comes with scrolling; then the network is gone, then it stalls, then it is back."""
+    small = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    context = browser.new_context(**small if phone else {"viewport": {"width": 1200, "height": 900}})
     requested: list[str] = []
     context.on("request", lambda request: requested.append(request.url))
-    context.route("**/pyodide.mjs", lambda route: route.abort())
     tab = context.new_page()
-    tab.goto(f"{address}/book/{FORMULA}.html", wait_until="networkidle")
-    assert not [url for url in requested if "pyodide" in url or "editor" in url]
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until="load")
+    assert not [url for url in requested if "editor" in url]
+    scroll_through(tab)
+    assert [url for url in requested if "editor" in url]
+    assert not [url for url in requested if "pyodide" in url or "posenc_lib" in url]
 
     asked = Exercise(tab, f"{FORMULA}.frequencies")
+    loading = asked.box.locator(".posenc-loading")
+    tab.keyboard.press("Tab")
+    assert not [url for url in requested if "pyodide" in url]
+    context.route("**/pyodide.mjs", lambda route: route.abort())
     asked.check("mine = 1", "Python could not be loaded into this page.")
+    expect(loading).to_be_hidden()
     notebook = asked.status.get_by_role("link")
     assert tab.request.get(notebook.evaluate("a => a.href")).ok
     assert asked.code == "mine = 1"
-
     context.unroute("**/pyodide.mjs")
-    asked.check(FREQUENCIES, "Passed")  # the network is back
-    assert [url for url in requested if url.endswith("pyodide.asm.wasm")]
+    if not phone:
+        context.close()  # Python starts once in this test: on the phone, where the page is short of room
+        return
+
+    context.route("**/pyodide.asm.wasm", lambda route: None)  # it never answers
+    asked.check(FREQUENCIES, "Python is being loaded into this page. You can write meanwhile.")
+    expect(asked.status).to_be_in_viewport()
+    expect(loading).to_have_text(re.compile(r"^[1-9]\d*\.\d of [1-9]\d*\.\d MB$"), timeout=SLOW)
+    expect(asked.status).to_contain_text("The download of Python has come to a halt", timeout=SLOW)
+    assert asked.status.get_attribute("role") == "status"
+    context.unroute("**/pyodide.asm.wasm")
+    asked.button("Try again").tap()
+    expect(asked.button("Try again")).to_be_hidden()
+    expect(asked.status).to_contain_text("Passed", timeout=SLOW)
+    expect(loading).to_be_hidden()
+    verdict = asked.result.get_by_text("Passed: One frequency a pair.")
+    expect(verdict).to_be_in_viewport(ratio=1)
+    header = tab.locator(".bd-header-article, .bd-header").first.bounding_box()
+    assert verdict.bounding_box()["y"] >= header["y"] + header["height"]
     assert [url for url in requested if "posenc_lib" in url]
     assert [url for url in requested if not url.startswith((address, "data:", "blob:"))] == []
     context.close()
+
+
+def test_python_comes_with_the_page_for_whoever_asks_for_it(browser, address):
+    context = browser.new_context()
+    asked_for: list[str] = []
+    context.on("request", lambda request: asked_for.append(request.url))
+    context.route("**/pyodide.mjs", lambda route: route.abort())
+    tab = context.new_page()
+    tab.goto(f"{address}/book/progress.html", wait_until=READ)
+    tab.get_by_label("Load Python when the page opens").check()
+    tab.reload(wait_until=READ)
+    expect(tab.get_by_label("Load Python when the page opens")).to_be_checked()
+    with tab.expect_request("**/pyodide.mjs"):
+        tab.goto(f"{address}/book/{ORDER}.html", wait_until=READ)
+    context.close()
+
+
+def test_the_sizes_that_no_server_tells_are_those_of_the_release(site):
+    """The tests have the same release as the pages ask their network for."""
+    source = (ROOT / "book" / "_ext" / "live_exercise.py").read_text()
+    [address] = re.findall(r'^PYODIDE = "(.+)"', source, re.MULTILINE)
+    [table] = re.findall(r"^PACKED = (.+)", source, re.MULTILINE)
+    folder = site / "_static" / "pyodide"
+    assert json.loads((folder / "pyodide-lock.json").read_text())["info"]["version"] in address
+    for name, size in ast.literal_eval(table).items():
+        assert (folder / name).stat().st_size == size, name
 
 
 def test_no_page_script_failed(visitor):

@@ -84,7 +84,7 @@ def test_two_tabs_keep_each_others_work_and_hear_of_it(context, address):
 def test_an_unknown_kind_is_refused(context, address):
     tab = open_page(context, address)
     said = tab.evaluate("(() => { try { store.load('note', 'x') } catch (e) { return e.message } })()")
-    assert said == 'kind is "note", and must be one of exercise, quiz'
+    assert said == 'kind is "note", and must be one of exercise, quiz, setting'
 
 
 def test_a_record_that_cannot_be_read_is_set_aside_and_not_lost(context, address):
@@ -139,6 +139,7 @@ def test_a_browser_that_stores_nothing_still_works_and_says_so(browser, address,
     assert "does not let this page keep your work" in tab.locator(".posenc-not-kept").inner_text()
     tab.goto(f"{address}/book/02-the-formula.html")
     tab.locator(".posenc-option label").first.click()
+    tab.get_by_role("button", name="Check my answer").first.click()
     assert "does not let this page keep your answers" in tab.locator(".posenc-not-kept").first.inner_text()
     assert tab.locator(".posenc-verdict").first.inner_text()
     context.close()

@@ -49,9 +49,12 @@ def choose(tab, name: str, *numbers: int) -> str:
     """Answer with the pointer; what the page says."""
     for number in numbers:
         option(tab, name, number).locator("label").click()
-    if len(numbers) > 1:
-        question(tab, name).get_by_role("button", name="Check my answer").click()
+    check(tab, name)
     return verdict(tab, name)
+
+
+def check(tab, name: str) -> None:
+    question(tab, name).get_by_role("button", name="Check my answer").click()
 
 
 def verdict(tab, name: str) -> str:
@@ -92,19 +95,84 @@ def test_where_several_are_right_all_of_them_are_wanted(tab):
     assert choose(tab, SEVERAL, 0, 3).startswith("That is not right yet: something that you chose is wrong.")
     option(tab, SEVERAL, 3).locator("label").click()
     assert notes(tab, SEVERAL) == []
-    question(tab, SEVERAL).get_by_role("button", name="Check my answer").click()
+    check(tab, SEVERAL)
     assert verdict(tab, SEVERAL).startswith("What you chose is right, but it is not all.")
     option(tab, SEVERAL, 1).locator("label").click()
-    question(tab, SEVERAL).get_by_role("button", name="Check my answer").click()
+    check(tab, SEVERAL)
     assert verdict(tab, SEVERAL) == "That is right."
     assert len(notes(tab, SEVERAL)) == 2
     assert record(tab, SEVERAL)["chosen"] == [0, 1]
 
 
 def test_nothing_chosen_is_no_answer(tab):
-    question(tab, ONE).get_by_role("button", name="Check my answer").click()
+    check(tab, ONE)
     assert verdict(tab, ONE) == "Choose an answer first."
     assert record(tab, ONE) is None
+
+
+def by_pointer(tab, name: str, number: int) -> None:
+    option(tab, name, number).locator("label").click()
+
+
+def by_thumb(tab, name: str, number: int) -> None:
+    option(tab, name, number).locator("label").tap()
+
+
+def by_keyboard(tab, name: str, number: int) -> None:
+    option(tab, name, number).locator("input").focus()
+    tab.keyboard.press("Space")
+
+
+def press(tab, name: str, how) -> None:
+    button = question(tab, name).get_by_role("button", name="Check my answer")
+    if how is by_keyboard:
+        button.press("Enter")
+    else:
+        button.tap() if how is by_thumb else button.click()
+
+
+@pytest.mark.parametrize("page", [CHAPTER, "book/review.html"])
+def test_to_choose_is_no_answer_and_the_same_answer_counts_once(browser, address, page):
+    """With a pointer, a thumb and the keyboard; where one is right, and where several are."""
+    context = browser.new_context(has_touch=True)
+    tab = context.new_page()
+    tab.goto(f"{address}/{CHAPTER}", wait_until="domcontentloaded")
+    before = 0
+    if page != CHAPTER:  # there, only what was answered before is asked
+        earlier = {"chosen": [3], "right": False, "tries": 1, "box": 1, "due": "2026-01-01T00:00:00.000Z"}
+        for name in (ONE, SEVERAL):
+            keep = "([key, record]) => localStorage.setItem(key, JSON.stringify(record))"
+            tab.evaluate(keep, [f"posenc:1:quiz:{name}", earlier])
+        tab.goto(f"{address}/{page}", wait_until="domcontentloaded")
+        before = 1
+    tab.locator(".posenc-answerable").first.wait_for()
+    for name, wrong, right in ((ONE, (0, 2, 3), {1}), (SEVERAL, (3, 3, 3), {0, 1})):
+        tries = before
+        for how, number in zip((by_pointer, by_thumb, by_keyboard), wrong, strict=True):
+            if name == SEVERAL and how is not by_pointer:
+                by_pointer(tab, name, number)  # off again, so that `how` chooses it
+                check(tab, name)
+            how(tab, name, number)
+            assert verdict(tab, name) == ""
+            assert notes(tab, name) == []
+            press(tab, name, how)
+            assert verdict(tab, name).startswith("That is not right")
+            if name == ONE or how is by_pointer:
+                tries += 1
+            for _ in range(2):
+                press(tab, name, how)
+            option(tab, name, number).locator("input").press("Enter")
+            assert verdict(tab, name).startswith("That is not right")
+            assert (record(tab, name) or {"tries": 0})["tries"] == tries
+        if name == SEVERAL:
+            by_pointer(tab, name, wrong[-1])
+        for number in right:
+            by_thumb(tab, name, number)
+            assert verdict(tab, name) == ""
+        option(tab, name, number).locator("input").press("Enter")
+        assert verdict(tab, name) == "That is right."
+        assert record(tab, name)["tries"] == tries + 1
+    context.close()
 
 
 def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):

@@ -7,7 +7,7 @@
 export class Downloads {
   #files = []; // {size: bytes or undefined, received}
 
-  constructor(sizes, told) {
+  constructor(sizes = {}, told = () => {}) {
     Object.assign(this, { sizes, told });
   }
 

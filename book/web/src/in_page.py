@@ -61,7 +61,7 @@ class NoModule:
         if path is None:
             raise ModuleNotFoundError(
                 _(
-                    "there is no {name} in this page, only NumPy and Python's own modules. "
+                    "there is no {name} in this page, only NumPy and most of what comes with Python. "
                     "Write your answer with these, or do the exercise in the notebook, "
                     "on a machine that has {name}."
                 ).format(name=name),

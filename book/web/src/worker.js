@@ -20,15 +20,14 @@ self.onmessage = async ({ data }) => {
 };
 
 async function start({ pyodide, library, sizes, exercise }) {
-  const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
   const files = new Map(); // address -> Blob
-  const get = async (address) => {
-    files.set(address, await downloads.get(address));
-    return files.get(address);
-  };
-  const lock = await get(`${pyodide}pyodide-lock.json`);
-  const known = JSON.parse(await lock.text()).packages;
+  const keep = (address, file) => files.set(address, file).get(address);
+  const lock = `${pyodide}pyodide-lock.json`;
+  keep(lock, await new Downloads().get(lock)); // it says what else is to come
+  const known = JSON.parse(await files.get(lock).text()).packages;
   const wheels = withNeeded(PACKAGES, known).map((name) => known[name].file_name);
+  const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
+  const get = async (address) => keep(address, await downloads.get(address));
   const [ours] = await Promise.all([get(library), ...[...CORE, ...wheels].map((name) => get(pyodide + name))]);
 
   // All of it is here. From now on no byte is waited for, and Pyodide finds each file in memory.
