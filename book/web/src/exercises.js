@@ -164,7 +164,8 @@ class LiveExercise {
     }
     this.#showRunning(false);
     // A reader who went on reading meanwhile is left in peace.
-    if (isInView(this.element)) intoView(this.result.querySelector(".posenc-report > *") ?? this.status);
+    const verdict = this.result.querySelector(".posenc-report > *") ?? this.result.firstElementChild;
+    if (isInView(this.element)) intoView(verdict ?? this.status);
   }
 
   saveNow() {
