@@ -26,7 +26,9 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
   // To choose is not yet to answer, with a pointer, a thumb or the keyboard alike.
   let answered = ""; // what was chosen when it was judged last: to ask about the same again is no new answer
   fieldset.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches("input")) answer();
+    if (event.key !== "Enter" || !event.target.matches("input")) return;
+    event.preventDefault(); // or the same key would press the button that has the focus then
+    answer();
   });
   fieldset.addEventListener("change", () => show([]));
   restore();
