@@ -707,8 +707,10 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     context.set_default_timeout(SLOW)
     requested: list[str] = []
     context.on("request", lambda request: requested.append(request.url))
+    context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed here
     tab = context.new_page()
-    tab.goto(f"{address}/book/{FORMULA}.html", wait_until="load")
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    tab.get_by_role("button", name="Check", exact=True).first.wait_for(state="attached")
     assert not [url for url in requested if "editor" in url]
     scroll_through(tab)
     assert [url for url in requested if "editor" in url]
