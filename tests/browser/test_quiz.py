@@ -135,6 +135,8 @@ def press(tab, name: str, how) -> None:
 def test_to_choose_is_no_answer_and_the_same_answer_counts_once(browser, address, page):
     """With a pointer, a thumb and the keyboard; where one is right, and where several are."""
     context = browser.new_context(has_touch=True)
+    context.set_default_timeout(90_000)
+    context.route("**/mathjax/**", lambda route: route.abort())
     tab = context.new_page()
     tab.goto(f"{address}/{CHAPTER}", wait_until="domcontentloaded")
     before = 0
