@@ -37,6 +37,7 @@ c.Autograde.autograde_preprocessors = [
 
 # What learners wrote is shown, by nbgrader's own feedback and by Formgrader too; nothing of it runs.
 c.HTMLExporter.update(settings())
+c.GenerateFeedback.exporter_class = "posenc_lib.grading.nbgrader_plugin.FeedbackExporter"
 
 # `nbgrader export` writes cells that no spreadsheet program takes for formulas.
 c.ExportApp.plugin_class = "posenc_lib.grading.nbgrader_plugin.SafeExport"

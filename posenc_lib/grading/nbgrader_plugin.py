@@ -1,6 +1,6 @@
 """The same grading inside `nbgrader autograde`: learners' code never runs with the instructor's rights.
 
-`nbgrader_config.py` names both classes. The marks are those of `posenc grade`.
+`nbgrader_config.py` names these classes. The marks are those of `posenc grade`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
-from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
@@ -25,7 +25,7 @@ from posenc_lib.grading.gradebook import Marks
 from posenc_lib.grading.grades import Limits
 from posenc_lib.grading.journal import Entry, Journal
 from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
-from posenc_lib.grading.writeup import Release, autograded_notebook, copy_others
+from posenc_lib.grading.writeup import Release, autograded_notebook, copy_others, with_names
 
 
 class SubmissionExporter(NotebookExporter):
@@ -41,6 +41,14 @@ class SubmissionExporter(NotebookExporter):
         entry = _ungraded(course, student, assignment)
         notebook = autograded_notebook(release, entry)
         return cast(tuple[str, Any], cast(Any, self).from_notebook_node(notebook, resources, **kw))
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader's feedback, whose list of contents has the exercises' names."""
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> tuple[str, Any]:
+        page, resources = cast(tuple[str, Any], super().from_notebook_node(nb, resources, **kw))
+        return with_names(page, resources["nbgrader"]["assignment"]), resources
 
 
 class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
