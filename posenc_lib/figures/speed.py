@@ -277,8 +277,8 @@ def _as_html(title: str, header: list[str], lines: list[list[str]]) -> str:
         for line in lines
     )
     return (
-        f"<table><caption>{escape(title)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f'<div class="pst-scrollable-table-container"><table><caption>{escape(title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

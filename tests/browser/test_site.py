@@ -360,4 +360,12 @@ def test_tables_of_speed_have_rules_and_whole_numbers_below_each_other(browser, 
     )
     assert len(looks) > 50
     assert {tuple(each) for each in looks} == {("right", "tabular-nums", "solid", True)}
+    # A table that is too wide takes no other along: it scrolls by itself, and alone says so.
+    boxes = tab.locator(".posenc-speed .pst-scrollable-table-container")
+    fades = boxes.evaluate_all(
+        "all => all.map((box) => ['more' in box.dataset, box.scrollWidth > box.clientWidth + 1])"
+    )
+    assert len(fades) > 3
+    assert all(fades_out == wide for fades_out, wide in fades)
+    assert not tab.locator("figure.posenc-speed[data-more]").count()
     tab.close()

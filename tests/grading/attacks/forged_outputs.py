@@ -1,6 +1,6 @@
 # Outputs that no notebook may hold: half characters, counts below zero, scripts, unknown kinds.
 # attacks: all
-# verdict: unwritten
+# verdict: error
 # %%
 import posenc_lib.grading.sandbox.learner as learner
 
