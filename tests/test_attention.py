@@ -333,7 +333,7 @@ BAD: list[tuple[str, Callable[[], Any], type[Exception], list[str]]] = [
         "too few values",
         lambda: attention(Q, K, V[:, :4]),
         ValueError,
-        ["(2, 5, 4)", "(2, 4, 6)", "one value a key"],
+        ["(2, 5, 4)", "(2, 4, 6)", "one value per key"],
     ),
     ("no keys", lambda: attention(Q, K[:, :0], V[:, :0]), ValueError, ["(2, 0, 4)", "at least one key"]),
     ("batches", lambda: attention(Q, np.ones((3, 5, 4)), V), ValueError, ["(2,)", "(3,)", "q, k and v"]),

@@ -76,7 +76,8 @@ OVERFLOWING = """() => [...document.querySelectorAll(
 # A full stop or the like, alone at the beginning of a line because what it clings to ended the one before.
 ALONE = """() => {
   const found = [], range = document.createRange();
-  const walk = document.createTreeWalker(document.querySelector(".bd-article"), NodeFilter.SHOW_TEXT);
+  const walk = document.createTreeWalker(
+    document.querySelector(".bd-article") ?? document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const before = node.previousSibling ?? node.parentElement.previousSibling;
     if (!/^[.,;:!?)]/.test(node.data) || before?.nodeType !== 1) continue;
