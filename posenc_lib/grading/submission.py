@@ -151,8 +151,8 @@ def _opened(path: Path) -> Iterator[int]:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
                     raise Unreadable(
                         _(
-                            "The file or its folder is a link to another place, which is not followed, or the "
-                            "folder is none. Hand in the notebook itself."
+                            "The file or its folder is a link to another place, which is not followed, or "
+                            "the folder is none. Hand in the notebook itself."
                         )
                     ) from error
                 raise
