@@ -92,7 +92,7 @@ def test_no_reference_no_exercise_and_no_judge_can_be_imported(inside):
         print([f for f in files if "exercises" in f or "judge" in f or "added" in f])
         """
     )
-    assert found == "Borrowed Borrowed 12\n[]"
+    assert found == "Borrowed Borrowed 13\n[]"
 
 
 @pytest.mark.parametrize("name", ["nbgrader", "transformers", "rotary_embedding_torch", "x_transformers"])
