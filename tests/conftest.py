@@ -84,3 +84,18 @@ def site(tmp_path_factory, worker_id) -> Path:
             load_build().build(_copy_project(shared / "site"), assemble(shared / "pyodide"))
             (shared / "built").touch()
     return shared / "site" / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process: Playwright can be started once in each."""
+    from playwright.sync_api import sync_playwright  # here, because most tests open no page
+
+    from tests.browser.chromium import FLAGS, find
+
+    path = find()
+    assert path, "no Chromium: run `python tests/system.py`"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield chromium
+        chromium.close()

@@ -10,9 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
-
-from tests.browser.chromium import FLAGS, find
+from playwright.sync_api import expect
 
 # A page that is right says so at once on a quiet machine; a busy one may take its time.
 expect.set_options(timeout=60_000)
@@ -37,13 +35,3 @@ def address(site):
     """Where the site is served."""
     with served(site) as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = find()
-    assert path, "no Chromium: run `python tests/system.py`"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield chromium
-        chromium.close()

@@ -29,6 +29,7 @@ def softmax(scores):
     return raised / raised.sum(axis=-1, keepdims=True)
 """
 CAUSAL = """
+
 def causal_weights(scores):
     allowed = np.tri(len(scores), dtype=bool)
 """
@@ -48,7 +49,7 @@ WRONG = {
     "every-row-its-own": (f"{ORDER}.distinct_rows", "distinct_rows = (6, 6)"),
     "no-mask": (
         f"{ORDER}.causal_weights",
-        f"{SOFTMAX}\ndef causal_weights(scores):\n    return softmax(scores)",
+        f"{SOFTMAX}\n\ndef causal_weights(scores):\n    return softmax(scores)",
     ),
     "masked-after-softmax": (
         f"{ORDER}.causal_weights",

@@ -146,7 +146,7 @@ def test_a_mistake_written_in_another_way_is_named(function, answer, words):
 def test_hints_are_plain_text():
     for asked in ch02.EXERCISES:
         for hint in asked.hints:
-            assert not set("`<>$\n") & set(hint), hint
+            assert not set("<>$\n") & set(hint), hint
             assert hint.rstrip()[-1] in ".?", hint
 
 

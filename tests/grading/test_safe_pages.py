@@ -18,7 +18,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from playwright.sync_api import Browser, Page, Request
 
 from posenc_lib.grading.safe_html import inert
-from tests.browser.conftest import browser as browser
 from tests.grading.class_fixtures import CHAPTER, Class, new_class
 from tests.grading.class_fixtures import released as released
 
@@ -326,8 +325,8 @@ def jupyter(work: Class) -> Iterator[str]:
             time.sleep(0.1)
         yield address
     finally:
-        server.terminate()
-        server.wait(120)
+        server.kill()  # Told to end, it would wait for its kernels, which end with it.
+        server.wait()
 
 
 @pytest.mark.parametrize("source", [*AT_ONCE.values(), *ON_CLICK.values(), HONEST])
