@@ -747,7 +747,7 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     expect(asked.button("Try again")).to_be_hidden()
     expect(asked.status).to_contain_text("Passed", timeout=SLOW)
     expect(loading).to_be_hidden()
-    verdict = asked.result.get_by_text("Passed: One frequency a pair.").first
+    verdict = asked.result.get_by_text("Passed: One frequency per pair.").first
     expect(verdict).to_be_in_viewport(ratio=1)
     uncovered = """text => {
       const { x, y, height } = text.getBoundingClientRect();
