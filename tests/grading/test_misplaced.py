@@ -28,7 +28,7 @@ def told(root: Path, *students: str) -> list[str]:
     [
         (f"ada/{CHAPTER}.ipynb", "ada"),  # a folder too high
         ("ada/homework.ipynb", "ada"),
-        (f"ada/{CHAPTER}/work/{CHAPTER}.ipynb", "ada"),  # too deep
+        (f"ada/{CHAPTER}/mine/{CHAPTER}.ipynb", "ada"),  # too deep
         (f"ada/{CHAPTER}/{CHAPTER}/{CHAPTER}.ipynb", "ada"),
         (f"download/ada/{CHAPTER}/{CHAPTER}.ipynb", "ada"),
         (f"ada/02-the-formulas/{CHAPTER}.ipynb", "ada"),  # misspelt
