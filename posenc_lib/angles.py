@@ -14,6 +14,7 @@ from posenc_lib._arrays import (
     require_positive,
     widen,
 )
+from posenc_lib.scaling.config import read_scaling
 
 SPACINGS = ("paper", "tensor2tensor")
 
@@ -57,8 +58,6 @@ def frequencies(
     base = require_positive(base, "base")
     require_choice(spacing, "spacing", SPACINGS)
     if scaling is not None:
-        from posenc_lib.rotated.config import read_scaling
-
         base, scaling = read_scaling(scaling, base)
     pairs = dim // 2
     steps = pairs if spacing == "paper" else max(pairs - 1, 1)

@@ -20,7 +20,7 @@ from posenc_lib._arrays import (
     require_positive,
     result_dtype,
 )
-from posenc_lib.added._even import evenly_spaced, shifted_table
+from posenc_lib.added.by_shifts import evenly_spaced, shifted_table
 from posenc_lib.angles import SPACINGS, angles, frequencies
 
 LAYOUTS = ("interleaved", "split", "split-cos-first")

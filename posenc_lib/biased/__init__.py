@@ -1,13 +1,10 @@
 """Door 3, biased onto the scores: s + b(query, key)."""
 
-from posenc_lib.biased._pairs import relative_positions
 from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
-from posenc_lib.biased.alibi_in_torch import AlibiColumns, alibi_attention, alibi_columns
+from posenc_lib.biased.alibi_fused import AlibiColumns, alibi_attention, alibi_columns
 from posenc_lib.biased.cope import cope_bias
 from posenc_lib.biased.fire import fire_bias, fire_distances
-from posenc_lib.biased.kerple import kerple_bias
-from posenc_lib.biased.sandwich import sandwich_bias
-from posenc_lib.biased.score_mods import (
+from posenc_lib.biased.flex import (
     alibi_score_mod,
     fire_score_mod,
     kerple_score_mod,
@@ -16,6 +13,9 @@ from posenc_lib.biased.score_mods import (
     t5_score_mod,
     transformer_xl_score_mod,
 )
+from posenc_lib.biased.kerple import kerple_bias
+from posenc_lib.biased.relative import relative_positions
+from posenc_lib.biased.sandwich import sandwich_bias
 from posenc_lib.biased.shaw import shaw_bias, shaw_values
 from posenc_lib.biased.t5 import t5_bias, t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift, transformer_xl_bias

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array, namespace, narrow, require_positive, widen
-from posenc_lib.biased._pairs import (
+from posenc_lib.biased.relative import (
     offsets,
     per_head,
     read_pair,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array, device_of, namespace, require_same_device
-from posenc_lib.biased._pairs import default_scale, read_real, require_flag
+from posenc_lib.biased.relative import default_scale, read_real, require_flag
 from posenc_lib.biased.shaw import pick
 
 

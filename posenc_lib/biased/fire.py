@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array, constant, namespace, narrow, require_same_device, widen
-from posenc_lib.biased._pairs import offsets, read_pair, read_positive, read_real, real_dtype
+from posenc_lib.biased.relative import offsets, read_pair, read_positive, read_real, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
 

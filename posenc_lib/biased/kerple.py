@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib._arrays import Array, namespace, narrow, require_choice, widen
-from posenc_lib.biased._pairs import (
+from posenc_lib.biased.relative import (
     offsets,
     per_head,
     read_pair,

@@ -8,7 +8,7 @@ import numpy as np
 
 from posenc_lib._arrays import Array, constant, namespace, narrow, require_even_dim, require_positive
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.biased._pairs import read_pair, real_dtype, require_count
+from posenc_lib.biased.relative import read_pair, real_dtype, require_count
 
 
 def sandwich_bias(

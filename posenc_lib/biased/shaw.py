@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib._arrays import Array, is_floating, namespace, require_same_device, torch_of
-from posenc_lib.biased._pairs import (
+from posenc_lib.biased.relative import (
     default_scale,
     offsets,
     read_pair,

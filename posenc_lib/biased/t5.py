@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib._arrays import Array, device_of, is_floating, namespace, read_numbers, require_same_device
-from posenc_lib.biased._pairs import offsets, read_pair, read_real, require_count, require_flag
+from posenc_lib.biased.relative import offsets, read_pair, read_real, require_count, require_flag
 
 
 def t5_buckets(

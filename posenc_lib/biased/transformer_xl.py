@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from posenc_lib._arrays import Array, namespace, require_same_device
-from posenc_lib.biased._pairs import default_scale, read_real, require_count
+from posenc_lib.biased.relative import default_scale, read_real, require_count
 
 
 def relative_shift(x: Array, keys: int) -> Array:

@@ -12,7 +12,7 @@ from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.rotated.rotary import apply_rotary
-from posenc_lib.rotated.scaling import LinearScaling, NTKScaling
+from posenc_lib.scaling.rules import LinearScaling, NTKScaling
 
 CHAPTER = "06-rotary"
 BASE = 10000.0

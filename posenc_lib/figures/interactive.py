@@ -28,7 +28,7 @@ from posenc_lib.figures.picture import (
     finish,
 )
 from posenc_lib.rotated.rotary import apply_rotary
-from posenc_lib.rotated.scaling import LinearScaling, NTKScaling, YaRNScaling
+from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
 
 # One pair of a query and of a key, before they are turned.
 QUERY, KEY = (1.2, 0.4), (0.6, 1.0)

@@ -20,7 +20,7 @@ from posenc_lib.added import (
     sinusoidal,
 )
 from posenc_lib.added.learned import BEYOND
-from posenc_lib.biased._pairs import require_count
+from posenc_lib.biased.relative import require_count
 from posenc_lib.nn.base import (
     Places,
     PositionalEncoding,

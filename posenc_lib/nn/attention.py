@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib.attention import attention
-from posenc_lib.biased._pairs import require_count
+from posenc_lib.biased.relative import require_count
 from posenc_lib.nn.base import (
     NoPE,
     Places,

@@ -25,8 +25,8 @@ from posenc_lib.biased import (
     t5_bias,
     transformer_xl_bias,
 )
-from posenc_lib.biased._pairs import require_count, require_flag
 from posenc_lib.biased.kerple import KINDS
+from posenc_lib.biased.relative import require_count, require_flag
 from posenc_lib.nn.base import (
     Places,
     PositionalEncoding,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib._arrays import require_choice, require_even_dim
-from posenc_lib.biased._pairs import require_count
+from posenc_lib.biased.relative import require_count
 from posenc_lib.nn.added import in_grid, read_shape
 from posenc_lib.nn.base import (
     PositionalEncoding,
@@ -31,8 +31,8 @@ from posenc_lib.rotated import (
     rotate,
     xpos_tables,
 )
-from posenc_lib.rotated.config import partial_rotary_dim
 from posenc_lib.rotated.rotary import LAYOUTS
+from posenc_lib.scaling.config import partial_rotary_dim
 
 
 class Rotary(PositionalEncoding):

@@ -27,7 +27,7 @@ from posenc_lib.rotated import (
     ProportionalScaling,
     YaRNScaling,
 )
-from posenc_lib.rotated.config import read_scaling
+from posenc_lib.scaling.config import read_scaling
 
 Table = TypeVar("Table", bound=Any)
 """Anything that picks rows when it is indexed by positions: a tensor, or `RotaryTables`."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib._arrays import values_are_known
-from posenc_lib.biased._pairs import require_count, require_flag
+from posenc_lib.biased.relative import require_count, require_flag
 from posenc_lib.nn.attention import Attention, Cache, LayerCache, split_heads
 from posenc_lib.nn.base import Places, PositionalEncoding, Positions, Run, read_places
 from posenc_lib.nn.encodings import Sizes, make_encoding

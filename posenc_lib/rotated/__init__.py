@@ -2,9 +2,10 @@
 
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.checkpoints import RopeSettings, convert_layout, rope_from_config
-from posenc_lib.rotated.config import scaling_from_config
 from posenc_lib.rotated.rotary import RotaryTables, apply_rotary, rotary_tables, rotate
-from posenc_lib.rotated.scaling import (
+from posenc_lib.rotated.xpos import xpos_tables
+from posenc_lib.scaling.config import scaling_from_config
+from posenc_lib.scaling.rules import (
     DynamicNTKScaling,
     LinearScaling,
     Llama3Scaling,
@@ -15,7 +16,6 @@ from posenc_lib.rotated.scaling import (
     Scaling,
     YaRNScaling,
 )
-from posenc_lib.rotated.xpos import xpos_tables
 
 __all__ = [
     "DynamicNTKScaling",

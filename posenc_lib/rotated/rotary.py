@@ -31,7 +31,7 @@ from posenc_lib._arrays import (
     torch_of,
 )
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.rotated.config import partial_rotary_dim, read_scaling
+from posenc_lib.scaling.config import partial_rotary_dim, read_scaling
 
 LAYOUTS = ("interleaved", "half")
 

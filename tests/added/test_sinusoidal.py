@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from posenc_lib import shift_matrix, similarity, sinusoidal
-from posenc_lib.added._even import evenly_spaced
+from posenc_lib.added.by_shifts import evenly_spaced
 
 LAYOUTS = ["interleaved", "split", "split-cos-first"]
 NEAR_AND_FAR = [0, 1, 2, 3, 710, 4095, 131_000, 999_999, 1_000_000, 9_999_999, 10_000_000]

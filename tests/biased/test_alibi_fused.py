@@ -11,7 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc_lib import attention
-from posenc_lib.biased import alibi_attention, alibi_bias, alibi_columns, alibi_in_torch, alibi_slopes
+from posenc_lib.biased import alibi_attention, alibi_bias, alibi_columns, alibi_fused, alibi_slopes
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 
@@ -117,8 +117,8 @@ def test_float16_stays_in_its_range_at_its_last_key():
 
 
 def windows(q, k, slopes):
-    reach = alibi_in_torch._reach(q, k, torch.as_tensor(slopes))
-    return [alibi_in_torch._window(r, k.shape[2]) for r in reach.tolist()]
+    reach = alibi_fused._reach(q, k, torch.as_tensor(slopes))
+    return [alibi_fused._window(r, k.shape[2]) for r in reach.tolist()]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -211,7 +211,7 @@ def test_what_needs_a_bias_or_a_mask_takes_it_in_blocks(queries, causal):
     mask = torch.ones(queries, 1, dtype=torch.bool)
     with LargestTensor() as largest:
         alibi_attention(q, k, v, causal=causal, mask=mask)
-    assert largest.size <= 8 * alibi_in_torch.BLOCK < 8 * 2 * queries * keys / 4
+    assert largest.size <= 8 * alibi_fused.BLOCK < 8 * 2 * queries * keys / 4
 
 
 def test_a_view_as_bias_and_columns_agree():
@@ -224,7 +224,7 @@ def test_a_view_as_bias_and_columns_agree():
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_blocks_of_queries_are_joined_where_they_were_cut(monkeypatch, causal):
-    monkeypatch.setattr(alibi_in_torch, "BLOCK", 1000)
+    monkeypatch.setattr(alibi_fused, "BLOCK", 1000)
     q, k, v = vectors((2, 4, 50, 16), (2, 4, 90, 16), (2, 4, 90, 16))
     mask = torch.rand(2, 1, 50, 90, generator=torch.Generator().manual_seed(0)) > 0.3
     for m in (None, mask):

@@ -20,8 +20,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from posenc_lib._arrays import Array, require_same_device, torch_of, values_are_known, widen
-from posenc_lib.biased._pairs import require_flag
 from posenc_lib.biased.alibi import alibi_bias, read_slopes
+from posenc_lib.biased.relative import require_flag
 
 if TYPE_CHECKING:
     import torch

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posenc_lib._arrays import require_choice, require_positive
-from posenc_lib.rotated.scaling import (
+from posenc_lib.scaling.rules import (
     DynamicNTKScaling,
     LinearScaling,
     Llama3Scaling,
