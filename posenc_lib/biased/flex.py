@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 ScoreMod = Callable[..., Any]
 """(score, batch, head, q_idx, kv_idx), each a 0-d tensor, to the new score."""
 
-Place = Callable[[Any, Any], Any]
+PositionAt = Callable[[Any, Any], Any]
 """(batch, index) to the position there."""
 
 
@@ -307,7 +307,7 @@ def _places(
     *,
     whole: bool = False,
     lengths: tuple[Any, Any] = (None, None),
-) -> tuple[Place, Place]:
+) -> tuple[PositionAt, PositionAt]:
     """Functions that give the position of the query and of the key with an index."""
     placed = read_pair(queries, keys, like)
     _require_tensors(queries=placed[0], keys=placed[1])
@@ -324,7 +324,7 @@ def _places(
     return _lookup(placed[0], "queries"), of_key
 
 
-def _lookup(positions: torch.Tensor, name: str) -> Place:
+def _lookup(positions: torch.Tensor, name: str) -> PositionAt:
     if positions.ndim > 2:
         raise ValueError(f"{name} has shape {tuple(positions.shape)}; give ({name},) or (batch, {name})")
     if positions.ndim == 2:

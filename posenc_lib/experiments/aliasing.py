@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from posenc_lib.added import similarity, sinusoidal
 from posenc_lib.experiments.training import Bench, thinned
 from posenc_lib.nn import PositionalEncoding, Transformer
-from posenc_lib.nn.base import Positions, as_tensor, read_places
+from posenc_lib.nn.positions import Positions, as_tensor, read_places
 
 QUESTION = "Does a trained model confuse the distances at which its encoding's kernel has side lobes?"
 

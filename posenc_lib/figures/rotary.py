@@ -23,8 +23,9 @@ from posenc_lib.figures.picture import (
     canvas,
     finish,
 )
+from posenc_lib.rotated import RotaryTables, apply_rotary
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
-from posenc_lib.rotated.rotary import LAYOUTS, RotaryTables, apply_rotary, columns
+from posenc_lib.rotated.turn import LAYOUTS, columns
 
 HEAD_DIM = 128
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc_lib._arrays import require_choice, require_positive, values_are_known
+from posenc_lib._arrays import require_choice, require_positive
 from posenc_lib.added import (
     fourier_features,
     gaussian_frequencies,
@@ -21,16 +20,15 @@ from posenc_lib.added import (
 )
 from posenc_lib.added.learned import BEYOND
 from posenc_lib.biased.relative import require_count
-from posenc_lib.nn.base import (
-    Places,
-    PositionalEncoding,
+from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
+from posenc_lib.nn.positions import (
     Positions,
-    Run,
     as_tensor,
-    for_tracer,
+    in_grid,
     one_axis,
     read_places,
-    wide_dtype,
+    read_shape,
+    rows_of,
 )
 from posenc_lib.nn.tables import KeptTables
 
@@ -324,43 +322,6 @@ class Grid(PositionalEncoding):
 
     def extra_repr(self) -> str:
         return f"{self.shape}, {self.dim}"
-
-
-def read_shape(shape: Any) -> tuple[int, ...]:
-    """The sizes of a grid, all known: (height, width) or (depth, height, width)."""
-    if not isinstance(shape, (tuple, list)) or len(shape) not in (2, 3):
-        raise ValueError(f"shape={shape!r} is no grid; give (height, width) or (depth, height, width)")
-    return tuple(require_count(n, f"shape[{i}]") for i, n in enumerate(shape))
-
-
-def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module) -> Places:
-    """The places, if they are numbers of cells of the grid, in reading order."""
-    places = one_axis(places, encoding)
-    cells = math.prod(shape)
-    if isinstance(places, Tensor):
-        if places.is_floating_point():
-            raise TypeError(
-                f"positions have dtype {places.dtype}; they are numbers of cells of the grid {shape}, in "
-                "reading order: give integers"
-            )
-        if not values_are_known(places) or places.numel() == 0:
-            return places
-        first, last = int(places.min()), int(places.max())
-    else:
-        first, last = places.start, max(places.stop - 1, places.start)
-    if first < 0 or last >= cells:
-        raise ValueError(
-            f"position {first if first < 0 else last} lies outside the grid {shape}, whose cells are 0 to "
-            f"{cells - 1} in reading order; give fewer tokens or a larger grid"
-        )
-    return places
-
-
-def rows_of(table: Tensor, places: Places) -> Tensor:
-    """table[places]; unlike indexing it refuses negative numbers, compiled too."""
-    if isinstance(places, Run):
-        return table[places.start : places.stop]
-    return nn.functional.embedding(places.long(), table)
 
 
 def _read_input(x: Any, dim: int) -> Tensor:

@@ -11,15 +11,8 @@ from torch.nn import functional as F
 
 from posenc_lib.attention import attention
 from posenc_lib.biased.relative import require_count
-from posenc_lib.nn.base import (
-    NoPE,
-    Places,
-    PositionalEncoding,
-    Positions,
-    Run,
-    as_tensor,
-    read_places,
-)
+from posenc_lib.nn.base import NoPE, PositionalEncoding
+from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
 
 
 class Attention(nn.Module):
@@ -109,7 +102,7 @@ class Attention(nn.Module):
             raise TypeError(f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding")
         past = 0 if cache is None else cache.length
         if positions is None:
-            positions = Run(past, past + x.shape[1])
+            positions = Span(past, past + x.shape[1])
 
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
         q, k, v = projected.view(*x.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
@@ -168,7 +161,7 @@ class LayerCache:
     def __init__(self) -> None:
         self.k: Tensor | None = None
         self.v: Tensor | None = None
-        self.positions: Places = Run(0, 0)
+        self.positions: Places = Span(0, 0)
 
     @property
     def length(self) -> int:
@@ -246,8 +239,8 @@ def _require_fit(pairs: Tensor, name: str, scores: tuple[int, ...]) -> None:
 
 
 def _joined(first: Places, second: Places, device: torch.device) -> Places:
-    if isinstance(first, Run) and isinstance(second, Run) and first.stop == second.start:
-        return Run(first.start, second.stop)
+    if isinstance(first, Span) and isinstance(second, Span) and first.stop == second.start:
+        return Span(first.start, second.stop)
     a, b = as_tensor(first, device), as_tensor(second, device)
     axes = max(a.ndim, b.ndim)
     a, b = a.expand(*(1,) * (axes - a.ndim), *a.shape), b.expand(*(1,) * (axes - b.ndim), *b.shape)

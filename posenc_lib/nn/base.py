@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-
-class Run(NamedTuple):
-    """The whole positions start, start + 1, ..., stop - 1. Unlike a `range` it may be of symbolic length."""
-
-    start: int
-    stop: int
-
-
-Places = Run | Tensor
-"""Positions as the encodings read them."""
-
-Positions = int | range | Run | Tensor
-"""Where tokens stand. An int n means 0 .. n-1, a `range` or a `Run` any positions without a gap (these are
-fastest: what they need is known without looking). A tensor is (length,), or (batch, length) where rows
-differ, of integers or reals; coordinates of several axes are (axes, batch or 1, length)."""
+from posenc_lib.nn.positions import Positions, Span
 
 
 class PositionalEncoding(nn.Module):
@@ -101,7 +86,7 @@ class PositionalEncoding(nn.Module):
                 f"{type(self).__name__} adds nothing to x, but enters attention by `rotate` or `bias`; "
                 "give it to posenc_lib.nn.Transformer, or to EncoderLayer in nn.TransformerEncoder"
             )
-        return self.add(x, Run(0, x.shape[-2]) if positions is None else positions)
+        return self.add(x, Span(0, x.shape[-2]) if positions is None else positions)
 
 
 class NoPE(PositionalEncoding):
@@ -112,72 +97,6 @@ class NoPE(PositionalEncoding):
     Source: Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still Learn
     Positional Information"; the name is from Kazemnejad et al. 2023.
     """
-
-
-def read_places(positions: Any, tokens: Tensor, name: str = "positions") -> Places:
-    """Positions of the tokens on the second-last axis of `tokens`.
-
-    Raises:
-        TypeError: positions are no int, range or tensor, or booleans.
-        ValueError: another number of positions than tokens, another device, a negative int.
-    """
-    places = _read(positions, tokens, name)
-    count = places.stop - places.start if isinstance(places, Run) else places.shape[-1]
-    if count != tokens.shape[-2]:
-        raise ValueError(
-            f"{name} are {count} for {tokens.shape[-2]} tokens, in vectors of shape {tuple(tokens.shape)}; "
-            "give one per token"
-        )
-    return places
-
-
-def _read(positions: Any, tokens: Tensor, name: str) -> Places:
-    if isinstance(positions, Run):
-        return positions
-    if isinstance(positions, Tensor):
-        if positions.dtype == torch.bool or positions.is_complex():
-            raise TypeError(
-                f"{name} have dtype {positions.dtype}; give integers or real numbers, one per token "
-                "(a padding mask is its own argument)"
-            )
-        if not 1 <= positions.ndim <= 3:
-            raise ValueError(
-                f"{name} have shape {tuple(positions.shape)}; give (length,), (batch, length), or "
-                "(axes, batch or 1, length) for coordinates of several axes"
-            )
-        if positions.device != tokens.device:
-            raise ValueError(
-                f"{name} are on {positions.device}, the tokens on {tokens.device}; move them to one device"
-            )
-        return positions
-    if isinstance(positions, range):
-        if positions.step == 1:
-            return Run(positions.start, positions.stop)
-        return torch.arange(positions.start, positions.stop, positions.step, device=tokens.device)
-    if not isinstance(positions, bool) and isinstance(positions, (Integral, torch.SymInt)):
-        count: Any = positions
-        if count < 0:
-            raise ValueError(f"{name}={count} is negative; give the number of tokens, {tokens.shape[-2]}")
-        return Run(0, count)
-    raise TypeError(
-        f"{name} is of type {type(positions).__name__}; give an int n for 0 .. n-1, a range, or a tensor of "
-        "integers or real numbers"
-    )
-
-
-def as_tensor(places: Places, device: torch.device) -> Tensor:
-    """The places as a tensor of at least one axis."""
-    return torch.arange(places.start, places.stop, device=device) if isinstance(places, Run) else places
-
-
-def one_axis(places: Places, encoding: nn.Module) -> Places:
-    """The places, if they are one number per token."""
-    if isinstance(places, Tensor) and places.ndim == 3:
-        raise ValueError(
-            f"positions of shape {tuple(places.shape)} are coordinates of several axes; "
-            f"{type(encoding).__name__} takes one number per token: (length,) or (batch, length)"
-        )
-    return places
 
 
 def wide_dtype(x: Tensor) -> torch.dtype:

@@ -27,17 +27,8 @@ from posenc_lib.biased import (
 )
 from posenc_lib.biased.kerple import KINDS
 from posenc_lib.biased.relative import require_count, require_flag
-from posenc_lib.nn.base import (
-    Places,
-    PositionalEncoding,
-    Positions,
-    Run,
-    as_tensor,
-    for_tracer,
-    one_axis,
-    read_places,
-    wide_dtype,
-)
+from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
+from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, read_places
 
 
 class _OffsetBias(PositionalEncoding):
@@ -58,7 +49,7 @@ class _OffsetBias(PositionalEncoding):
         dtype = wide_dtype(q)
         # A compiler fuses the whole matrix by itself, and may know no lengths yet.
         ready = 0 not in (q.shape[-2], k.shape[-2]) and not torch.compiler.is_compiling()
-        if ready and isinstance(at_q, Run) and isinstance(at_k, Run):
+        if ready and isinstance(at_q, Span) and isinstance(at_k, Span):
             offsets = torch.arange(at_k.start - at_q.stop + 1, at_k.stop - at_q.start, device=q.device)
             row = self._between(offsets.new_zeros(1), offsets, dtype)[:, 0]
             return row.unfold(-1, k.shape[-2], 1).flip(-2)  # each query begins an offset before the last one
@@ -445,7 +436,7 @@ class TransformerXL(PositionalEncoding):
         """(batch, heads, queries, keys), of q's dtype."""
         at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads, self.dim // self.heads)
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
-        if isinstance(at_q, Run) and isinstance(at_k, Run) and at_q.stop == at_k.stop:
+        if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
             farthest = k.shape[-2] - 1
             nearest = 0 if self.causal else q.shape[-2] - 1
             relative_keys = self._relative_keys(-farthest, nearest, q)

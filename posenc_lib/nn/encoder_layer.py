@@ -11,8 +11,9 @@ from torch.nn import functional as F
 
 from posenc_lib._arrays import require_choice
 from posenc_lib.nn.attention import Attention
-from posenc_lib.nn.base import PositionalEncoding, Positions, Run
+from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
+from posenc_lib.nn.positions import Positions, Span
 from posenc_lib.nn.transformer import count_tokens
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
@@ -112,7 +113,7 @@ class EncoderLayer(nn.Module):
             )
         x = src if self.batch_first else src.transpose(0, 1)
         self._require_masks(src_mask, src_key_padding_mask, x)
-        positions: Positions = Run(0, x.shape[1])
+        positions: Positions = Span(0, x.shape[1])
         if src_key_padding_mask is not None:
             positions = count_tokens(_is_hidden(src_key_padding_mask))
         mask = self._join_masks(src_mask, src_key_padding_mask, x)

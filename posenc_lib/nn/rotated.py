@@ -11,16 +11,8 @@ from torch import Tensor, nn
 
 from posenc_lib._arrays import require_choice, require_even_dim
 from posenc_lib.biased.relative import require_count
-from posenc_lib.nn.added import in_grid, read_shape
-from posenc_lib.nn.base import (
-    PositionalEncoding,
-    Positions,
-    Run,
-    as_tensor,
-    one_axis,
-    read_places,
-    wide_dtype,
-)
+from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.positions import Positions, Span, as_tensor, in_grid, one_axis, read_places, read_shape
 from posenc_lib.nn.tables import KeptTables, scaling_key
 from posenc_lib.rotated import (
     RotaryTables,
@@ -31,7 +23,7 @@ from posenc_lib.rotated import (
     rotate,
     xpos_tables,
 )
-from posenc_lib.rotated.rotary import LAYOUTS
+from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import partial_rotary_dim
 
 
@@ -257,7 +249,7 @@ class AxialRotary(PositionalEncoding):
             device=x.device,
             dtype=dtype,
         )
-        if isinstance(places, Run):
+        if isinstance(places, Span):
             return table[places.start : places.stop]
         index = places.long()
         cos, sin = nn.functional.embedding(index, table.cos), nn.functional.embedding(index, table.sin)

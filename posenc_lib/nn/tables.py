@@ -16,7 +16,7 @@ from torch import Tensor
 
 from posenc_lib._arrays import values_are_known
 from posenc_lib.angles import frequencies
-from posenc_lib.nn.base import Places, Run, as_tensor
+from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.rotated import (
     DynamicNTKScaling,
     LinearScaling,
@@ -104,7 +104,7 @@ class _Growing:
         with torch.inference_mode(False), torch.no_grad():
             self.table = make(torch.arange(count, device=device))
         self.count = count
-        self._last: tuple[Run, Any] | None = None
+        self._last: tuple[Span, Any] | None = None
 
     def rows(self, positions: Places) -> Any:
         if isinstance(positions, Tensor):
@@ -151,7 +151,7 @@ def _must_not_keep(device: torch.device) -> bool:
 
 def _rows_needed(positions: Places) -> int | None:
     """How many rows 0 .. n-1 hold all these positions; None where they cannot be looked up."""
-    if isinstance(positions, Run):
+    if isinstance(positions, Span):
         return None if positions.start < 0 else positions.stop
     # Elsewhere than on the CPU, to look at the positions would make the device wait.
     if positions.device.type != "cpu" or not values_are_known(positions) or positions.numel() == 0:

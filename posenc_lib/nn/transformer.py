@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from posenc_lib._arrays import values_are_known
 from posenc_lib.biased.relative import require_count, require_flag
 from posenc_lib.nn.attention import Attention, Cache, LayerCache, split_heads
-from posenc_lib.nn.base import Places, PositionalEncoding, Positions, Run, read_places
+from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
+from posenc_lib.nn.positions import Places, Positions, Span, read_places
 
 
 class Block(nn.Module):
@@ -274,4 +275,4 @@ def _count(tokens: Tensor, padding: Tensor | None, cache: Cache | None) -> Place
     length = tokens.shape[1]
     if isinstance(past, Tensor):
         return past + torch.arange(length, device=tokens.device)
-    return Run(past, past + length)
+    return Span(past, past + length)

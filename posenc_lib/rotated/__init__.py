@@ -2,7 +2,8 @@
 
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.checkpoints import RopeSettings, convert_layout, rope_from_config
-from posenc_lib.rotated.rotary import RotaryTables, apply_rotary, rotary_tables, rotate
+from posenc_lib.rotated.rotary import apply_rotary, rotary_tables, rotate
+from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.xpos import xpos_tables
 from posenc_lib.scaling.config import scaling_from_config
 from posenc_lib.scaling.rules import (

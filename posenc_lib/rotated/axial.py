@@ -10,7 +10,7 @@ import numpy as np
 
 from posenc_lib._arrays import Array, constant, namespace, read_numbers, require_even_dim, widen
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.rotated.rotary import RotaryTables, tables_of
+from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.scaling.config import read_scaling
 
 

@@ -18,7 +18,9 @@ from posenc_lib._arrays import (
     require_positive,
 )
 from posenc_lib.rotated.axial import mrope_tables
-from posenc_lib.rotated.rotary import LAYOUTS, RotaryTables, rotary_tables, rotate
+from posenc_lib.rotated.rotary import rotary_tables, rotate
+from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import DEFAULT_BASE, partial_rotary_dim, rope_type, scaling_from_config
 from posenc_lib.scaling.rules import Scaling
 

@@ -2,7 +2,7 @@
 
 Three ways lead to the same numbers:
 
-- where a compiler, a function transform or a tensor subclass looks on: `rotary.turn`, plain
+- where a compiler, a function transform or a tensor subclass looks on: `turn`, plain
   arithmetic that a compiler fuses into one kernel;
 - interleaved pairs that need no cast: memory already holds complex numbers, and one complex
   product turns them;
@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import array_api_compat.torch
 import torch
 from torch.autograd import forward_ad
 
-from posenc_lib.rotated import rotary
-
-if TYPE_CHECKING:
-    from posenc_lib.rotated.rotary import RotaryTables
+from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.rotated.turn import columns, fitting, turn, turned_members
 
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
@@ -32,7 +30,7 @@ BLOCK = 1 << 18
 def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
     """`rotary.rotate` for tensors."""
     if not _fits_plainly(x, tables, out):
-        tables = rotary.fitting(x, tables, out)
+        tables = fitting(x, tables, out)
     if _is_watched(x):
         return _rotate_watched(x, tables, layout, out)
     if (
@@ -46,11 +44,11 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
 
 
 def _fits_plainly(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor | None) -> bool:
-    """Whether a quick look shows that all is well; if not, `rotary.fitting` says what is wrong, if anything.
+    """Whether a quick look shows that all is well; if not, `fitting` says what is wrong, if anything.
 
     One token of decoding takes less time to rotate than to check at leisure.
     """
-    if type(tables) is not rotary.RotaryTables or type(tables.cos) is not type(x) or x.ndim == 0:
+    if type(tables) is not RotaryTables or type(tables.cos) is not type(x) or x.ndim == 0:
         return False
     cos = tables.cos
     *places, pairs = cos.shape
@@ -86,16 +84,16 @@ def _rotate_watched(
     if out is None:
         if layout == "interleaved" and _compiles_as_words(x, tables):
             return _turned_words(x, tables)
-        turned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
+        turned: torch.Tensor = turn(array_api_compat.torch, x, tables, layout)
         return turned
     if tables.dim < x.shape[-1] and out is not x:
         out[..., tables.dim :] = x[..., tables.dim :]
     if layout == "half":
         _turn_halves_as_one(x[..., : tables.dim], tables, out[..., : tables.dim])
         return out
-    members = rotary.turned_members(array_api_compat.torch, x, tables, layout)
-    for columns, member in zip(rotary.columns(tables.dim, layout), members, strict=True):
-        out[..., columns] = member
+    members = turned_members(array_api_compat.torch, x, tables, layout)
+    for place, member in zip(columns(tables.dim, layout), members, strict=True):
+        out[..., place] = member
     return out
 
 
@@ -150,7 +148,7 @@ def _rotate_recorded(
             "out= was given while gradients are recorded; leave it away, or rotate under torch.no_grad()"
         )
     if tables.cos.requires_grad or tables.sin.requires_grad:  # learned frequencies
-        learned: torch.Tensor = rotary.turn(array_api_compat.torch, x, tables, layout)
+        learned: torch.Tensor = turn(array_api_compat.torch, x, tables, layout)
         return learned
     return _Rotation.turned(x, tables, layout)
 
@@ -170,7 +168,7 @@ class _Rotation(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
-        back = rotary.RotaryTables(ctx.tables.cos, -ctx.tables.sin)
+        back = RotaryTables(ctx.tables.cos, -ctx.tables.sin)
         return _Rotation.turned(grad, back, ctx.layout), None, None
 
 

@@ -18,7 +18,7 @@ from posenc_lib._arrays import (
     widen,
 )
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.rotated.rotary import RotaryTables, table_dtype, tables_of
+from posenc_lib.rotated.tables import RotaryTables, table_dtype, tables_of
 
 
 def xpos_tables(

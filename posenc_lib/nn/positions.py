@@ -1,0 +1,132 @@
+"""Where tokens stand, in every form in which a module may be told."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from posenc_lib._arrays import values_are_known
+from posenc_lib.biased.relative import require_count
+
+
+class Span(NamedTuple):
+    """The whole positions start, start + 1, ..., stop - 1. Unlike a `range` it may be of symbolic length."""
+
+    start: int
+    stop: int
+
+
+Places = Span | Tensor
+"""Positions as the encodings read them."""
+
+Positions = int | range | Span | Tensor
+"""Where tokens stand. An int n means 0 .. n-1, a `range` or a `Span` any positions without a gap (these are
+fastest: what they need is known without looking). A tensor is (length,), or (batch, length) where rows
+differ, of integers or reals; coordinates of several axes are (axes, batch or 1, length)."""
+
+
+def read_places(positions: Any, tokens: Tensor, name: str = "positions") -> Places:
+    """Positions of the tokens on the second-last axis of `tokens`.
+
+    Raises:
+        TypeError: positions are no int, range or tensor, or booleans.
+        ValueError: another number of positions than tokens, another device, a negative int.
+    """
+    places = _read(positions, tokens, name)
+    count = places.stop - places.start if isinstance(places, Span) else places.shape[-1]
+    if count != tokens.shape[-2]:
+        raise ValueError(
+            f"{name} are {count} for {tokens.shape[-2]} tokens, in vectors of shape {tuple(tokens.shape)}; "
+            "give one per token"
+        )
+    return places
+
+
+def _read(positions: Any, tokens: Tensor, name: str) -> Places:
+    if isinstance(positions, Span):
+        return positions
+    if isinstance(positions, Tensor):
+        if positions.dtype == torch.bool or positions.is_complex():
+            raise TypeError(
+                f"{name} have dtype {positions.dtype}; give integers or real numbers, one per token "
+                "(a padding mask is its own argument)"
+            )
+        if not 1 <= positions.ndim <= 3:
+            raise ValueError(
+                f"{name} have shape {tuple(positions.shape)}; give (length,), (batch, length), or "
+                "(axes, batch or 1, length) for coordinates of several axes"
+            )
+        if positions.device != tokens.device:
+            raise ValueError(
+                f"{name} are on {positions.device}, the tokens on {tokens.device}; move them to one device"
+            )
+        return positions
+    if isinstance(positions, range):
+        if positions.step == 1:
+            return Span(positions.start, positions.stop)
+        return torch.arange(positions.start, positions.stop, positions.step, device=tokens.device)
+    if not isinstance(positions, bool) and isinstance(positions, (Integral, torch.SymInt)):
+        count: Any = positions
+        if count < 0:
+            raise ValueError(f"{name}={count} is negative; give the number of tokens, {tokens.shape[-2]}")
+        return Span(0, count)
+    raise TypeError(
+        f"{name} is of type {type(positions).__name__}; give an int n for 0 .. n-1, a range, or a tensor of "
+        "integers or real numbers"
+    )
+
+
+def as_tensor(places: Places, device: torch.device) -> Tensor:
+    """The places as a tensor of at least one axis."""
+    return torch.arange(places.start, places.stop, device=device) if isinstance(places, Span) else places
+
+
+def one_axis(places: Places, encoding: nn.Module) -> Places:
+    """The places, if they are one number per token."""
+    if isinstance(places, Tensor) and places.ndim == 3:
+        raise ValueError(
+            f"positions of shape {tuple(places.shape)} are coordinates of several axes; "
+            f"{type(encoding).__name__} takes one number per token: (length,) or (batch, length)"
+        )
+    return places
+
+
+def read_shape(shape: Any) -> tuple[int, ...]:
+    """The sizes of a grid, all known: (height, width) or (depth, height, width)."""
+    if not isinstance(shape, (tuple, list)) or len(shape) not in (2, 3):
+        raise ValueError(f"shape={shape!r} is no grid; give (height, width) or (depth, height, width)")
+    return tuple(require_count(n, f"shape[{i}]") for i, n in enumerate(shape))
+
+
+def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module) -> Places:
+    """The places, if they are numbers of cells of the grid, in reading order."""
+    places = one_axis(places, encoding)
+    cells = math.prod(shape)
+    if isinstance(places, Tensor):
+        if places.is_floating_point():
+            raise TypeError(
+                f"positions have dtype {places.dtype}; they are numbers of cells of the grid {shape}, in "
+                "reading order: give integers"
+            )
+        if not values_are_known(places) or places.numel() == 0:
+            return places
+        first, last = int(places.min()), int(places.max())
+    else:
+        first, last = places.start, max(places.stop - 1, places.start)
+    if first < 0 or last >= cells:
+        raise ValueError(
+            f"position {first if first < 0 else last} lies outside the grid {shape}, whose cells are 0 to "
+            f"{cells - 1} in reading order; give fewer tokens or a larger grid"
+        )
+    return places
+
+
+def rows_of(table: Tensor, places: Places) -> Tensor:
+    """table[places]; unlike indexing it refuses negative numbers, compiled too."""
+    if isinstance(places, Span):
+        return table[places.start : places.stop]
+    return nn.functional.embedding(places.long(), table)

@@ -1,0 +1,87 @@
+"""The tables that every encoding of this door ends in: a cosine and a sine for each position and pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from posenc_lib._arrays import (
+    Array,
+    default_float,
+    is_floating,
+    namespace,
+    narrow,
+    require_same_device,
+    result_dtype,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RotaryTables:
+    """What `rotate` turns by: a cosine and a sine for each position and pair.
+
+    Indexing picks positions: `tables[100:101]` are those of one decoding step, `tables[rows]` with
+    an array of indices those of each row of a batch.
+
+    Args:
+        cos, sin: (..., dim/2) each, of one real dtype, library and device. Where an encoding also
+            scales the pair (an attention factor, xPos), both are multiplied by that scale.
+
+    Raises:
+        TypeError: one of them is no array of real numbers, or their libraries or dtypes differ.
+        ValueError: their shapes or devices differ, or hold no pair.
+
+    Example:
+        >>> tables = rotary_tables(1000, 64)  # once, for the longest text
+        >>> tables.dim, tables.cos.shape
+        (64, (1000, 32))
+        >>> tables[999:].cos.shape  # for the next token alone
+        (1, 32)
+    """
+
+    cos: Array
+    sin: Array
+
+    def __post_init__(self) -> None:
+        namespace(self.cos, self.sin)
+        if self.cos.dtype != self.sin.dtype or not is_floating(self.cos):
+            raise TypeError(f"cos is {self.cos.dtype}, sin {self.sin.dtype}; give one real dtype for both")
+        if self.cos.shape != self.sin.shape or self.cos.ndim == 0 or self.cos.shape[-1] == 0:
+            raise ValueError(
+                f"cos of shape {tuple(self.cos.shape)} and sin of shape {tuple(self.sin.shape)}; give "
+                "(..., dim/2) for both, with one pair or more"
+            )
+        require_same_device(cos=self.cos, sin=self.sin)
+
+    @property
+    def dim(self) -> int:
+        """How many columns of a vector they turn: two per pair."""
+        pairs: int = self.cos.shape[-1]
+        return 2 * pairs
+
+    def __getitem__(self, index: Any) -> RotaryTables:
+        picked = RotaryTables(self.cos[index], self.sin[index])
+        if picked.dim != self.dim:
+            raise IndexError(
+                f"the index {index!r} reaches into the {self.dim // 2} pairs of each position; "
+                f"index the positions alone, which have shape {tuple(self.cos.shape[:-1])}"
+            )
+        return picked
+
+
+def tables_of(theta: Array, like: Array, dtype: Any, scale: Any = 1.0) -> RotaryTables:
+    """Tables of float64 angles in rad, both multiplied by `scale`, cast last."""
+    xp = namespace(theta)
+    dtype = table_dtype(like, dtype)
+    return RotaryTables(
+        narrow(xp.cos(theta) * scale, like, dtype), narrow(xp.sin(theta) * scale, like, dtype)
+    )
+
+
+def table_dtype(like: Array, dtype: Any) -> Any:
+    """The dtype asked for, else the library's default real type, float32 if that has fewer bits."""
+    if dtype is not None:
+        return result_dtype(like, dtype)
+    xp = namespace(like)
+    usual = default_float(xp)
+    return usual if xp.finfo(usual).bits >= 32 else xp.float32

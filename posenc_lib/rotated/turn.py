@@ -1,0 +1,115 @@
+"""The rotation itself, in functions of the array API standard alone, and what it asks of vectors and tables.
+
+Sign: a pair (a, b) at position p turns by +p*w, counterclockwise:
+
+    a' = a cos(p w) - b sin(p w)
+    b' = b cos(p w) + a sin(p w)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc_lib._arrays import Array, is_floating, namespace, require_same_device
+from posenc_lib.rotated.tables import RotaryTables
+
+LAYOUTS = ("interleaved", "half")
+
+
+def turn(xp: Any, x: Array, tables: RotaryTables, layout: str) -> Array:
+    """The rotation itself, in functions of the array API standard alone."""
+    first, second = turned_members(xp, x, tables, layout)
+    if layout == "half":
+        parts = [first, second]
+    else:
+        parts = [xp.reshape(xp.stack([first, second], axis=-1), (*x.shape[:-1], tables.dim))]
+    if tables.dim < x.shape[-1]:
+        parts.append(x[..., tables.dim :])
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=-1)
+
+
+def turned_members(xp: Any, x: Array, tables: RotaryTables, layout: str) -> tuple[Array, Array]:
+    """The first and the second members of all pairs, turned: two arrays of (..., dim/2).
+
+    Each is cast on its own, before they are joined: compilers then fuse all into one vectorised loop.
+    """
+    first_columns, second_columns = columns(tables.dim, layout)
+    first, second = (
+        xp.astype(x[..., place], tables.cos.dtype, copy=False) for place in (first_columns, second_columns)
+    )
+    return (
+        xp.astype(first * tables.cos - second * tables.sin, x.dtype, copy=False),
+        xp.astype(second * tables.cos + first * tables.sin, x.dtype, copy=False),
+    )
+
+
+def columns(dim: int, layout: str) -> tuple[slice, slice]:
+    """Where the first and the second members of the pairs stand."""
+    if layout == "half":
+        return slice(0, dim // 2), slice(dim // 2, dim)
+    return slice(0, dim, 2), slice(1, dim, 2)
+
+
+def require_vectors(x: Any) -> Any:
+    """The array namespace of x; TypeError unless it holds real vectors."""
+    xp = namespace(x)
+    if not is_floating(x):
+        raise TypeError(f"x has dtype {x.dtype}; rotation needs real floating-point vectors")
+    if x.ndim == 0:
+        raise ValueError("x is a single number; give vectors of shape (..., seq, head_dim)")
+    return xp
+
+
+def fitting(x: Any, tables: Any, out: Any) -> RotaryTables:
+    """Check what `rotate` was given; return the tables, in 32 bits at least."""
+    xp = require_vectors(x)
+    if not isinstance(tables, RotaryTables):
+        raise TypeError(
+            f"tables is of type {type(tables).__name__}; give those of rotary_tables(...), or "
+            "RotaryTables(cos, sin) for your own"
+        )
+    cos = tables.cos
+    if (type(cos) is not type(x)) and namespace(cos) is not xp:
+        raise TypeError(
+            f"x is {type(x).__name__}, tables are {type(cos).__name__}: make the tables from positions of "
+            "x's library and device, such as torch.arange(n, device=x.device) for PyTorch"
+        )
+    require_same_device(x=x, tables=cos)
+    if cos.dtype != x.dtype and not xp.finfo(cos.dtype).bits > xp.finfo(x.dtype).bits:
+        raise TypeError(
+            f"tables are {cos.dtype}, x is {x.dtype}: they would spoil its precision; make them with "
+            f"dtype={x.dtype} or a wider one"
+        )
+    if tables.dim > x.shape[-1]:
+        raise ValueError(
+            f"tables turn {tables.dim} columns, x of shape {tuple(x.shape)} has {x.shape[-1]}; make the "
+            "tables with dim=head_dim, or less for partial rotation"
+        )
+    require_broadcast("the tables' positions", cos.shape[:-1], x)
+    if out is not None:
+        _require_out(xp, x, out)
+    if xp.finfo(cos.dtype).bits >= 32:
+        return tables
+    return RotaryTables(xp.astype(cos, xp.float32), xp.astype(tables.sin, xp.float32))
+
+
+def _require_out(xp: Any, x: Array, out: Any) -> None:
+    if namespace(out) is not xp:
+        raise TypeError(f"out is {type(out).__name__}, x {type(x).__name__}; give one of x's library")
+    if out.dtype != x.dtype:
+        raise TypeError(f"out is {out.dtype}, x {x.dtype}; give an out of x's dtype")
+    if out.shape != x.shape:
+        raise ValueError(f"out has shape {tuple(out.shape)}, x {tuple(x.shape)}; give an out of x's shape")
+    require_same_device(x=x, out=out)
+
+
+def require_broadcast(what: str, shape: tuple[int, ...], x: Array) -> None:
+    target = x.shape[:-1]
+    fits = len(shape) <= len(target) and all(
+        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"{what} of shape {tuple(shape)} do not broadcast to {tuple(target)}, the shape of x without "
+            "head_dim; give (seq,), or (batch, 1, seq) where rows of (batch, heads, seq, head_dim) differ"
+        )
