@@ -1,7 +1,7 @@
 """Door 3, biased onto the scores: s + b(query, key)."""
 
 from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
-from posenc_lib.biased.alibi_fused import AlibiColumns, alibi_attention, alibi_columns
+from posenc_lib.biased.alibi_in_torch import AlibiColumns, alibi_attention, alibi_columns
 from posenc_lib.biased.cope import cope_bias
 from posenc_lib.biased.fire import fire_bias, fire_distances
 from posenc_lib.biased.flex import (
