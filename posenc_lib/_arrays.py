@@ -1,15 +1,14 @@
 """The one seam between the maths and the array libraries (NumPy, PyTorch, CuPy, JAX).
 
 Everything else in the library is written against the array API standard. Here stands what the
-standard leaves open: which library an array belongs to, what its default real type is, and
-where float64 arithmetic can be done for it.
+standard leaves open: which library an array belongs to, what its default real type is,
+where float64 arithmetic can be done for it, and whether someone traces it. All that PyTorch keeps private and
+the library asks for nevertheless is asked for here.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -53,14 +52,6 @@ def device_of(array: Array) -> Any:
     return getattr(array, "device", None)
 
 
-def require_same_device(**arrays: Array) -> None:
-    """Raise ValueError where the named arrays stand on different devices."""
-    devices = {name: str(device_of(array)) for name, array in arrays.items()}
-    if len(set(devices.values())) > 1:
-        places = ", ".join(f"{name} on {device}" for name, device in devices.items())
-        raise ValueError(f"arrays stand on different devices: {places}; move them to one device")
-
-
 def is_floating(array: Array) -> bool:
     """Whether the array holds real floating-point numbers, bfloat16 included."""
     return bool(namespace(array).isdtype(array.dtype, "real floating"))
@@ -76,55 +67,6 @@ def default_float(xp: Any) -> Any:
 def default_integer(xp: Any) -> Any:
     """The integer type that the library gives to an array of Python ints."""
     return xp.__array_namespace_info__().default_dtypes()["integral"]
-
-
-def read_numbers(numbers: Any, name: str) -> Array:
-    """Return real numbers of any shape as an array of their own library.
-
-    Python numbers and (nested) lists of them become NumPy arrays.
-
-    Raises:
-        TypeError: for booleans, complex numbers, text and whatever else is not real numbers.
-        ValueError: for NaN, infinity, or lists of unequal length.
-    """
-    if isinstance(numbers, (Real, list, tuple)):
-        try:
-            numbers = np.asarray(numbers)
-        except ValueError as error:
-            raise ValueError(f"{name} are lists of unequal length; give lists that form an array") from error
-    xp = namespace(numbers)
-    if not xp.isdtype(numbers.dtype, ("integral", "real floating")):
-        raise TypeError(
-            f"{name} have dtype {numbers.dtype}; give integers or real numbers "
-            "(a mask of booleans is no list of positions)"
-        )
-    if is_floating(numbers) and values_are_known(numbers) and not bool(xp.all(xp.isfinite(numbers))):
-        raise ValueError(f"{name} hold NaN or infinity; give finite numbers")
-    return numbers
-
-
-def read_positions(positions: Any) -> Array:
-    """Return positions as an array: an int n means 0 .. n-1, an array stays as it is.
-
-    Raises:
-        TypeError: for a lone real number (one position is a 0-d array) and for what is no number.
-        ValueError: for n < 0, NaN or infinity.
-    """
-    if isinstance(positions, bool):
-        raise TypeError("positions is a boolean; give a number of positions n, or an array")
-    if isinstance(positions, Integral):
-        if positions < 0:
-            raise ValueError(
-                f"positions={int(positions)} asks for a negative number of positions; give n >= 0 "
-                "for positions 0 .. n-1, or an array such as np.asarray([-1]) for negative positions"
-            )
-        return np.arange(int(positions))
-    if isinstance(positions, Real):
-        raise TypeError(
-            f"positions={positions!r} is a single real number; give an int n for positions 0 .. n-1, "
-            f"or an array such as np.asarray({positions!r}) for the positions themselves"
-        )
-    return read_numbers(positions, "positions")
 
 
 def result_dtype(array: Array, dtype: Any = None) -> Any:
@@ -185,32 +127,16 @@ def constant(values: np.ndarray, like: Array) -> Array:
     return values if xp is np else xp.asarray(values, device=device_of(like))
 
 
-def require_even_dim(dim: Any, name: str = "dim") -> int:
-    """`dim` as an int; TypeError unless integral, ValueError unless even and at least 2."""
-    if isinstance(dim, bool) or not isinstance(dim, Integral):
-        raise TypeError(f"{name}={dim!r} is no integer; give an even integer such as 64")
-    if dim < 2 or dim % 2:
-        raise ValueError(
-            f"{name}={int(dim)} cannot be split into (sin, cos) pairs; give an even integer, 2 or more"
-        )
-    return int(dim)
+def take_along_last_axis(array: Array, index: Array) -> Array:
+    """array[..., index], one index for each place."""
+    if torch_of(array) is not None:  # take_along_dim would tie an exported graph to one length
+        return array.gather(-1, index)
+    return namespace(array, index).take_along_axis(array, index, axis=-1)
 
 
-def require_positive(value: Any, name: str) -> float:
-    """`value` as a float; TypeError unless a real number, ValueError unless finite and above 0."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} is no real number; give a positive number")
-    number = float(value)
-    if not 0 < number < math.inf:
-        raise ValueError(f"{name}={value!r} is not allowed; give a finite number above 0")
-    return number
-
-
-def require_choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
-    """`value` if it is one of the allowed names; ValueError that lists them otherwise."""
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, allowed))}")
-    return value
+def on_cpu(array: Array) -> bool:
+    """Whether this is an array of NumPy, or a tensor on the CPU."""
+    return isinstance(array, np.ndarray) or (torch_of(array) is not None and array.device.type == "cpu")
 
 
 def torch_of(array: Any) -> Any:
@@ -223,7 +149,7 @@ def values_are_known(array: Array) -> bool:
     """Whether the values can be looked at: not while a compiler or `vmap` traces, nor on "meta"."""
     torch = torch_of(array)
     if torch is not None:
-        if torch.compiler.is_compiling() or array.device.type == "meta":
+        if is_compiling() or array.device.type == "meta":
             return False
         return not torch._C._functorch.is_batchedtensor(array)
     if _library(array) == "jax":
@@ -231,6 +157,56 @@ def values_are_known(array: Array) -> bool:
 
         return not isinstance(array, jax.core.Tracer)
     return True
+
+
+def is_compiling() -> bool:
+    """Whether torch.compile or torch.export traces what runs now."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
+
+
+def is_exporting() -> bool:
+    """Whether torch.export does."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_exporting()
+
+
+def is_watched(tensor: Any) -> bool:
+    """Whether someone follows what is done to a tensor, so that writing into it would fail or mislead."""
+    import torch
+    from torch.autograd import forward_ad
+
+    return (
+        is_compiling()
+        or type(tensor) not in (torch.Tensor, torch.nn.Parameter)
+        or not (tensor.is_cpu or tensor.is_cuda)
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    )
+
+
+def may_keep(device: Any) -> bool:
+    """Whether a tensor made now on this device may be kept for later calls."""
+    import torch
+
+    if is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+        return False  # a tracer would bake it in, or leave its own kind of tensor behind
+    # Memory that is allocated while a graph is captured belongs to the graph.
+    return not (device.type == "cuda" and torch.cuda.is_current_stream_capturing())
+
+
+def writes(*tensors: Any) -> tuple[int, ...] | None:
+    """How often each tensor was written into; None where PyTorch does not count, in inference mode."""
+    if any(tensor.is_inference() for tensor in tensors):
+        return None
+    return tuple(tensor._version for tensor in tensors)
+
+
+def refuse_unless(holds: Any, message: str) -> None:
+    """Raise where a tensor of one boolean is False; while a compiler traces, when the compiled code runs."""
+    import torch
+
+    torch._assert_async(holds, message)
 
 
 def _lacks_float64(array: Array) -> bool:

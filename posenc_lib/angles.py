@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
-    require_choice,
-    require_even_dim,
-    require_positive,
     widen,
 )
 from posenc_lib.scaling.config import read_scaling
@@ -54,9 +52,9 @@ def frequencies(
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5; tensor2tensor,
         `layers/common_attention.py`, `get_timing_signal_1d`.
     """
-    dim = require_even_dim(dim)
-    base = require_positive(base, "base")
-    require_choice(spacing, "spacing", SPACINGS)
+    dim = require.even_dim(dim)
+    base = require.positive(base, "base")
+    require.choice(spacing, "spacing", SPACINGS)
     if scaling is not None:
         base, scaling = read_scaling(scaling, base)
     pairs = dim // 2

@@ -6,9 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from posenc_lib._arrays import Array, device_of, is_floating, namespace, require_same_device
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    device_of,
+    is_floating,
+    namespace,
+)
 
 Rotation = Callable[[Array], Array]
 
@@ -131,7 +135,7 @@ def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array |
     optional = {"bias": bias, "mask": mask}
     given = {"q": q, "k": k, "v": v} | {name: a for name, a in optional.items() if a is not None}
     xp = namespace(*given.values())
-    require_same_device(**given)
+    require.same_device(**given)
 
     for name in ("q", "k", "v"):
         array = given[name]
@@ -143,46 +147,23 @@ def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array |
             )
     if not q.dtype == k.dtype == v.dtype:
         raise TypeError(f"dtypes differ: q {q.dtype}, k {k.dtype}, v {v.dtype}; cast them to one")
-    if q.shape[-1] != k.shape[-1] or q.shape[-1] == 0:
-        raise ValueError(
-            f"q of shape {_shape(q)} and k of shape {_shape(k)} differ in head_dim, the last axis, or it "
-            "is 0; queries and keys need the same head_dim, 1 or more"
-        )
+    require.same_head_dim(q=q, k=k)
     if k.shape[-2] != v.shape[-2] or k.shape[-2] == 0:
         raise ValueError(
             f"k of shape {_shape(k)} and v of shape {_shape(v)} differ in the number of keys, the "
             "second-last axis, or it is 0; give one value per key, and at least one key"
         )
     queries, keys = q.shape[-2], k.shape[-2]
-    if causal and queries > keys:
-        raise ValueError(
-            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last "
-            "key, so there must be at least as many keys as queries"
-        )
-    batch = _broadcast(xp, "q, k and v", *(array.shape[:-2] for array in (q, k, v)))
-    scores = (*batch, queries, keys)
-    for name in ("bias", "mask"):
-        if name in given and _broadcast(xp, f"{name} and the scores", given[name].shape, scores) != scores:
-            raise ValueError(
-                f"{name} of shape {_shape(given[name])} does not broadcast to the scores' shape {scores}, "
-                "(..., queries, keys)"
-            )
-    if mask is not None and mask.dtype != xp.bool:
-        raise TypeError(
-            f"mask has dtype {mask.dtype}; give booleans, True where a query may look at a key "
-            "(numbers to add to the scores are a bias)"
-        )
+    if causal:
+        require.no_more_queries(queries, keys)
+    scores = (*require.common_axes(2, q=q, k=k, v=v), queries, keys)
+    if bias is not None:
+        require.to_scores(bias, "bias", scores)
+    if mask is not None:
+        require.mask(mask, scores)
     if bias is not None and not is_floating(bias):
         raise TypeError(f"bias has dtype {bias.dtype}; give real numbers (booleans are a mask)")
     return xp
-
-
-def _broadcast(xp: Any, what: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(tuple(shape) for shape in shapes))
-    except ValueError:
-        named = " and ".join(str(tuple(shape)) for shape in shapes)
-        raise ValueError(f"the shapes of {what} do not broadcast: {named}") from None
 
 
 def _shape(array: Any) -> Any:

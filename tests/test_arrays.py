@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from posenc_lib import _arrays, attention, shift_matrix, similarity, sinusoidal
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     constant,
     default_float,
@@ -21,12 +22,6 @@ from posenc_lib._arrays import (
     is_floating,
     namespace,
     narrow,
-    read_numbers,
-    read_positions,
-    require_choice,
-    require_even_dim,
-    require_positive,
-    require_same_device,
     result_dtype,
     torch_of,
     values_are_known,
@@ -75,15 +70,15 @@ def test_what_looks_like_an_array_but_is_of_no_library() -> None:
 
 @pytest.mark.parametrize("given", [3, 2.5, np.float32(2.5), [1, 2], ((1.5, 2), (3, 4)), []])
 def test_numbers_and_lists_become_numpy(given: Any) -> None:
-    found = read_numbers(given, "offsets")
+    found = require.numbers(given, "offsets")
     assert isinstance(found, np.ndarray)
     np.testing.assert_array_equal(found, np.asarray(given))
 
 
 @pytest.mark.parametrize("array", [np.arange(3), torch.arange(3), SUBCLASS, array_api_strict.arange(3)])
 def test_arrays_stay_what_they_are(array: Any) -> None:
-    assert read_numbers(array, "offsets") is array
-    assert read_positions(array) is array
+    assert require.numbers(array, "offsets") is array
+    assert require.positions(array) is array
 
 
 @pytest.mark.parametrize(
@@ -103,12 +98,12 @@ def test_arrays_stay_what_they_are(array: Any) -> None:
 )
 def test_what_are_no_numbers(given: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        read_numbers(given, "offsets")
+        require.numbers(given, "offsets")
 
 
 @pytest.mark.parametrize("count", [0, 3, np.int32(3), np.uint8(3)])
 def test_an_int_is_a_number_of_positions(count: Any) -> None:
-    np.testing.assert_array_equal(read_positions(count), np.arange(int(count)))
+    np.testing.assert_array_equal(require.positions(count), np.arange(int(count)))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +117,7 @@ def test_an_int_is_a_number_of_positions(count: Any) -> None:
 )
 def test_what_is_no_number_of_positions(given: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        read_positions(given)
+        require.positions(given)
 
 
 def test_the_dtype_of_a_result() -> None:
@@ -178,10 +173,10 @@ def test_whether_values_can_be_looked_at() -> None:
 
 
 def test_devices() -> None:
-    require_same_device(a=torch.ones(1), b=torch.ones(2))
-    require_same_device(a=np.ones(1), b=np.ones(2))
+    require.same_device(a=torch.ones(1), b=torch.ones(2))
+    require.same_device(a=np.ones(1), b=np.ones(2))
     with pytest.raises(ValueError, match="a on cpu, b on meta; move them to one device"):
-        require_same_device(a=torch.ones(1), b=torch.ones(2, device="meta"))
+        require.same_device(a=torch.ones(1), b=torch.ones(2, device="meta"))
     assert constant(np.ones(2), torch.ones(1, device="meta")).device.type == "meta"
     assert str(device_of(np.ones(1))) == "cpu"
 
@@ -198,8 +193,8 @@ def test_only_tensors_belong_to_torch() -> None:
 
 @pytest.mark.parametrize("dim", [2, 64, np.int64(8)])
 def test_even_widths(dim: Any) -> None:
-    assert require_even_dim(dim) == dim
-    assert type(require_even_dim(dim)) is int
+    assert require.even_dim(dim) == dim
+    assert type(require.even_dim(dim)) is int
 
 
 @pytest.mark.parametrize(
@@ -215,24 +210,24 @@ def test_even_widths(dim: Any) -> None:
 )
 def test_widths_that_are_refused(dim: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=rf"head_dim='?{dim}'? .*give an even integer"):
-        require_even_dim(dim, "head_dim")
+        require.even_dim(dim, "head_dim")
 
 
 def test_positive_numbers() -> None:
-    assert require_positive(np.float32(0.5), "scale") == 0.5
-    assert require_positive(Fraction(1, 2), "scale") == 0.5
+    assert require.positive(np.float32(0.5), "scale") == 0.5
+    assert require.positive(Fraction(1, 2), "scale") == 0.5
     for given in (0, -1, float("inf"), float("nan")):
         with pytest.raises(ValueError, match=r"scale=.* is not allowed; give a finite number above 0"):
-            require_positive(given, "scale")
+            require.positive(given, "scale")
     for given in ("1", None, 1j, True):
         with pytest.raises(TypeError, match=r"scale=.* is no real number; give a positive number"):
-            require_positive(given, "scale")
+            require.positive(given, "scale")
 
 
 @pytest.mark.parametrize("given", ["c", None, ["a"], np.asarray(["a", "b"]), "A"])
 def test_names_that_are_unknown(given: Any) -> None:
     with pytest.raises(ValueError, match=r"order=.* is unknown; choose one of 'a', 'b'"):
-        require_choice(given, "order", ("a", "b"))
+        require.choice(given, "order", ("a", "b"))
 
 
 # ---- a device without float64

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, device_of, namespace, narrow, torch_of, values_are_known, widen
+from posenc_lib._arrays import Array, device_of, namespace, narrow, on_cpu, torch_of, values_are_known, widen
 from posenc_lib.angles import angles
 
 _WORTH_IT = 2**16
@@ -28,7 +28,7 @@ def evenly_spaced(positions: Array, dim: int) -> tuple[float, float] | None:
     if not namespace(positions).isdtype(positions.dtype, "integral"):
         return None
     whole = widen(positions)
-    if not _on_cpu(whole):
+    if not on_cpu(whole):
         return None
     xp = namespace(whole)
     first, step = float(whole[0]), float(whole[1] - whole[0])
@@ -77,8 +77,3 @@ def shifted_table(
         part = table[a * rows : (a + 1) * rows]
         part[:] = numbers[: part.shape[0]]
     return narrow(xp.reshape(table, (count, 2 * pairs)), like, dtype)
-
-
-def _on_cpu(array: Array) -> bool:
-    """Whether this is an array of NumPy, or a tensor on the CPU."""
-    return isinstance(array, np.ndarray) or (torch_of(array) is not None and array.device.type == "cpu")

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     namespace,
     narrow,
-    read_numbers,
-    require_choice,
-    require_positive,
-    require_same_device,
     result_dtype,
     widen,
 )
@@ -58,9 +55,9 @@ def fourier_features(coordinates: Array, matrix: Array, *, layout: str = "split"
     Source: Tancik et al. 2020, "Fourier Features Let Networks Learn High Frequency Functions in Low
         Dimensional Domains", sections 4 and 6.
     """
-    require_choice(layout, "layout", LAYOUTS)
-    coordinates = read_numbers(coordinates, "coordinates")
-    matrix = read_numbers(matrix, "matrix entries")
+    require.choice(layout, "layout", LAYOUTS)
+    coordinates = require.numbers(coordinates, "coordinates")
+    matrix = require.numbers(matrix, "matrix entries")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"matrix has shape {tuple(matrix.shape)}; give (features, axes), neither of them 0")
     if coordinates.ndim == 0 or coordinates.shape[-1] != matrix.shape[1]:
@@ -73,7 +70,7 @@ def fourier_features(coordinates: Array, matrix: Array, *, layout: str = "split"
     if isinstance(matrix, np.ndarray):
         directions = constant(matrix.astype(np.float64), wide)
     else:
-        require_same_device(coordinates=coordinates, matrix=matrix)
+        require.same_device(coordinates=coordinates, matrix=matrix)
         directions = widen(matrix)
     xp = namespace(wide, directions)
     turns = xp.matmul(wide, xp.matrix_transpose(directions))
@@ -108,8 +105,8 @@ def gaussian_frequencies(
 
     Source: Tancik et al. 2020, section 6, the Gaussian mapping; its kernel is the transform of section 4.
     """
-    shape = (_require_count(features, "features"), _require_count(axes, "axes"))
-    scale = require_positive(scale, "scale")
+    shape = (require.count(features, "features"), require.count(axes, "axes"))
+    scale = require.positive(scale, "scale")
     return _read_generator(seed).normal(scale=scale, size=shape)
 
 
@@ -138,7 +135,7 @@ def power_of_two_frequencies(bands: int, axes: int) -> np.ndarray:
     Source: Mildenhall et al. 2020, "NeRF: Representing Scenes as Neural Radiance Fields for View
         Synthesis", equation 4.
     """
-    bands, axes = _require_count(bands, "bands"), _require_count(axes, "axes")
+    bands, axes = require.count(bands, "bands"), require.count(axes, "axes")
     return np.kron(np.eye(axes), 2.0 ** np.arange(-1, bands - 1)[:, None])
 
 
@@ -150,11 +147,3 @@ def _read_generator(seed: Any) -> np.random.Generator:
     if seed < 0:
         raise ValueError(f"seed={int(seed)} is negative; give 0 or more")
     return np.random.default_rng(int(seed))
-
-
-def _require_count(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r} is no integer; give a number, 1 or more")
-    if value < 1:
-        raise ValueError(f"{name}={int(value)} is below 1; give 1 or more")
-    return int(value)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     namespace,
-    read_positions,
-    require_choice,
-    require_even_dim,
-    require_same_device,
     result_dtype,
 )
 from posenc_lib.added.sinusoidal import LAYOUTS as LAYOUTS_OF_ONE_AXIS
@@ -84,11 +81,11 @@ def grid_sinusoidal(
     """
     coordinates = _read_shape(shape)
     letters = "zyx"[-len(coordinates) :]
-    axes = require_choice(AXES[len(letters)][0] if axes is None else axes, "axes", AXES[len(letters)])
-    require_choice(layout, "layout", LAYOUTS)
+    axes = require.choice(AXES[len(letters)][0] if axes is None else axes, "axes", AXES[len(letters)])
+    require.choice(layout, "layout", LAYOUTS)
     widths = _read_widths(dim, axes)
     xp = namespace(*coordinates)
-    require_same_device(**dict(zip(letters, coordinates, strict=True)))
+    require.same_device(**dict(zip(letters, coordinates, strict=True)))
     dtype = xp.result_type(*(result_dtype(along, dtype) for along in coordinates))
 
     sizes = tuple(along.shape[0] for along in coordinates)
@@ -121,7 +118,7 @@ def _read_shape(shape: Any) -> list[Array]:
             "positions or a 1-d array of coordinates (for one axis: sinusoidal)"
         )
     arrays = [axis for axis in shape if not isinstance(axis, Integral)]
-    coordinates = [read_positions(axis) for axis in shape]
+    coordinates = [require.positions(axis) for axis in shape]
     if arrays:
         coordinates = [
             constant(along, arrays[0]) if isinstance(axis, Integral) else along
@@ -144,8 +141,8 @@ def _read_widths(dim: Any, axes: str) -> tuple[int, ...]:
                 f"dim={dim!r} gives {len(dim)} widths to {len(axes)} axes; give one even width for each of "
                 f"{axes!r}"
             )
-        return tuple(require_even_dim(width, f"dim[{i}]") for i, width in enumerate(dim))
-    width = require_even_dim(dim)
+        return tuple(require.even_dim(width, f"dim[{i}]") for i, width in enumerate(dim))
+    width = require.even_dim(dim)
     if width % (2 * len(axes)):
         raise ValueError(
             f"dim={width} cannot be shared evenly by {len(axes)} axes in (sin, cos) pairs; give a multiple "

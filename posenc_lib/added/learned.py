@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
@@ -12,10 +13,6 @@ from posenc_lib._arrays import (
     is_floating,
     namespace,
     narrow,
-    read_positions,
-    require_choice,
-    require_even_dim,
-    require_same_device,
     values_are_known,
     widen,
 )
@@ -77,7 +74,7 @@ def learned(
         al. 2019 (BERT); Radford et al. 2019 (GPT-2).
     """
     xp = _require_table(table)
-    require_choice(beyond, "beyond", BEYOND)
+    require.choice(beyond, "beyond", BEYOND)
     length = _read_length(length, beyond, positions, table.shape[0])
     positions = _read_rows(positions, table, beyond)
     _require_inside(positions, length if beyond in ("raise", "interpolate") else None, beyond)
@@ -136,7 +133,7 @@ def hybrid(
         former reports as nearly equal when used alone (its table 3, row E).
     """
     xp = _require_table(table)
-    dim = require_even_dim(table.shape[1], "the table's dim")
+    dim = require.even_dim(table.shape[1], "the table's dim")
     rows = learned(table, positions, beyond=beyond, length=length)
     wide = xp.result_type(table.dtype, xp.float32)
     positions = _read_rows(positions, table, beyond)
@@ -176,10 +173,10 @@ def _read_length(length: Any, beyond: str, positions: Any, rows: int) -> int:
 def _read_rows(positions: Any, table: Array, beyond: str) -> Array:
     """Positions as an array of the table's library and device."""
     if isinstance(positions, Integral):
-        positions = constant(read_positions(positions), table)
-    positions = read_positions(positions)
+        positions = constant(require.positions(positions), table)
+    positions = require.positions(positions)
     xp = namespace(table, positions)
-    require_same_device(table=table, positions=positions)
+    require.same_device(table=table, positions=positions)
     if beyond != "interpolate" and not xp.isdtype(positions.dtype, "integral"):
         raise TypeError(
             f"positions have dtype {positions.dtype}, and a table has rows for whole positions alone; "

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     namespace,
     narrow,
-    read_numbers,
-    read_positions,
-    require_choice,
-    require_even_dim,
-    require_positive,
     result_dtype,
 )
 from posenc_lib.added.by_shifts import evenly_spaced, shifted_table
@@ -91,9 +87,9 @@ def sinusoidal(
 
     Source: Vaswani et al. 2017, section 3.5.
     """
-    require_choice(layout, "layout", LAYOUTS)
+    require.choice(layout, "layout", LAYOUTS)
     rates, missing = _read_width(dim, base, spacing, odd)
-    positions = read_positions(positions)
+    positions = require.positions(positions)
     dtype = result_dtype(positions, dtype)
     spaced = None if missing else evenly_spaced(positions, dim)
     if spaced is not None:
@@ -143,9 +139,9 @@ def shift_matrix(
 
     Source: Vaswani et al. 2017, section 3.5 (stated there without proof).
     """
-    require_choice(layout, "layout", LAYOUTS)
-    dim = require_even_dim(dim)
-    offset = read_numbers(offset, "offset")
+    require.choice(layout, "layout", LAYOUTS)
+    dim = require.even_dim(dim)
+    offset = require.numbers(offset, "offset")
     theta = angles(offset, frequencies(dim, base=base, spacing=spacing))
     xp = namespace(theta)
     cosines = join_pairs(xp, xp.cos(theta), xp.cos(theta), layout)
@@ -180,7 +176,7 @@ def similarity(offsets: float | Array, dim: int, *, base: float = 10000.0, spaci
     Source: Vaswani et al. 2017, section 3.5: it follows from the shift being a rotation.
     """
     rates = frequencies(dim, base=base, spacing=spacing)
-    offsets = read_numbers(offsets, "offsets")
+    offsets = require.numbers(offsets, "offsets")
     theta = angles(offsets, rates)
     xp = namespace(theta)
     return narrow(xp.sum(xp.cos(theta), axis=-1), offsets, result_dtype(offsets))
@@ -207,7 +203,7 @@ def columns(dim: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
 def _read_width(dim: Any, base: float, spacing: str, odd: str | None) -> tuple[np.ndarray, str | None]:
     """The frequencies for this width, and what an odd one lacks: None, "cosine" or "column"."""
     if odd is not None:
-        require_choice(odd, "odd", ODD)
+        require.choice(odd, "odd", ODD)
     width = 0 if isinstance(dim, bool) or not isinstance(dim, Integral) else int(dim)
     if width < 1 or width % 2 == 0:
         return frequencies(dim, base=base, spacing=spacing), None
@@ -221,12 +217,12 @@ def _read_width(dim: Any, base: float, spacing: str, odd: str | None) -> tuple[n
         if width == 1:
             raise ValueError("dim=1 with odd='pad' leaves no (sin, cos) pair at all; give 2 or more")
         return frequencies(width - 1, base=base, spacing=spacing), "column"
-    if require_choice(spacing, "spacing", SPACINGS) != "paper":
+    if require.choice(spacing, "spacing", SPACINGS) != "paper":
         raise ValueError(
             f"odd='truncate' is the paper's formula as it stands and has no meaning with "
             f"spacing={spacing!r}; give odd='pad', as tensor2tensor does"
         )
-    rates: np.ndarray = require_positive(base, "base") ** (-np.arange(0.0, width, 2.0) / width)
+    rates: np.ndarray = require.positive(base, "base") ** (-np.arange(0.0, width, 2.0) / width)
     return rates, "cosine"
 
 

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, namespace, narrow, require_positive, widen
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    namespace,
+    narrow,
+    widen,
+)
 from posenc_lib.biased.relative import (
     offsets,
     per_head,
     read_pair,
-    read_per_head,
     real_dtype,
-    require_count,
-    require_flag,
 )
 
 
@@ -49,8 +52,8 @@ def alibi_slopes(heads: int, *, max_bias: float = 8.0) -> np.ndarray:
     Source: Press et al. 2022, "Train Short, Test Long", section 3; other numbers of heads as in their
     code, fairseq/models/transformer.py of ofirpress/attention_with_linear_biases.
     """
-    heads = require_count(heads, "heads")
-    max_bias = require_positive(max_bias, "max_bias")
+    heads = require.count(heads, "heads")
+    max_bias = require.positive(max_bias, "max_bias")
     power = 2 ** (heads.bit_length() - 1)
     slopes = _geometric(power, max_bias)
     between = _geometric(2 * power, max_bias)[0::2]
@@ -110,8 +113,8 @@ def alibi_bias(
     Source: Press et al. 2022, section 3. The symmetric and the asymmetric form: Press in issue 5 of
     ofirpress/attention_with_linear_biases.
     """
-    heads = require_count(heads, "heads")
-    before, after = read_slopes(heads, require_flag(causal, "causal"), slopes, slopes_after)
+    heads = require.count(heads, "heads")
+    before, after = read_slopes(heads, require.flag(causal, "causal"), slopes, slopes_after)
     placed = read_pair(queries, keys, _foreign(slopes, slopes_after))
     dtype = real_dtype(dtype, *placed, *_given(slopes, slopes_after))
     relative = widen(offsets(*placed))[..., None, :, :]
@@ -125,13 +128,13 @@ def read_slopes(
     heads: int, causal: bool, slopes: Array | None, slopes_after: Array | None
 ) -> tuple[Array, Array | None]:
     """The slopes of keys before the query and of those after it; None where one line serves both."""
-    before = alibi_slopes(heads) if slopes is None else read_per_head(slopes, heads, "slopes")
+    before = alibi_slopes(heads) if slopes is None else require.per_head(slopes, heads, "slopes")
     if slopes_after is not None:
         if causal:
             raise ValueError(
                 "slopes_after is for keys after the query, which causal=True leaves out; give causal=False"
             )
-        return before, read_per_head(slopes_after, heads, "slopes_after")
+        return before, require.per_head(slopes_after, heads, "slopes_after")
     return before, None if causal else before
 
 

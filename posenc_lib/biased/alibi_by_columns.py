@@ -14,7 +14,13 @@ from typing import Any
 
 import torch
 
-from posenc_lib._arrays import Array, require_same_device, torch_of, values_are_known, widen
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    torch_of,
+    values_are_known,
+    widen,
+)
 from posenc_lib.biased.alibi import read_slopes
 
 
@@ -95,7 +101,7 @@ def as_tensor(slopes: Array | None, q: torch.Tensor) -> torch.Tensor:
     if torch_of(read) is None:
         read = torch.as_tensor(read, dtype=torch.float64, device=widen(q.new_empty(0)).device)
     else:
-        require_same_device(slopes=read, q=q)
+        require.same_device(slopes=read, q=q)
     wide: torch.Tensor = widen(read)
     if q.dtype == torch.float16 and values_are_known(wide):
         limit = 500 * _power_of_four(q.shape[-1])
@@ -110,12 +116,8 @@ def as_tensor(slopes: Array | None, q: torch.Tensor) -> torch.Tensor:
 def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
     given = {"q": q, "k": k, "v": v, "mask": mask}
     given = {name: tensor for name, tensor in given.items() if tensor is not None}
+    require.tensors(" (for other libraries, use attention with bias=alibi_bias(...))", **given)
     for name, tensor in given.items():
-        if torch_of(tensor) is None:
-            raise TypeError(
-                f"{name} is a {type(tensor).__name__}; give a torch tensor (for other libraries, "
-                "use attention with bias=alibi_bias(...))"
-            )
         if name != "mask" and _name(tensor.dtype) not in _BITS:
             raise TypeError(f"{name} has dtype {tensor.dtype}; give one of {', '.join(_BITS)}")
         if name != "mask" and tensor.ndim < 3:
@@ -123,47 +125,29 @@ def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
                 f"{name} has shape {tuple(tensor.shape)}; give (..., heads, positions, width), at least "
                 "three axes"
             )
-    require_same_device(**given)
+    require.same_device(**given)
     vectors = [tensor for name, tensor in given.items() if name != "mask"]
     if len({tensor.dtype for tensor in vectors}) > 1:
         raise TypeError(f"dtypes differ: {', '.join(str(t.dtype) for t in vectors)}; cast them to one")
-    if q.shape[-1] != k.shape[-1] or q.shape[-1] == 0:
-        raise ValueError(f"q and k need the same head_dim, 1 or more; got {_shapes(given)}")
+    require.same_head_dim(q=q, k=k)
     if k.shape[-2] == 0 or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
         raise ValueError(
-            f"k needs at least one key, and as many heads as q or a divisor of that; got {_shapes(given)}"
+            "k needs at least one key, and as many heads as q or a divisor of that; got "
+            f"{require.shapes(**given)}"
         )
     if v is not None and v.shape[:-1] != k.shape[:-1]:
-        raise ValueError(f"v needs one value for each key, in the same heads; got {_shapes(given)}")
+        raise ValueError(f"v needs one value for each key, in the same heads; got {require.shapes(**given)}")
     if q.shape[:-3] != k.shape[:-3]:
-        raise ValueError(f"q and k need the same axes before the heads; got {_shapes(given)}")
+        raise ValueError(f"q and k need the same axes before the heads; got {require.shapes(**given)}")
     if q.dtype == torch.float16 and k.shape[-2] > _MOST_KEYS_IN_FLOAT16:
         raise ValueError(
             f"{k.shape[-2]} keys are beyond the range of float16 columns; use bfloat16 or float32, or "
             f"{_MOST_KEYS_IN_FLOAT16} keys at most"
         )
     if mask is not None:
-        _require_mask(mask, (*q.shape[:-1], k.shape[-2]))
-    if causal and q.shape[-2] > k.shape[-2]:
-        raise ValueError(
-            f"causal attention of {q.shape[-2]} queries on {k.shape[-2]} keys: the last query stands at the "
-            "last key, so there must be at least as many keys as queries"
-        )
-
-
-def _shapes(given: dict[str, torch.Tensor]) -> str:
-    return ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in given.items())
-
-
-def _require_mask(mask: torch.Tensor, scores: tuple[int, ...]) -> None:
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask has dtype {mask.dtype}; give booleans, True where a query may look at a key")
-    shape = tuple(mask.shape)
-    fits = len(shape) <= len(scores) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(scores), strict=False)
-    )
-    if not fits:
-        raise ValueError(f"mask of shape {shape} does not broadcast to the scores' shape {scores}")
+        require.mask(mask, (*q.shape[:-1], k.shape[-2]))
+    if causal:
+        require.no_more_queries(q.shape[-2], k.shape[-2])
 
 
 def _name(dtype: torch.dtype) -> str:

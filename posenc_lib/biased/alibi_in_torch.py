@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import Array
-from posenc_lib.biased.relative import require_flag
 
 if TYPE_CHECKING:
     import torch
@@ -77,7 +77,7 @@ def alibi_attention(
     """
     from posenc_lib.biased import alibi_fused
 
-    return alibi_fused.attend(q, k, v, slopes, require_flag(causal, "causal"), mask)
+    return alibi_fused.attend(q, k, v, slopes, require.flag(causal, "causal"), mask)
 
 
 def alibi_columns(q: torch.Tensor, k: torch.Tensor, slopes: Array | None = None) -> AlibiColumns:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from posenc_lib._arrays import Array, device_of, namespace, require_same_device
-from posenc_lib.biased.relative import default_scale, read_real, require_flag
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    device_of,
+    namespace,
+)
+from posenc_lib.biased.relative import (
+    default_scale,
+)
 from posenc_lib.biased.shaw import pick
 
 
@@ -65,7 +70,7 @@ def cope_bias(
     Source: Golovneva et al. 2024, "Contextual Position Encoding: Learning to Count What's Important",
     equations 3 to 5.
     """
-    xp = _require_fit(q, k, table, mask, require_flag(causal, "causal"))
+    xp = _require_fit(q, k, table, mask, require.flag(causal, "causal"))
     head_dim = q.shape[-1]
     wide = xp.result_type(q.dtype, xp.float32)
     logits = xp.astype(xp.matmul(q, xp.matrix_transpose(k)), wide) * default_scale(gate_scale, head_dim)
@@ -101,46 +106,20 @@ def _allowed(xp: Any, gates: Array, mask: Array | None, causal: bool) -> Array |
 def _require_fit(q: Array, k: Array, table: Array, mask: Array | None, causal: bool) -> Any:
     given = {"q": q, "k": k, "table": table}
     for name, array in given.items():
-        read_real(
+        require.real_array(
             array, name, f"(..., {'positions' if name == 'table' else 'tokens'}, head_dim)", 2, more=True
         )
     if mask is not None:
         given["mask"] = mask
     xp = namespace(*given.values())
-    require_same_device(**given)
-    if not q.shape[-1] == k.shape[-1] == table.shape[-1]:
-        raise ValueError(
-            f"q of shape {tuple(q.shape)}, k of shape {tuple(k.shape)} and table of shape "
-            f"{tuple(table.shape)} differ in head_dim, the last axis"
-        )
+    require.same_device(**given)
+    require.same_head_dim(q=q, k=k, table=table)
     if table.shape[-2] < 1:
         raise ValueError(f"table has shape {tuple(table.shape)}; give at least one row, for count 0")
     queries, keys = q.shape[-2], k.shape[-2]
-    if causal and queries > keys:
-        raise ValueError(
-            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last key, so"
-            " there must be at least as many keys as queries"
-        )
-    if mask is not None and mask.dtype != xp.bool:
-        raise TypeError(f"mask has dtype {mask.dtype}; give booleans, True where a query may look at a key")
-    _require_broadcast(q, k, table, mask)
+    if causal:
+        require.no_more_queries(queries, keys)
+    batch = require.common_axes(2, q=q, k=k, table=table)
+    if mask is not None:
+        require.mask(mask, (*batch, queries, keys))
     return xp
-
-
-def _require_broadcast(q: Array, k: Array, table: Array, mask: Array | None) -> None:
-    queries, keys = q.shape[-2], k.shape[-2]
-    try:
-        batch = np.broadcast_shapes(*(tuple(array.shape[:-2]) for array in (q, k, table)))
-    except ValueError:
-        batch = None
-    if batch is None or (mask is not None and not _spreads(tuple(mask.shape), (*batch, queries, keys))):
-        named = {"q": q, "k": k, "table": table, "mask": mask}
-        shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in named.items() if a is not None)
-        raise ValueError(f"the shapes do not broadcast to (..., queries, keys): {shapes}")
-
-
-def _spreads(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether an array of this shape broadcasts to the other; the sizes may be an exporter's symbols."""
-    return len(shape) <= len(to) and all(
-        one in (1, other) for one, other in zip(reversed(shape), reversed(to), strict=False)
-    )

@@ -6,8 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, constant, namespace, narrow, require_same_device, widen
-from posenc_lib.biased.relative import offsets, read_pair, read_positive, read_real, real_dtype
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    namespace,
+    narrow,
+    widen,
+)
+from posenc_lib.biased.relative import (
+    offsets,
+    read_pair,
+    real_dtype,
+)
 
 FireWeights = tuple[Array, Array, Array, Array]
 
@@ -50,11 +61,11 @@ def fire_distances(
     Source: Li et al. 2024, "Functional Interpolation for Relative Positions improves Long Context
     Transformers", section 3: the transform and the threshold.
     """
-    c, threshold = read_positive(c, "c"), read_positive(threshold, "threshold")
+    c, threshold = require.positive_scalar(c, "c"), require.positive_scalar(threshold, "threshold")
     placed = read_pair(queries, keys, like)
     anchors = placed if like is None else (like, *placed)
     namespace(*anchors)
-    require_same_device(**{f"argument {i}": array for i, array in enumerate(anchors)})
+    require.same_device(**{f"argument {i}": array for i, array in enumerate(anchors)})
     dtype = real_dtype(dtype, *anchors)
     relative = widen(offsets(*placed))
     xp = namespace(relative)
@@ -114,12 +125,12 @@ def read_fire_weights(weights: Any) -> FireWeights:
             f"weights is {type(weights).__name__}; give the four arrays (w1, b1, w2, b2) of the network"
         )
     w1, b1, w2, b2 = weights
-    read_real(w1, "w1", "(hidden, 1)", 2)
-    read_real(b1, "b1", "(hidden,)", 1)
-    read_real(w2, "w2", "(heads, hidden)", 2)
-    read_real(b2, "b2", "(heads,)", 1)
+    require.real_array(w1, "w1", "(hidden, 1)", 2)
+    require.real_array(b1, "b1", "(hidden,)", 1)
+    require.real_array(w2, "w2", "(heads, hidden)", 2)
+    require.real_array(b2, "b2", "(heads,)", 1)
     namespace(w1, b1, w2, b2)
-    require_same_device(w1=w1, b1=b1, w2=w2, b2=b2)
+    require.same_device(w1=w1, b1=b1, w2=w2, b2=b2)
     hidden, heads = w1.shape[0], w2.shape[0]
     if w1.shape[1] != 1 or b1.shape[0] != hidden or w2.shape[1] != hidden or b2.shape[0] != heads:
         shapes = ", ".join(str(tuple(array.shape)) for array in (w1, b1, w2, b2))
@@ -137,5 +148,5 @@ def _beside(value: Any, relative: Array) -> Any:
         value = constant(value, relative)
     value = widen(value)
     namespace(value, relative)
-    require_same_device(**{"c and threshold": value, "positions": relative})
+    require.same_device(**{"c and threshold": value, "positions": relative})
     return value

@@ -22,7 +22,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from posenc_lib._arrays import Array, is_floating, require_same_device, torch_of
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    torch_of,
+)
 from posenc_lib.biased.alibi import read_slopes
 from posenc_lib.biased.fire import FireWeights, read_fire_weights
 from posenc_lib.biased.kerple import read_kerple
@@ -30,11 +34,6 @@ from posenc_lib.biased.relative import (
     default_scale,
     is_count,
     read_pair,
-    read_positive,
-    read_real,
-    require_count,
-    require_flag,
-    require_length,
 )
 from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
@@ -69,8 +68,8 @@ def alibi_score_mod(
         >>> mod(torch.tensor(0.0), 0, 0, torch.tensor(9), torch.tensor(5))  # head 0, 4 apart: -4 / 2
         tensor(-2.)
     """
-    heads = require_count(heads, "heads")
-    before, after = read_slopes(heads, require_flag(causal, "causal"), slopes, slopes_after)
+    heads = require.count(heads, "heads")
+    before, after = read_slopes(heads, require.flag(causal, "causal"), slopes, slopes_after)
     tensors = [given for given in (slopes, slopes_after, queries, keys) if torch_of(given) is not None]
     like: Any = tensors[0] if tensors else _tensor(0.0, device)
     before = _tensor(before, like.device)
@@ -108,8 +107,8 @@ def t5_score_mod(
     import torch
 
     _require_tensors(table=table)
-    read_real(table, "table", "(buckets, heads)", 2)
-    furthest = require_count(max_distance, "max_distance")
+    require.real_array(table, "table", "(buckets, heads)", 2)
+    furthest = require.count(max_distance, "max_distance")
     relative = torch.arange(-furthest, furthest + 1, device=table.device)
     by_distance = table[
         t5_buckets(relative, buckets=table.shape[0], max_distance=max_distance, bidirectional=bidirectional)
@@ -143,7 +142,7 @@ def shaw_score_mod(
         tensor(1.)
     """
     _require_tensors(q=q, table=table)
-    read_real(q, "q", "(batch, heads, queries, head_dim)", 4)
+    require.real_array(q, "q", "(batch, heads, queries, head_dim)", 4)
     read_table(q, "q", table)
     products = (q @ table.mT) * default_scale(scale, q.shape[-1])
     reach = table.shape[-2] // 2
@@ -182,8 +181,8 @@ def transformer_xl_score_mod(
 
     _require_tensors(q=q, k=k, relative_keys=relative_keys, u=u, v=v)
     require_transformer_xl(q, k, relative_keys, u, v)
-    read_real(q, "q", "(batch, heads, queries, head_dim)", 4)
-    read_real(k, "k", "(batch, heads, keys, head_dim)", 4)
+    require.real_array(q, "q", "(batch, heads, queries, head_dim)", 4)
+    require.real_array(k, "k", "(batch, heads, keys, head_dim)", 4)
     factor = default_scale(scale, q.shape[-1])
     by_distance = ((q + v[:, None]) @ relative_keys.mT) * factor
     of_the_key = (u[:, None] @ k.mT)[..., 0, :] * factor
@@ -244,7 +243,8 @@ def fire_score_mod(
 
     w1, b1, w2, b2 = read_fire_weights(weights)
     _require_tensors(w1=w1, b1=b1, w2=w2, b2=b2)
-    c, threshold = (_tensor(read_positive(x, n), w1.device) for x, n in ((c, "c"), (threshold, "threshold")))
+    c = _tensor(require.positive_scalar(c, "c"), w1.device)
+    threshold = _tensor(require.positive_scalar(threshold, "threshold"), w1.device)
     place_q, place_k = _places(queries, keys, w1)
 
     def score_mod(score: Any, batch: Any, head: Any, q_idx: Any, kv_idx: Any) -> Any:
@@ -285,7 +285,7 @@ def sandwich_score_mod(
         raise TypeError(
             "queries and keys must be numbers of positions here; for positions of your own use sandwich_bias"
         )
-    ratio = _tensor(compression(require_count(heads, "heads")), device)
+    ratio = _tensor(compression(require.count(heads, "heads")), device)
     read_pair(queries, keys)
     relative = torch.arange(-(keys - 1), queries, dtype=torch.float64)
     rates = torch.as_tensor(sandwich_rates(dim, base, first_pair))
@@ -311,12 +311,13 @@ def _places(
     """Functions that give the position of the query and of the key with an index."""
     placed = read_pair(queries, keys, like)
     _require_tensors(queries=placed[0], keys=placed[1])
-    require_same_device(positions=placed[0], others=like)
+    require.same_device(positions=placed[0], others=like)
     for positions, length, name in zip(placed, lengths, ("queries", "keys"), strict=True):
         if length is not None:
-            require_length(positions, length, name, "q")
-    if whole and (is_floating(placed[0]) or is_floating(placed[1])):
-        raise TypeError("positions are real numbers; the table is for whole distances: give integers")
+            require.one_each(positions, length, name, "q")
+    if whole:
+        for positions in placed:
+            require.whole(positions)
     if is_count(queries) and is_count(keys):
         ahead = keys - queries
         return lambda batch, index: index + ahead, lambda batch, index: index
@@ -342,6 +343,4 @@ def _tensor(value: Any, device: Any) -> torch.Tensor:
 
 
 def _require_tensors(**given: Any) -> None:
-    for name, value in given.items():
-        if torch_of(value) is None:
-            raise TypeError(f"{name} is a {type(value).__name__}; FlexAttention needs torch tensors")
+    require.tensors(", which FlexAttention needs", **given)

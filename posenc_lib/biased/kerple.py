@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array, namespace, narrow, require_choice, widen
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    namespace,
+    narrow,
+    widen,
+)
 from posenc_lib.biased.relative import (
     offsets,
     per_head,
     read_pair,
-    read_per_head,
     real_dtype,
-    require_all,
 )
 
 KINDS = ("log", "power")
@@ -71,11 +75,11 @@ def kerple_bias(
 
 def read_kerple(r1: Array, r2: Array, kind: str) -> tuple[Array, Array]:
     """The two parameters, in range."""
-    require_choice(kind, "kind", KINDS)
-    r1 = read_per_head(r1, None, "r1")
-    r2 = read_per_head(r2, r1.shape[0], "r2")
-    require_all(r1 > 0, r1, "r1 must be above 0")
-    require_all(r2 > 0, r2, "r2 must be above 0")
+    require.choice(kind, "kind", KINDS)
+    r1 = require.per_head(r1, None, "r1")
+    r2 = require.per_head(r2, r1.shape[0], "r2")
+    require.all_hold(r1 > 0, r1, "r1 must be above 0")
+    require.all_hold(r2 > 0, r2, "r2 must be above 0")
     if kind == "power":
-        require_all(r2 <= 2, r2, "r2 must be 2 or less in the power variant")
+        require.all_hold(r2 <= 2, r2, "r2 must be 2 or less in the power variant")
     return r1, r2

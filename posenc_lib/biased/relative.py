@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     device_of,
     is_floating,
     namespace,
-    read_numbers,
-    read_positions,
-    require_positive,
-    require_same_device,
     result_dtype,
-    values_are_known,
     widen,
 )
 
@@ -72,8 +68,8 @@ def read_pair(queries: Any, keys: Any, like: Array | None = None) -> tuple[Array
             )
         query_positions = key_positions[..., available - count :]
     namespace(query_positions, key_positions)
-    require_same_device(queries=query_positions, keys=key_positions)
-    _require_broadcast(query_positions, key_positions)
+    require.same_device(queries=query_positions, keys=key_positions)
+    require.common_axes(1, queries=query_positions, keys=key_positions)
     return query_positions, key_positions
 
 
@@ -105,78 +101,18 @@ def per_head(values: Array, relative: Array) -> Array:
         values = constant(values, relative)
     values = widen(values)
     namespace(values, relative)
-    require_same_device(**{"the numbers per head": values, "positions": relative})
+    require.same_device(**{"the numbers per head": values, "positions": relative})
     return values[:, None, None]
-
-
-def read_per_head(values: Any, heads: int | None, name: str) -> Array:
-    """One finite real number per head, as an array of shape (heads,)."""
-    values = read_numbers(values, name)
-    if values.ndim != 1 or values.shape[0] == 0 or (heads is not None and values.shape[0] != heads):
-        wanted = "(heads,)" if heads is None else f"({heads},)"
-        raise ValueError(f"{name} has shape {tuple(values.shape)}; give one number per head, shape {wanted}")
-    return values
-
-
-def read_real(array: Any, name: str, shape: str, ndim: int, *, more: bool = False) -> Array:
-    """A floating-point array with `ndim` axes (or more); `shape` is what the error asks for."""
-    xp = namespace(array)
-    if not xp.isdtype(array.dtype, "real floating"):
-        raise TypeError(f"{name} has dtype {array.dtype}; give real floating-point numbers, shape {shape}")
-    if array.ndim < ndim or (array.ndim > ndim and not more):
-        raise ValueError(f"{name} has shape {tuple(array.shape)}; give shape {shape}")
-    return array
-
-
-def read_positive(value: Any, name: str) -> Any:
-    """A number above 0, or a 0-d array of one (a learned parameter)."""
-    if isinstance(value, Real) or not hasattr(value, "dtype"):
-        return require_positive(value, name)
-    value = read_numbers(value, name)
-    if value.ndim != 0:
-        raise ValueError(f"{name} has shape {tuple(value.shape)}; give one number, or a 0-d array")
-    require_all(value > 0, value, f"{name} must be above 0")
-    return value
-
-
-def require_all(holds: Array, of: Array, message: str) -> None:
-    """Raise ValueError with the message and the values, unless every element holds (where known)."""
-    if values_are_known(holds) and not bool(namespace(holds).all(holds)):
-        raise ValueError(f"{message}; got {of}")
-
-
-def require_count(value: Any, name: str, least: int = 1) -> int:
-    """`value` as an int; TypeError unless integral, ValueError below `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
-    if value < least:
-        raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
-    return int(value)
-
-
-def require_flag(value: Any, name: str) -> bool:
-    """`value` as a bool; TypeError for anything else, which would pass for True or False unseen."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={value!r} is no boolean; give True or False")
-    return bool(value)
-
-
-def require_length(positions: Array, length: int, name: str, array: str) -> None:
-    """Raise ValueError unless there are `length` positions, one for each row of the named array."""
-    if positions.shape[-1] != length:
-        raise ValueError(
-            f"{name} gives {positions.shape[-1]} positions, and {array} has {length}; give one each"
-        )
 
 
 def default_scale(scale: Any, head_dim: int) -> float:
     """The factor on products of vectors: as given, else 1 / sqrt(head_dim), that of `attention`."""
-    return float(head_dim) ** -0.5 if scale is None else require_positive(scale, "scale")
+    return float(head_dim) ** -0.5 if scale is None else require.positive(scale, "scale")
 
 
 def _read(given: Any, name: str) -> Array:
     try:
-        array = read_positions(given)
+        array = require.positions(given)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from None
     if array.ndim == 0:
@@ -196,14 +132,3 @@ def _count_up(count: int, like: Array | None) -> Array:
     if like is None or isinstance(like, np.ndarray):
         return np.arange(count)
     return namespace(like).arange(count, device=device_of(like))
-
-
-def _require_broadcast(query_positions: Array, key_positions: Array) -> None:
-    first, second = tuple(query_positions.shape[:-1]), tuple(key_positions.shape[:-1])
-    try:
-        np.broadcast_shapes(first, second)
-    except ValueError:
-        raise ValueError(
-            f"queries of shape {tuple(query_positions.shape)} and keys of shape "
-            f"{tuple(key_positions.shape)} do not broadcast before the last axis"
-        ) from None

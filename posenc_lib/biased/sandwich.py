@@ -6,9 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, constant, namespace, narrow, require_even_dim, require_positive
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    namespace,
+    narrow,
+)
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.biased.relative import read_pair, real_dtype, require_count
+from posenc_lib.biased.relative import (
+    read_pair,
+    real_dtype,
+)
 
 
 def sandwich_bias(
@@ -55,7 +64,7 @@ def sandwich_bias(
     Source: Chi et al. 2023, "Dissecting Transformer Length Extrapolation via the Lens of Receptive
     Field Analysis".
     """
-    heads = require_count(heads, "heads")
+    heads = require.count(heads, "heads")
     placed = read_pair(queries, keys)
     dtype = real_dtype(dtype, *placed)
     rates = sandwich_rates(dim, base, first_pair)
@@ -68,7 +77,7 @@ def sandwich_bias(
 
 def sandwich_rates(dim: int, base: float, first_pair: int) -> np.ndarray:
     """The angular frequency of each pair, rad/position."""
-    dim, base = require_even_dim(dim), require_positive(base, "base")
+    dim, base = require.even_dim(dim), require.positive(base, "base")
     if isinstance(first_pair, bool) or first_pair not in (0, 1):
         raise ValueError(f"first_pair={first_pair!r} is not allowed; give 0 (the pairs of `sinusoidal`) or 1")
     rates: np.ndarray = frequencies(dim, base=base) * base ** (-2.0 * first_pair / dim)

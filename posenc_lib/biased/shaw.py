@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array, is_floating, namespace, require_same_device, torch_of
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    namespace,
+    take_along_last_axis,
+)
 from posenc_lib.biased.relative import (
     default_scale,
     offsets,
     read_pair,
-    read_real,
-    require_length,
 )
 
 
@@ -87,8 +90,7 @@ def shaw_values(weights: Array, table: Array, queries: int | Array, keys: int | 
     Source: Shaw et al. 2018, equation 3; its section 4.3 on how little the value term adds.
     """
     xp, rows = _read(weights, "weights", table, queries, keys)
-    if weights.shape[-1] != rows.shape[-1]:
-        raise ValueError(f"weights has {weights.shape[-1]} keys, and keys gives {rows.shape[-1]} positions")
+    require.one_each(rows, weights.shape[-1], "keys", "weights")
     picked = xp.take(table, xp.reshape(rows, (-1,)), axis=-2)
     vectors = xp.reshape(picked, (*table.shape[:-2], *rows.shape, table.shape[-1]))
     if table.ndim == 3:
@@ -102,20 +104,16 @@ def pick(x: Array, columns: Array) -> Array:
     """x[..., i, columns[..., i, j]] as element (..., i, j); x is (..., queries, width)."""
     xp = namespace(x, columns)
     spread = xp.broadcast_to(columns, (*x.shape[:-1], columns.shape[-1]))
-    if torch_of(x) is not None:  # take_along_dim would tie an exported graph to one length
-        return x.gather(-1, spread)
-    return xp.take_along_axis(x, spread, axis=-1)
+    return take_along_last_axis(x, spread)
 
 
 def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | Array) -> tuple[Any, Array]:
     """The array functions, and the table's row for each query and key; checks what was given."""
     xp = read_table(x, name, table)
     placed = read_pair(queries, keys, x)
-    require_length(placed[0], x.shape[-2], "queries", name)
-    relative = offsets(*placed)
-    if is_floating(relative):
-        raise TypeError("positions are real numbers; the table has rows for whole distances: give integers")
-    require_same_device(**{name: x, "table": table, "positions": relative})
+    require.one_each(placed[0], x.shape[-2], "queries", name)
+    relative = require.whole(offsets(*placed))
+    require.same_device(**{name: x, "table": table, "positions": relative})
     reach = table.shape[-2] // 2
     return xp, xp.clip(relative, -reach, reach) + reach
 
@@ -123,18 +121,15 @@ def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | A
 def read_table(x: Array, name: str, table: Array) -> Any:
     """Raise unless x, the queries or the weights, and the table fit; return the array functions."""
     shape = "(..., queries, head_dim)" if name == "q" else "(..., queries, keys)"
-    read_real(x, name, shape, 2, more=True)
-    read_real(table, "table", "(2k + 1, head_dim) or (heads, 2k + 1, head_dim)", 2, more=True)
+    require.real_array(x, name, shape, 2, more=True)
+    require.real_array(table, "table", "(2k + 1, head_dim) or (heads, 2k + 1, head_dim)", 2, more=True)
     xp = namespace(x, table)
     if table.shape[-2] % 2 == 0:
         raise ValueError(
             f"table has {table.shape[-2]} rows; it needs 2k + 1 of them, for the distances -k .. k"
         )
-    if name == "q" and x.shape[-1] != table.shape[-1]:
-        raise ValueError(
-            f"q of shape {tuple(x.shape)} and table of shape {tuple(table.shape)} differ in head_dim, the "
-            "last axis"
-        )
+    if name == "q":
+        require.same_head_dim(q=x, table=table)
     if table.ndim > 3 or (table.ndim == 3 and (x.ndim < 3 or x.shape[-3] != table.shape[0])):
         raise ValueError(
             f"table of shape {tuple(table.shape)} has other heads than {name} of shape {tuple(x.shape)}; "

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array, device_of, is_floating, namespace, read_numbers, require_same_device
-from posenc_lib.biased.relative import offsets, read_pair, read_real, require_count, require_flag
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    device_of,
+    namespace,
+)
+from posenc_lib.biased.relative import (
+    offsets,
+    read_pair,
+)
 
 
 def t5_buckets(
@@ -53,14 +61,10 @@ def t5_buckets(
     Source: Raffel et al. 2020, section 2.1; the rule is in their code, mesh_tensorflow's
     transformer_layers.py, `_relative_position_bucket`.
     """
-    relative_positions = read_numbers(relative_positions, "relative_positions")
-    if is_floating(relative_positions):
-        raise TypeError(
-            f"relative_positions have dtype {relative_positions.dtype}; buckets are of whole "
-            "distances: round them and give integers"
-        )
-    bidirectional = require_flag(bidirectional, "bidirectional")
-    one_side = _buckets_of_one_side(require_count(buckets, "buckets", 2), bidirectional)
+    relative_positions = require.numbers(relative_positions, "relative_positions")
+    require.whole(relative_positions, "relative_positions")
+    bidirectional = require.flag(bidirectional, "bidirectional")
+    one_side = _buckets_of_one_side(require.count(buckets, "buckets", 2), bidirectional)
     borders = _borders(one_side, _read_max_distance(max_distance, one_side))
 
     xp = namespace(relative_positions)
@@ -112,7 +116,7 @@ def t5_bias(
 
     Source: Raffel et al. 2020, section 2.1.
     """
-    table = read_real(table, "table", "(buckets, heads)", 2)
+    table = require.real_array(table, "table", "(buckets, heads)", 2)
     placed = read_pair(queries, keys, table)
     bucket = t5_buckets(
         offsets(*placed), buckets=table.shape[0], max_distance=max_distance, bidirectional=bidirectional
@@ -123,7 +127,7 @@ def t5_bias(
 def _by_head(table: Array, rows: Array) -> Array:
     """table[rows], (..., queries, keys, heads), with the heads moved before the queries."""
     xp = namespace(table, rows)
-    require_same_device(table=table, positions=rows)
+    require.same_device(table=table, positions=rows)
     picked = xp.reshape(xp.take(table, xp.reshape(rows, (-1,)), axis=0), (*rows.shape, table.shape[1]))
     return xp.moveaxis(picked, -1, -3)
 
@@ -140,7 +144,7 @@ def _buckets_of_one_side(buckets: int, bidirectional: bool) -> int:
 
 
 def _read_max_distance(given: Any, one_side: int) -> int:
-    max_distance = require_count(given, "max_distance")
+    max_distance = require.count(given, "max_distance")
     if max_distance <= one_side // 2:
         raise ValueError(
             f"max_distance={max_distance} is too small: distances 0 to {one_side // 2 - 1} have a bucket "

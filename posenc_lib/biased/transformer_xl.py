@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from posenc_lib._arrays import Array, namespace, require_same_device
-from posenc_lib.biased.relative import default_scale, read_real, require_count
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    namespace,
+)
+from posenc_lib.biased.relative import (
+    default_scale,
+)
 
 
 def relative_shift(x: Array, keys: int) -> Array:
@@ -39,8 +45,8 @@ def relative_shift(x: Array, keys: int) -> Array:
 
     Source: Dai et al. 2019, "Transformer-XL", appendix B.
     """
-    read_real(x, "x", "(..., queries, keys)", 2, more=True)
-    return _shifted(x, require_count(keys, "keys"))
+    require.real_array(x, "x", "(..., queries, keys)", 2, more=True)
+    return _shifted(x, require.count(keys, "keys"))
 
 
 def _shifted(x: Array, keys: int) -> Array:
@@ -104,11 +110,7 @@ def transformer_xl_bias(
 
 def _is_causal(width: int, queries: int, keys: int, what: str) -> bool:
     """Whether there are columns for the past only; ValueError unless the width is one of the two."""
-    if queries > keys:
-        raise ValueError(
-            f"{queries} queries on {keys} keys: the last query stands at the last key, so there must be "
-            "at least as many keys as queries"
-        )
+    require.no_more_queries(queries, keys)
     if width not in (keys, queries + keys - 1):
         raise ValueError(
             f"{what} has {width} relative positions; give {keys}, one per key (causal), or "
@@ -120,13 +122,13 @@ def _is_causal(width: int, queries: int, keys: int, what: str) -> bool:
 def require_transformer_xl(q: Array, k: Array, relative_keys: Array, u: Array, v: Array) -> None:
     """Raise unless the five arrays fit together."""
     given = {"q": q, "k": k, "relative_keys": relative_keys, "u": u, "v": v}
-    read_real(q, "q", "(..., heads, queries, head_dim)", 3, more=True)
-    read_real(k, "k", "(..., heads, keys, head_dim)", 3, more=True)
-    read_real(relative_keys, "relative_keys", "(heads, distances, head_dim)", 3)
-    read_real(u, "u", "(heads, head_dim)", 2)
-    read_real(v, "v", "(heads, head_dim)", 2)
+    require.real_array(q, "q", "(..., heads, queries, head_dim)", 3, more=True)
+    require.real_array(k, "k", "(..., heads, keys, head_dim)", 3, more=True)
+    require.real_array(relative_keys, "relative_keys", "(heads, distances, head_dim)", 3)
+    require.real_array(u, "u", "(heads, head_dim)", 2)
+    require.real_array(v, "v", "(heads, head_dim)", 2)
     namespace(*given.values())
-    require_same_device(**given)
+    require.same_device(**given)
     heads, queries, head_dim = q.shape[-3:]
     keys = k.shape[-2]
     expected = {

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc_lib._arrays import require_choice, require_positive
+from posenc_lib import _require as require
 from posenc_lib.added import (
     fourier_features,
     gaussian_frequencies,
@@ -19,7 +19,6 @@ from posenc_lib.added import (
     sinusoidal,
 )
 from posenc_lib.added.learned import BEYOND
-from posenc_lib.biased.relative import require_count
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
 from posenc_lib.nn.positions import (
     Positions,
@@ -65,7 +64,7 @@ class Sinusoidal(PositionalEncoding):
     ) -> None:
         super().__init__()
         self.dim, self.base, self.layout, self.spacing, self.odd = dim, base, layout, spacing, odd
-        self.scale = require_positive(scale, "scale")
+        self.scale = require.positive(scale, "scale")
         self._make(torch.arange(1), torch.float32)  # refuses what is wrong now, not at the first use
         self._kept = KeptTables()
 
@@ -129,10 +128,10 @@ class Learned(PositionalEncoding):
         std: float = 0.02,
     ) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.empty(require_count(length, "length"), require_count(dim, "dim")))
-        self.beyond = require_choice(beyond, "beyond", BEYOND)
+        self.table = nn.Parameter(torch.empty(require.count(length, "length"), require.count(dim, "dim")))
+        self.beyond = require.choice(beyond, "beyond", BEYOND)
         self.stretch_to = stretch_to
-        self.std = require_positive(std, "std")
+        self.std = require.positive(std, "std")
         self.reset_parameters()
         learned(self.table.detach()[:1], 1, beyond=beyond, length=stretch_to)  # refuses what does not fit
 
@@ -229,9 +228,7 @@ class FourierFeatures(PositionalEncoding):
         layout: str = "split",
     ) -> None:
         super().__init__()
-        if require_count(dim, "dim") % 2:
-            raise ValueError(f"dim={dim} cannot be split into (sin, cos) pairs; give an even integer")
-        directions = gaussian_frequencies(dim // 2, axes, scale=scale, seed=seed)
+        directions = gaussian_frequencies(require.even_dim(dim) // 2, axes, scale=scale, seed=seed)
         fourier_features(np.zeros((1, axes)), directions, layout=layout)
         self.dim, self.axes, self.layout = dim, axes, layout
         start = torch.from_numpy(directions).to(torch.get_default_dtype())
@@ -325,22 +322,20 @@ class Grid(PositionalEncoding):
 
 
 def _read_input(x: Any, dim: int) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"x is {type(x).__name__}; give a tensor of shape (..., length, {dim})")
+    require.tensors(f" of shape (..., length, {dim})", x=x)
     if not x.is_floating_point():
         raise TypeError(
             f"x has dtype {x.dtype}; an encoding is added to real vectors, such as embeddings of tokens"
         )
     if x.ndim < 2 or x.shape[-1] != dim:
         raise ValueError(f"x has shape {tuple(x.shape)}; give (..., length, {dim})")
-    return x
+    tensor: Tensor = x
+    return tensor
 
 
 def _sum(x: Tensor, rows: Tensor) -> Tensor:
     """x + rows in the wider of the two dtypes, rounded to x's own once."""
-    if rows.ndim > x.ndim or any(
-        size not in (1, wanted) for size, wanted in zip(reversed(rows.shape), reversed(x.shape), strict=False)
-    ):
+    if not require.spreads(rows.shape, x.shape):
         raise ValueError(
             f"positions of shape {tuple(rows.shape[:-1])} do not fit x of shape {tuple(x.shape)}; give "
             "(length,), or (batch, length), one row of positions for each row of x"

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from posenc_lib import _require as require
 from posenc_lib.attention import attention
-from posenc_lib.biased.relative import require_count
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
 
@@ -46,8 +46,8 @@ class Attention(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.dim, self.heads = require_count(dim, "dim"), require_count(heads, "heads")
-        self.head_dim = split_heads(dim, heads)
+        self.dim, self.heads = require.count(dim, "dim"), require.count(heads, "heads")
+        self.head_dim = require.head_width(dim, heads)
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout={dropout!r} is no probability; give a number from 0 to 1")
         self.dropout = dropout
@@ -115,7 +115,7 @@ class Attention(nn.Module):
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
         bias = encoding.bias(q, k, positions, key_positions, looks)  # door 3
         if bias is not None:
-            _require_fit(bias, "the encoding's bias", scores)
+            require.to_scores(bias, "the encoding's bias", scores)
 
         output = self._attend(q, k, v, bias, mask, causal, past)
         joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
@@ -208,13 +208,6 @@ class Cache:
         return (~self.padding).sum(-1, keepdim=True)
 
 
-def split_heads(dim: int, heads: int) -> int:
-    """The width of one head; ValueError unless heads divide dim."""
-    if dim % heads:
-        raise ValueError(f"dim={dim} is not divisible by heads={heads}; give heads that divide it")
-    return dim // heads
-
-
 def _read_mask(mask: Any, scores: tuple[int, ...]) -> Tensor | None:
     """The mask, of two axes or more."""
     if mask is None:
@@ -222,20 +215,8 @@ def _read_mask(mask: Any, scores: tuple[int, ...]) -> Tensor | None:
     if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"mask is {kind}; give booleans, True where a query may look, or real numbers to add")
-    _require_fit(mask, "mask", scores)
+    require.to_scores(mask, "mask", scores)
     return mask if mask.ndim > 1 else mask.reshape(1, -1)
-
-
-def _require_fit(pairs: Tensor, name: str, scores: tuple[int, ...]) -> None:
-    """Raise ValueError unless the tensor broadcasts to the scores' shape."""
-    fits = pairs.ndim <= len(scores) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(pairs.shape), reversed(scores), strict=False)
-    )
-    if not fits:
-        raise ValueError(
-            f"{name} has shape {tuple(pairs.shape)}; it must broadcast to {tuple(scores)}, (batch, heads, "
-            "queries, keys)"
-        )
 
 
 def _joined(first: Places, second: Places, device: torch.device) -> Places:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from posenc_lib._arrays import is_compiling
 from posenc_lib.nn.positions import Positions, Span
 
 
@@ -106,6 +107,6 @@ def wide_dtype(x: Tensor) -> torch.dtype:
 
 def for_tracer(values: Any, device: torch.device) -> Any:
     """Fixed numbers as they are; as a tensor while torch.compile traces, which reads no dtype of NumPy's."""
-    if isinstance(values, np.ndarray) and torch.compiler.is_compiling():
+    if isinstance(values, np.ndarray) and is_compiling():
         return torch.from_numpy(values).to(device)
     return values

@@ -12,8 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from posenc_lib import _require as require
 from posenc_lib import sinusoidal
-from posenc_lib._arrays import require_choice, require_even_dim, require_positive, values_are_known
+from posenc_lib._arrays import (
+    is_compiling,
+    refuse_unless,
+    values_are_known,
+)
 from posenc_lib.biased import (
     alibi_bias,
     alibi_slopes,
@@ -26,7 +31,6 @@ from posenc_lib.biased import (
     transformer_xl_bias,
 )
 from posenc_lib.biased.kerple import KINDS
-from posenc_lib.biased.relative import require_count, require_flag
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, read_places
 
@@ -48,7 +52,7 @@ class _OffsetBias(PositionalEncoding):
         at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads)
         dtype = wide_dtype(q)
         # A compiler fuses the whole matrix by itself, and may know no lengths yet.
-        ready = 0 not in (q.shape[-2], k.shape[-2]) and not torch.compiler.is_compiling()
+        ready = 0 not in (q.shape[-2], k.shape[-2]) and not is_compiling()
         if ready and isinstance(at_q, Span) and isinstance(at_k, Span):
             offsets = torch.arange(at_k.start - at_q.stop + 1, at_k.stop - at_q.start, device=q.device)
             row = self._between(offsets.new_zeros(1), offsets, dtype)[:, 0]
@@ -89,10 +93,10 @@ class ALiBi(_OffsetBias):
         learned: bool = False,
     ) -> None:
         super().__init__()
-        self.heads = require_count(heads, "heads")
-        self.direction = require_choice(direction, "direction", ("causal", "symmetric", "asymmetric"))
+        self.heads = require.count(heads, "heads")
+        self.direction = require.choice(direction, "direction", ("causal", "symmetric", "asymmetric"))
         after = direction == "asymmetric"
-        if after and slopes_after is None and not require_flag(learned, "learned"):
+        if after and slopes_after is None and not require.flag(learned, "learned"):
             raise ValueError(
                 "direction='asymmetric' without slopes_after or learned=True is 'symmetric'; give one of the"
                 " two"
@@ -154,10 +158,10 @@ class T5Bias(_OffsetBias):
         std: float = 512**-0.5,
     ) -> None:
         super().__init__()
-        self.heads = require_count(heads, "heads")
+        self.heads = require.count(heads, "heads")
         self.max_distance, self.bidirectional = max_distance, bidirectional
-        self.std = require_positive(std, "std")
-        self.table = nn.Parameter(torch.empty(require_count(buckets, "buckets"), self.heads))
+        self.std = require.positive(std, "std")
+        self.table = nn.Parameter(torch.empty(require.count(buckets, "buckets"), self.heads))
         self.reset_parameters()
         with torch.no_grad():
             self._between(torch.arange(1), torch.arange(1), torch.float32)
@@ -196,8 +200,8 @@ class KERPLE(_OffsetBias):
 
     def __init__(self, heads: int, *, kind: str = "log") -> None:
         super().__init__()
-        self.heads = require_count(heads, "heads")
-        self.kind = require_choice(kind, "kind", KINDS)
+        self.heads = require.count(heads, "heads")
+        self.kind = require.choice(kind, "kind", KINDS)
         self.raw_r1 = nn.Parameter(torch.empty(self.heads))
         self.raw_r2 = nn.Parameter(torch.empty(self.heads))
         self.reset_parameters()
@@ -248,7 +252,7 @@ class Sandwich(_OffsetBias):
 
     def __init__(self, heads: int, *, dim: int = 128, base: float = 10000.0, first_pair: int = 0) -> None:
         super().__init__()
-        self.heads = require_count(heads, "heads")
+        self.heads = require.count(heads, "heads")
         self.dim, self.base, self.first_pair = dim, base, first_pair
         self._between(torch.arange(1), torch.arange(1), torch.float32)
 
@@ -292,9 +296,9 @@ class FIRE(PositionalEncoding):
 
     def __init__(self, heads: int, *, hidden: int = 32, c: float = 0.1, threshold: float = 512.0) -> None:
         super().__init__()
-        self.heads = require_count(heads, "heads")
-        self.start = require_positive(c, "c"), require_positive(threshold, "threshold")
-        self.first = nn.Linear(1, require_count(hidden, "hidden"))
+        self.heads = require.count(heads, "heads")
+        self.start = require.positive(c, "c"), require.positive(threshold, "threshold")
+        self.first = nn.Linear(1, require.count(hidden, "hidden"))
         self.second = nn.Linear(hidden, self.heads)
         self.c = nn.Parameter(torch.empty(()))
         self.stretch = nn.Parameter(torch.empty(()))  # L in units of its start, for one learning rate
@@ -358,9 +362,9 @@ class Shaw(PositionalEncoding):
 
     def __init__(self, head_dim: int, *, distance: int = 16, heads: int | None = None) -> None:
         super().__init__()
-        self.head_dim, self.heads = require_count(head_dim, "head_dim"), heads
-        rows = 2 * require_count(distance, "distance") + 1
-        shape = (rows, head_dim) if heads is None else (require_count(heads, "heads"), rows, head_dim)
+        self.head_dim, self.heads = require.count(head_dim, "head_dim"), heads
+        rows = 2 * require.count(distance, "distance") + 1
+        shape = (rows, head_dim) if heads is None else (require.count(heads, "heads"), rows, head_dim)
         self.table = nn.Parameter(torch.empty(shape))
         self.reset_parameters()
 
@@ -411,13 +415,12 @@ class TransformerXL(PositionalEncoding):
 
     def __init__(self, dim: int, heads: int, *, causal: bool = True, base: float = 10000.0) -> None:
         super().__init__()
-        self.dim, self.heads = require_even_dim(dim), require_count(heads, "heads")
-        if dim % heads:
-            raise ValueError(f"dim={dim} is not divisible by heads={heads}; give heads that divide it")
-        self.causal, self.base = require_flag(causal, "causal"), require_positive(base, "base")
+        self.dim, self.heads = require.even_dim(dim), require.count(heads, "heads")
+        head_dim = require.head_width(dim, heads)
+        self.causal, self.base = require.flag(causal, "causal"), require.positive(base, "base")
         self.to_key = nn.Linear(dim, dim, bias=False)
-        self.u = nn.Parameter(torch.empty(heads, dim // heads))
-        self.v = nn.Parameter(torch.empty(heads, dim // heads))
+        self.u = nn.Parameter(torch.empty(heads, head_dim))
+        self.v = nn.Parameter(torch.empty(heads, head_dim))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -463,10 +466,8 @@ class TransformerXL(PositionalEncoding):
     @staticmethod
     def _reach(at_q: Tensor, at_k: Tensor) -> int:
         """The longest distance between any of these positions."""
-        if at_q.is_floating_point() or at_k.is_floating_point():
-            raise TypeError(
-                "positions are real numbers; Transformer-XL has a key for each whole distance: give integers"
-            )
+        for places in (at_q, at_k):
+            require.whole(places)
         if at_q.numel() == 0 or at_k.numel() == 0:
             return 0
         if values_are_known(at_q) and values_are_known(at_k):
@@ -474,7 +475,7 @@ class TransformerXL(PositionalEncoding):
             return last - first
         reach = at_k.shape[-1] - 1  # as far as positions without gaps are apart
         span = torch.maximum(at_q.max(), at_k.max()) - torch.minimum(at_q.min(), at_k.min())
-        torch._assert_async(
+        refuse_unless(
             span <= reach,
             "positions are further apart than there are keys, which compiled code cannot know beforehand; "
             "give positions without gaps, or do not compile",
@@ -503,8 +504,8 @@ class CoPE(PositionalEncoding):
 
     def __init__(self, head_dim: int, *, rows: int = 64) -> None:
         super().__init__()
-        self.head_dim = require_count(head_dim, "head_dim")
-        self.table = nn.Parameter(torch.empty(require_count(rows, "rows"), head_dim))
+        self.head_dim = require.count(head_dim, "head_dim")
+        self.table = nn.Parameter(torch.empty(require.count(rows, "rows"), head_dim))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -539,16 +540,7 @@ def _read_pair(
 ) -> tuple[Places, Places]:
     """Where queries and keys stand, after a look at their shapes."""
     for name, x in (("q", q), ("k", k)):
-        if not isinstance(x, Tensor):
-            raise TypeError(
-                f"{name} is {type(x).__name__}; give a tensor of shape (batch, heads, length, head_dim)"
-            )
-        wrong_width = head_dim is not None and x.shape[-1] != head_dim
-        if x.ndim != 4 or (heads is not None and x.shape[1] != heads) or wrong_width:
-            wanted = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
-            raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; give {wanted}, as this encoding was made for"
-            )
+        require.vectors_of_heads(x, name, heads, head_dim)
     at_q = one_axis(read_places(q_positions, q, "q_positions"), encoding)
     return at_q, one_axis(read_places(k_positions, k, "k_positions"), encoding)
 
@@ -561,6 +553,6 @@ def _numbers(values: Any) -> np.ndarray:
 
 def _maybe_learned(values: np.ndarray, learned: bool) -> nn.Parameter | np.ndarray:
     """A parameter, or plain float64 numbers, which no `.to(bfloat16)` rounds."""
-    if not require_flag(learned, "learned"):
+    if not require.flag(learned, "learned"):
         return values
     return nn.Parameter(torch.from_numpy(values).to(torch.get_default_dtype()))

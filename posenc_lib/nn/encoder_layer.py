@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from posenc_lib._arrays import require_choice
+from posenc_lib import _require as require
 from posenc_lib.nn.attention import Attention
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
@@ -74,7 +74,7 @@ class EncoderLayer(nn.Module):
         self.dropout1 = nn.Dropout(dropout)
         self.dropout2 = nn.Dropout(dropout)
         if isinstance(activation, str):
-            activation = ACTIVATIONS[require_choice(activation, "activation", tuple(ACTIVATIONS))]
+            activation = ACTIVATIONS[require.choice(activation, "activation", tuple(ACTIVATIONS))]
         self.activation = activation
         self.batch_first, self.norm_first = batch_first, norm_first
         sizes = Sizes(dim=d_model, heads=nhead, causal=causal, length=length)

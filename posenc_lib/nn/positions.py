@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.biased.relative import require_count
 
 
 class Span(NamedTuple):
@@ -60,10 +60,7 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
                 f"{name} have shape {tuple(positions.shape)}; give (length,), (batch, length), or "
                 "(axes, batch or 1, length) for coordinates of several axes"
             )
-        if positions.device != tokens.device:
-            raise ValueError(
-                f"{name} are on {positions.device}, the tokens on {tokens.device}; move them to one device"
-            )
+        require.same_device(**{name: positions, "the tokens": tokens})
         return positions
     if isinstance(positions, range):
         if positions.step == 1:
@@ -99,7 +96,7 @@ def read_shape(shape: Any) -> tuple[int, ...]:
     """The sizes of a grid, all known: (height, width) or (depth, height, width)."""
     if not isinstance(shape, (tuple, list)) or len(shape) not in (2, 3):
         raise ValueError(f"shape={shape!r} is no grid; give (height, width) or (depth, height, width)")
-    return tuple(require_count(n, f"shape[{i}]") for i, n in enumerate(shape))
+    return tuple(require.count(n, f"shape[{i}]") for i, n in enumerate(shape))
 
 
 def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module) -> Places:

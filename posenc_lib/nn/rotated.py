@@ -9,10 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from posenc_lib._arrays import require_choice, require_even_dim
-from posenc_lib.biased.relative import require_count
+from posenc_lib import _require as require
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
-from posenc_lib.nn.positions import Positions, Span, as_tensor, in_grid, one_axis, read_places, read_shape
+from posenc_lib.nn.positions import (
+    Places,
+    Positions,
+    Span,
+    as_tensor,
+    in_grid,
+    one_axis,
+    read_places,
+    read_shape,
+)
 from posenc_lib.nn.tables import KeptTables, scaling_key
 from posenc_lib.rotated import (
     RotaryTables,
@@ -60,11 +68,11 @@ class Rotary(PositionalEncoding):
         scaling: Any = None,
     ) -> None:
         super().__init__()
-        self.head_dim = require_count(head_dim, "head_dim")
+        self.head_dim = require.count(head_dim, "head_dim")
         if rotary_dim is None and not isinstance(scaling, Mapping):
-            require_even_dim(head_dim, "head_dim")
+            require.even_dim(head_dim, "head_dim")
         self.base, self.rotary_dim, self.scaling = base, rotary_dim, scaling
-        self.layout = require_choice(layout, "layout", LAYOUTS)
+        self.layout = require.choice(layout, "layout", LAYOUTS)
         self._make(torch.arange(1), torch.float32)
         self._kept = KeptTables()
 
@@ -99,7 +107,7 @@ class Rotary(PositionalEncoding):
 
     def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
         """The tables for vectors x of (batch, heads, length, head_dim)."""
-        places = one_axis(read_places(positions, _read_vectors(x, self.head_dim)), self)
+        places = one_axis(_read_places(positions, x, self.head_dim), self)
         dtype = wide_dtype(x)
         tables: RotaryTables = self._kept.rows(
             places,
@@ -120,7 +128,7 @@ class Rotary(PositionalEncoding):
         dim = self.rotary_dim
         if dim is None and isinstance(self.scaling, Mapping):
             dim = partial_rotary_dim(self.scaling, self.head_dim)
-        return _read_rotary_dim(self.head_dim if dim is None else dim, self.head_dim)
+        return require.rotary_dim(dim, self.head_dim)
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, base={self.base:g}, layout={self.layout!r}, scaling={self.scaling!r}"
@@ -160,7 +168,7 @@ class MultimodalRotary(Rotary):
         self._make_sections(torch.zeros(len(sections), 1), torch.float32)
 
     def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        places = read_places(positions, _read_vectors(x, self.head_dim))
+        places = _read_places(positions, x, self.head_dim)
         if not isinstance(places, Tensor) or places.ndim < 3:
             return super()._tables(x, places)
         return _for_all_heads(self._make_sections(places, wide_dtype(x)))
@@ -210,13 +218,13 @@ class AxialRotary(PositionalEncoding):
         layout: str = "interleaved",
     ) -> None:
         super().__init__()
-        self.head_dim = require_even_dim(head_dim, "head_dim")
+        self.head_dim = require.even_dim(head_dim, "head_dim")
         self.shape = None if shape is None else read_shape(shape)
         if self.shape is not None and axes not in (None, len(self.shape)):
             raise ValueError(f"axes={axes} contradicts shape={self.shape}; leave axes out")
         self.axes = axes or (2 if self.shape is None else len(self.shape))
         self.sections, self.base = sections, base
-        self.layout = require_choice(layout, "layout", LAYOUTS)
+        self.layout = require.choice(layout, "layout", LAYOUTS)
         self._make(torch.zeros(self.axes, 1), torch.float32)
         self._kept = KeptTables()
 
@@ -228,7 +236,7 @@ class AxialRotary(PositionalEncoding):
         return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
 
     def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        places = read_places(positions, _read_vectors(x, self.head_dim))
+        places = _read_places(positions, x, self.head_dim)
         dtype = wide_dtype(x)
         if isinstance(places, Tensor) and places.ndim == 3:
             if places.shape[0] != self.axes:
@@ -297,9 +305,9 @@ class XPos(PositionalEncoding):
         layout: str = "interleaved",
     ) -> None:
         super().__init__()
-        self.head_dim = require_even_dim(head_dim, "head_dim")
+        self.head_dim = require.even_dim(head_dim, "head_dim")
         self.base, self.scale_base, self.gamma, self.center = base, scale_base, gamma, center
-        self.layout = require_choice(layout, "layout", LAYOUTS)
+        self.layout = require.choice(layout, "layout", LAYOUTS)
         known = isinstance(center, (int, float)) and math.isfinite(center)
         self._make(torch.tensor([float(center) if known else 0.0]), torch.float32)
 
@@ -313,7 +321,7 @@ class XPos(PositionalEncoding):
         return rotate(q, for_q, layout=self.layout), rotate(k, for_k, layout=self.layout)
 
     def _tables(self, x: Tensor, positions: Positions) -> tuple[RotaryTables, RotaryTables]:
-        places = one_axis(read_places(positions, _read_vectors(x, self.head_dim)), self)
+        places = one_axis(_read_places(positions, x, self.head_dim), self)
         for_q, for_k = self._make(as_tensor(places, x.device), wide_dtype(x))
         return _for_all_heads(for_q), _for_all_heads(for_k)
 
@@ -339,21 +347,7 @@ def _for_all_heads(tables: RotaryTables) -> RotaryTables:
     return RotaryTables(tables.cos[:, None], tables.sin[:, None])
 
 
-def _read_vectors(x: Any, head_dim: int) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{type(x).__name__} given for queries or keys; give (batch, heads, length, {head_dim})"
-        )
-    if x.ndim != 4 or x.shape[-1] != head_dim:
-        raise ValueError(
-            f"queries or keys have shape {tuple(x.shape)}; give (batch, heads, length, {head_dim}), with "
-            f"head_dim={head_dim} as this encoding was made for"
-        )
-    return x
-
-
-def _read_rotary_dim(dim: Any, head_dim: int) -> int:
-    dim = require_even_dim(dim, "rotary_dim")
-    if dim > head_dim:
-        raise ValueError(f"rotary_dim={dim} is above head_dim={head_dim}; give {head_dim} or less")
-    return int(dim)
+def _read_places(positions: Positions, x: Any, head_dim: int) -> Places:
+    """Where the vectors stand, after a look at their shape."""
+    require.vectors_of_heads(x, "x (queries or keys)", head_dim=head_dim)
+    return read_places(positions, x)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from posenc_lib._arrays import values_are_known
+from posenc_lib._arrays import is_compiling, may_keep, values_are_known
 from posenc_lib.angles import frequencies
 from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.rotated import (
@@ -62,7 +62,7 @@ class KeptTables:
             device, dtype: of the rows.
             width: numbers in a row, for the limit on memory.
         """
-        needed = None if _must_not_keep(device) else _rows_needed(positions)
+        needed = _rows_needed(positions) if may_keep(device) else None
         most = MOST_BYTES // (width * dtype.itemsize)
         if needed is None or needed > most:
             return make(as_tensor(positions, device))
@@ -78,7 +78,7 @@ class KeptTables:
         self, make: Callable[[], Table], *, settings: Hashable, device: torch.device, dtype: torch.dtype
     ) -> Table:
         """A table of one size, such as that of a grid; arguments as in `rows`."""
-        if _must_not_keep(device):
+        if not may_keep(device):
             return make()
         self._forget_unless(settings)
         table: Table | None = self._tables.get((device, dtype))
@@ -132,7 +132,7 @@ _FROZEN = {
 
 def scaling_key(scaling: Any, dim: int, base: float) -> Hashable:
     """Something that differs wherever the rule's frequencies or its attention factor differ."""
-    if scaling is None or torch.compiler.is_compiling():  # compiled code keeps no tables
+    if scaling is None or is_compiling():  # compiled code keeps no tables
         return None
     if type(scaling) in _FROZEN:
         return (type(scaling), scaling)
@@ -140,13 +140,6 @@ def scaling_key(scaling: Any, dim: int, base: float) -> Hashable:
     base, rule = read_scaling(scaling, base)
     rates: np.ndarray = frequencies(dim, base=base, scaling=rule)
     return (rates.tobytes(), getattr(rule, "attention_scaling", 1.0))
-
-
-def _must_not_keep(device: torch.device) -> bool:
-    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
-        return True  # a tracer would bake the table in, or leave its own kind of tensor behind
-    # Memory that is allocated while a graph is captured belongs to the graph.
-    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _rows_needed(positions: Places) -> int | None:

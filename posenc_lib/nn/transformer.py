@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.biased.relative import require_count, require_flag
-from posenc_lib.nn.attention import Attention, Cache, LayerCache, split_heads
+from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Places, Positions, Span, read_places
@@ -28,7 +28,7 @@ class Block(nn.Module):
 
     def __init__(self, dim: int, heads: int, *, hidden: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
-        hidden = 4 * dim if hidden is None else require_count(hidden, "hidden")
+        hidden = 4 * dim if hidden is None else require.count(hidden, "hidden")
         self.norm1 = nn.LayerNorm(dim)
         self.attention = Attention(dim, heads, dropout=dropout)
         self.norm2 = nn.LayerNorm(dim)
@@ -96,13 +96,13 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.dim, self.causal = require_count(dim, "dim"), require_flag(causal, "causal")
-        require_count(layers, "layers")
-        split_heads(dim, require_count(heads, "heads"))
+        self.dim, self.causal = require.count(dim, "dim"), require.flag(causal, "causal")
+        require.count(layers, "layers")
+        require.head_width(dim, require.count(heads, "heads"))
         if length is not None:
-            require_count(length, "length")
+            require.count(length, "length")
         sizes = Sizes(dim=dim, heads=heads, causal=causal, length=length)
-        self.vocabulary = None if vocabulary is None else require_count(vocabulary, "vocabulary")
+        self.vocabulary = None if vocabulary is None else require.count(vocabulary, "vocabulary")
         self.embedding = nn.Identity() if vocabulary is None else nn.Embedding(vocabulary, dim)
         own = make_encoding(encoding, sizes)
         copies = layers if own.per_layer and own is not encoding else 1
@@ -168,8 +168,7 @@ class Transformer(nn.Module):
         return logits
 
     def _require_input(self, tokens: Any, padding_mask: Any, cache: Any) -> None:
-        if not isinstance(tokens, Tensor):
-            raise TypeError(f"tokens is {type(tokens).__name__}; give a tensor")
+        require.tensors(tokens=tokens)
         if self.vocabulary is None:
             if not tokens.is_floating_point():
                 raise TypeError(f"tokens have dtype {tokens.dtype}; without a vocabulary give real vectors")

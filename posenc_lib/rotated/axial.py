@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, constant, namespace, read_numbers, require_even_dim, widen
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    namespace,
+    widen,
+)
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.scaling.config import read_scaling
@@ -51,7 +57,7 @@ def axial_tables(
         >>> axial_tables(patches, 8).cos.shape
         (12, 4)
     """
-    dim = require_even_dim(dim)
+    dim = require.even_dim(dim)
     positions = _read_axes(positions)
     axes = positions.shape[0]
     if sections is None:
@@ -104,7 +110,7 @@ def mrope_tables(
         >>> mrope_tables(positions, 16, (2, 3, 3)).cos.shape
         (2, 1, 5, 8)
     """
-    dim = require_even_dim(dim)
+    dim = require.even_dim(dim)
     base, rule = read_scaling(scaling, base)
     rates = frequencies(dim, base=base, scaling=rule)
     positions = _read_axes(positions)
@@ -139,7 +145,7 @@ def _read_axes(positions: Any) -> Array:
             f"positions={positions!r} is one number; give (axes, ...), such as "
             "np.indices((height, width)).reshape(2, -1)"
         )
-    positions = read_numbers(positions, "positions")
+    positions = require.numbers(positions, "positions")
     if positions.ndim == 0 or positions.shape[0] == 0:
         raise ValueError(
             f"positions of shape {tuple(positions.shape)} have no axis of coordinates; give (axes, ...)"

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     namespace,
-    require_choice,
-    require_even_dim,
-    require_positive,
 )
 from posenc_lib.rotated.axial import mrope_tables
 from posenc_lib.rotated.rotary import rotary_tables, rotate
@@ -155,12 +152,12 @@ def rope_from_config(
     parameters = _parameters(config, layer_type)
     head_dim = _head_dim(config)
     interleaved = model_type in INTERLEAVED_MODELS and config.get("rope_interleave", True)
-    layout = require_choice(layout or ("interleaved" if interleaved else "half"), "layout", LAYOUTS)
+    layout = require.choice(layout or ("interleaved" if interleaved else "half"), "layout", LAYOUTS)
     sections = parameters.get("mrope_section")
     return RopeSettings(
         head_dim=head_dim,
         rotary_dim=_rotary_dim(config, parameters, head_dim),
-        base=require_positive(_first(parameters, "rope_theta", default=DEFAULT_BASE), "rope_theta"),
+        base=require.positive(_first(parameters, "rope_theta", default=DEFAULT_BASE), "rope_theta"),
         scaling=scaling_from_config(
             parameters, max_length=_first(config, "max_position_embeddings", "n_positions"), length=length
         ),
@@ -201,19 +198,17 @@ def convert_layout(
         >>> convert_layout(np.arange(8), heads=2, source="interleaved", target="half")
         array([0, 2, 1, 3, 4, 6, 5, 7])
     """
-    require_choice(source, "source", LAYOUTS)
-    require_choice(target, "target", LAYOUTS)
+    require.choice(source, "source", LAYOUTS)
+    require.choice(target, "target", LAYOUTS)
     xp = namespace(weight)
-    heads = _require_count(heads, "heads")
-    if weight.ndim == 0 or heads < 1 or weight.shape[0] == 0 or weight.shape[0] % heads:
+    heads = require.count(heads, "heads")
+    if weight.ndim == 0 or weight.shape[0] == 0 or weight.shape[0] % heads:
         raise ValueError(
             f"weight of shape {tuple(weight.shape)} does not divide into heads={heads} along its first "
             "axis; give (heads * head_dim, width), or (heads * head_dim,) for a bias"
         )
     head_dim = weight.shape[0] // heads
-    dim = require_even_dim(head_dim if rotary_dim is None else rotary_dim, "rotary_dim")
-    if dim > head_dim:
-        raise ValueError(f"rotary_dim={dim} is above head_dim={head_dim}; give {head_dim} or less")
+    dim = require.rotary_dim(rotary_dim, head_dim)
     if source == target:
         return weight
     columns = np.arange(dim)
@@ -234,12 +229,6 @@ def _require_rotation(config: dict[str, Any], model_type: str) -> None:
             f"a model with {given} rotates nothing: its positions are a table that is added, or a bias; "
             "use posenc_lib.added or posenc_lib.biased, or give the config of a model that rotates"
         )
-
-
-def _require_count(count: Any, name: str) -> int:
-    if isinstance(count, bool) or not isinstance(count, Integral):
-        raise TypeError(f"{name}={count!r} is no integer; give the number of {name}")
-    return int(count)
 
 
 def _as_dict(config: Any) -> Mapping[str, Any]:
@@ -267,7 +256,7 @@ def _parameters(config: Mapping[str, Any], layer_type: str | None) -> dict[str, 
             raise ValueError(
                 f"this config's layers differ in their rotation; give layer_type, one of {', '.join(kinds)}"
             )
-        require_choice(layer_type, "layer_type", kinds)
+        require.choice(layer_type, "layer_type", kinds)
         if by_layer:
             given = by_layer[layer_type]
         elif layer_type == "sliding_attention":

@@ -18,8 +18,8 @@ from typing import Any
 
 import array_api_compat.torch
 import torch
-from torch.autograd import forward_ad
 
+from posenc_lib._arrays import is_compiling, is_exporting, is_watched, writes
 from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.turn import columns, fitting, turn, turned_members
 
@@ -31,7 +31,7 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
     """`rotary.rotate` for tensors."""
     if not _fits_plainly(x, tables, out):
         tables = fitting(x, tables, out)
-    if _is_watched(x):
+    if is_watched(x):
         return _rotate_watched(x, tables, layout, out)
     if (
         x.requires_grad
@@ -66,17 +66,6 @@ def _is_like(out: torch.Tensor, x: torch.Tensor) -> bool:
     return type(out) is type(x) and out.shape == x.shape and out.dtype == x.dtype and out.device == x.device
 
 
-def _is_watched(x: torch.Tensor) -> bool:
-    """Whether someone traces the operations, so that writing into buffers would fail or mislead."""
-    return (
-        torch.compiler.is_compiling()
-        or type(x) not in (torch.Tensor, torch.nn.Parameter)
-        or not (x.is_cpu or x.is_cuda)
-        or torch._C._are_functorch_transforms_active()
-        or forward_ad._current_level >= 0
-    )
-
-
 def _rotate_watched(
     x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None
 ) -> torch.Tensor:
@@ -108,8 +97,8 @@ def _turn_halves_as_one(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor
 def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
     """Whether x is bfloat16 pairs that may be read as 32-bit words, which no gradient passes through."""
     return (
-        torch.compiler.is_compiling()
-        and not torch.compiler.is_exporting()
+        is_compiling()
+        and not is_exporting()
         and not (torch.is_grad_enabled() and x.requires_grad)
         and x.dtype == torch.bfloat16
         and tables.cos.dtype == torch.float32
@@ -269,9 +258,9 @@ def _kept(tables: RotaryTables, name: str, make: Callable[[torch.Tensor, torch.T
     Tensors of inference mode do not count their writes, so that nothing can be kept of them.
     """
     cos, sin = tables.cos, tables.sin
-    if cos.is_inference() or sin.is_inference():
+    state = writes(cos, sin)
+    if state is None:
         return make(cos, sin)
-    state = (cos._version, sin._version)
     kept = tables.__dict__.get(name)
     if kept is None or kept[0] != state:
         kept = tables.__dict__[name] = state, make(cos, sin)

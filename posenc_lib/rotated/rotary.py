@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     device_of,
     namespace,
-    read_positions,
-    require_choice,
-    require_even_dim,
-    require_same_device,
     torch_of,
 )
 from posenc_lib.angles import angles, frequencies
@@ -69,7 +66,7 @@ def rotary_tables(
     """
     base, rule = read_scaling(scaling, base)
     rates = frequencies(dim, base=base, scaling=rule)
-    positions = read_positions(positions)
+    positions = require.positions(positions)
     return tables_of(angles(positions, rates), positions, dtype, getattr(rule, "attention_scaling", 1.0))
 
 
@@ -108,7 +105,7 @@ def rotate(x: Array, tables: RotaryTables, *, layout: str = "interleaved", out: 
         >>> rotate(keys, tables, out=keys) is keys
         True
     """
-    require_choice(layout, "layout", LAYOUTS)
+    require.choice(layout, "layout", LAYOUTS)
     if torch_of(x) is not None:
         from posenc_lib.rotated import in_torch
 
@@ -161,22 +158,15 @@ def apply_rotary(
         >>> np.allclose(near, far)
         True
     """
-    require_choice(layout, "layout", LAYOUTS)
+    require.choice(layout, "layout", LAYOUTS)
     xp = require_vectors(x)
     base, rule = read_scaling(scaling, base)
     if rotary_dim is None and isinstance(scaling, Mapping):
         rotary_dim = partial_rotary_dim(scaling, x.shape[-1])
-    dim = _require_rotary_dim(rotary_dim, x.shape[-1])
+    dim = require.rotary_dim(rotary_dim, x.shape[-1])
     positions = _positions_of(xp, x, positions)
     tables = rotary_tables(positions, dim, base=base, scaling=rule, dtype=_arithmetic_dtype(xp, x))
     return rotate(x, tables, layout=layout)
-
-
-def _require_rotary_dim(rotary_dim: Any, head_dim: int) -> int:
-    dim = require_even_dim(head_dim if rotary_dim is None else rotary_dim, "rotary_dim")
-    if dim > head_dim:
-        raise ValueError(f"rotary_dim={dim} is above head_dim={head_dim}; give {head_dim} or less")
-    return dim
 
 
 def _positions_of(xp: Any, x: Array, positions: Any) -> Array:
@@ -188,14 +178,14 @@ def _positions_of(xp: Any, x: Array, positions: Any) -> Array:
                 "seq, its second-last axis, or an array of positions"
             )
         return xp.arange(x.shape[-2], device=device_of(x))
-    given = read_positions(positions)
+    given = require.positions(positions)
     if isinstance(positions, (list, tuple)):
         given = xp.asarray(given, device=device_of(x))
     if namespace(given) is not xp:
         raise TypeError(
             f"x is {type(x).__name__}, positions are {type(given).__name__}; convert them to x's library"
         )
-    require_same_device(x=x, positions=given)
+    require.same_device(x=x, positions=given)
     require_broadcast("positions", given.shape, x)
     return given
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     default_float,
     is_floating,
     namespace,
     narrow,
-    require_same_device,
     result_dtype,
 )
 
@@ -51,7 +51,7 @@ class RotaryTables:
                 f"cos of shape {tuple(self.cos.shape)} and sin of shape {tuple(self.sin.shape)}; give "
                 "(..., dim/2) for both, with one pair or more"
             )
-        require_same_device(cos=self.cos, sin=self.sin)
+        require.same_device(cos=self.cos, sin=self.sin)
 
     @property
     def dim(self) -> int:

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array, is_floating, namespace, require_same_device
+from posenc_lib import _require as require
+from posenc_lib._arrays import (
+    Array,
+    is_floating,
+    namespace,
+)
 from posenc_lib.rotated.tables import RotaryTables
 
 LAYOUTS = ("interleaved", "half")
@@ -74,7 +79,7 @@ def fitting(x: Any, tables: Any, out: Any) -> RotaryTables:
             f"x is {type(x).__name__}, tables are {type(cos).__name__}: make the tables from positions of "
             "x's library and device, such as torch.arange(n, device=x.device) for PyTorch"
         )
-    require_same_device(x=x, tables=cos)
+    require.same_device(x=x, tables=cos)
     if cos.dtype != x.dtype and not xp.finfo(cos.dtype).bits > xp.finfo(x.dtype).bits:
         raise TypeError(
             f"tables are {cos.dtype}, x is {x.dtype}: they would spoil its precision; make them with "
@@ -100,15 +105,12 @@ def _require_out(xp: Any, x: Array, out: Any) -> None:
         raise TypeError(f"out is {out.dtype}, x {x.dtype}; give an out of x's dtype")
     if out.shape != x.shape:
         raise ValueError(f"out has shape {tuple(out.shape)}, x {tuple(x.shape)}; give an out of x's shape")
-    require_same_device(x=x, out=out)
+    require.same_device(x=x, out=out)
 
 
 def require_broadcast(what: str, shape: tuple[int, ...], x: Array) -> None:
     target = x.shape[:-1]
-    fits = len(shape) <= len(target) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
-    )
-    if not fits:
+    if not require.spreads(shape, target):
         raise ValueError(
             f"{what} of shape {tuple(shape)} do not broadcast to {tuple(target)}, the shape of x without "
             "head_dim; give (seq,), or (batch, 1, seq) where rows of (batch, heads, seq, head_dim) differ"

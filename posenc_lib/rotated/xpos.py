@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
     namespace,
-    read_positions,
-    require_positive,
     values_are_known,
     widen,
 )
@@ -64,8 +63,8 @@ def xpos_tables(
         array([1.0049, 1.0024, 1.    , 0.9976, 0.9951])
     """
     rates = frequencies(dim, base=base)
-    positions = read_positions(positions)
-    scale_base, gamma = require_positive(scale_base, "scale_base"), require_positive(gamma, "gamma")
+    positions = require.positions(positions)
+    scale_base, gamma = require.positive(scale_base, "scale_base"), require.positive(gamma, "gamma")
     decay = np.log((np.arange(0, dim, 2, dtype=np.float64) / dim + gamma) / (1 + gamma))
     exponent = (widen(positions)[..., None] - _read_center(center)) / scale_base
     exponent = exponent * constant(decay, exponent)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from posenc_lib._arrays import require_choice, require_positive
+from posenc_lib import _require as require
 from posenc_lib.scaling.rules import (
     DynamicNTKScaling,
     LinearScaling,
@@ -183,7 +183,7 @@ def scaling_from_config(
         raise TypeError(f"the rope parameters are {parameters!r}; give a dict, as in a checkpoint's config")
     for name, value in (("max_length", max_length), ("length", length)):
         if value is not None:
-            require_positive(value, name)
+            require.positive(value, name)
     kind = _KINDS[rope_type(parameters)]
     _require_keys(parameters, kind)
     try:
@@ -198,7 +198,7 @@ def rope_type(parameters: Mapping[str, Any]) -> str:
     allowed = tuple(sorted(_KINDS))
     for name in (new, old):
         if name is not None:
-            require_choice(name, "rope_type", allowed)
+            require.choice(name, "rope_type", allowed)
     if new is not None and old is not None and _KINDS[new].build is not _KINDS[old].build:
         raise ValueError(f"rope_type={new!r} and type={old!r} contradict each other; keep the right one")
     if new is None and old is None:
@@ -220,7 +220,7 @@ def read_scaling(scaling: Any, base: float) -> tuple[float, Scaling | None]:
 
     A dict's own `rope_theta` replaces the default base, and must agree with any other.
     """
-    base = require_positive(base, "base")
+    base = require.positive(base, "base")
     if scaling is None:
         return base, None
     if isinstance(scaling, Mapping):
@@ -228,7 +228,7 @@ def read_scaling(scaling: Any, base: float) -> tuple[float, Scaling | None]:
         theta = scaling.get("rope_theta")
         if theta is None:
             return base, rule
-        theta = require_positive(theta, "rope_theta")
+        theta = require.positive(theta, "rope_theta")
         if base not in (DEFAULT_BASE, theta):
             raise ValueError(
                 f"base={base!r} contradicts the scaling dict's rope_theta={theta!r}; leave base away"
@@ -247,7 +247,7 @@ def partial_rotary_dim(parameters: Mapping[str, Any], head_dim: int) -> int:
     share = parameters.get("partial_rotary_factor")
     if share is None or rope_type(parameters) == "proportional":
         return head_dim
-    if require_positive(share, "partial_rotary_factor") > 1:
+    if require.positive(share, "partial_rotary_factor") > 1:
         raise ValueError(f"partial_rotary_factor={share!r} is above 1; give a share of head_dim")
     return int(head_dim * share)
 

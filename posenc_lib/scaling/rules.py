@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from posenc_lib._arrays import require_choice, require_positive
+from posenc_lib import _require as require
 
 
 @runtime_checkable
@@ -64,7 +64,7 @@ class LinearScaling:
     attention_scaling: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.factor, "factor")
+        require.positive(self.factor, "factor")
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """All frequencies divided by `factor`."""
@@ -96,7 +96,7 @@ class NTKScaling:
     attention_scaling: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.factor, "factor")
+        require.positive(self.factor, "factor")
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """The frequencies of the grown base."""
@@ -145,8 +145,8 @@ class DynamicNTKScaling:
 
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "length"):
-            require_positive(getattr(self, name), name)
-        require_choice(self.formula, "formula", ("transformers", "paper"))
+            require.positive(getattr(self, name), name)
+        require.choice(self.formula, "formula", ("transformers", "paper"))
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """The frequencies of the base grown for `length`."""
@@ -188,7 +188,7 @@ class NTKByPartsScaling:
 
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "alpha", "beta"):
-            require_positive(getattr(self, name), name)
+            require.positive(getattr(self, name), name)
         _require_order(alpha=self.alpha, beta=self.beta)
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
@@ -229,7 +229,7 @@ class Llama3Scaling:
 
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "low_freq_factor", "high_freq_factor"):
-            require_positive(getattr(self, name), name)
+            require.positive(getattr(self, name), name)
         _require_order(low_freq_factor=self.low_freq_factor, high_freq_factor=self.high_freq_factor)
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
@@ -294,15 +294,15 @@ class YaRNScaling:
 
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "beta_fast", "beta_slow"):
-            require_positive(getattr(self, name), name)
+            require.positive(getattr(self, name), name)
         _require_order(beta_slow=self.beta_slow, beta_fast=self.beta_fast)
-        require_choice(self.ramp, "ramp", ("pair", "turns"))
+        require.choice(self.ramp, "ramp", ("pair", "turns"))
         if not isinstance(self.truncate, bool):
             raise TypeError(f"truncate={self.truncate!r} is no boolean; give True or False")
         for name in ("mscale", "mscale_all_dim"):
             _require_weight(getattr(self, name), name)
         if self.attention_factor is not None:
-            require_positive(self.attention_factor, "attention_factor")
+            require.positive(self.attention_factor, "attention_factor")
 
     @property
     def attention_scaling(self) -> float:
@@ -385,10 +385,10 @@ class LongRoPEScaling:
         for name in ("short", "long"):
             object.__setattr__(self, name, _divisors(getattr(self, name), name))
         for name in ("original_length", "length"):
-            require_positive(getattr(self, name), name)
+            require.positive(getattr(self, name), name)
         for name in ("factor", "attention_factor"):
             if getattr(self, name) is not None:
-                require_positive(getattr(self, name), name)
+                require.positive(getattr(self, name), name)
         if self.factor is None and self.attention_factor is None:
             raise ValueError(
                 "neither factor nor attention_factor is given; give factor, how many times longer the "
@@ -448,11 +448,11 @@ class ProportionalScaling:
     attention_scaling: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        if require_positive(self.fraction, "fraction") > 1:
+        if require.positive(self.fraction, "fraction") > 1:
             raise ValueError(
                 f"fraction={self.fraction!r} is above 1; give the share of pairs that turn, 0 to 1"
             )
-        require_positive(self.factor, "factor")
+        require.positive(self.factor, "factor")
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """The first pairs' frequencies divided by `factor`, the others 0."""
@@ -490,10 +490,10 @@ def _require_order(**ends: float) -> None:
 def _require_weight(value: Any, name: str) -> None:
     if value is None or value == 0:
         return
-    require_positive(value, name)
+    require.positive(value, name)
 
 
 def _divisors(given: Any, name: str) -> tuple[float, ...]:
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise TypeError(f"{name}={given!r} is no list; give one divisor per pair, dim/2 numbers above 0")
-    return tuple(require_positive(divisor, f"an element of {name}") for divisor in given)
+    return tuple(require.positive(divisor, f"an element of {name}") for divisor in given)

@@ -100,7 +100,11 @@ CALLS = [
     (lambda: b.shaw_bias(Q, np.zeros((5, 4)), 3, 5, scale=0.0), ValueError, "scale=0.0"),
     (lambda: b.shaw_bias(Q[0, 0], np.zeros((5, 4)), 1, 5), ValueError, "q has shape (4,)"),
     (lambda: b.shaw_bias(Q.astype(int), np.zeros((5, 4)), 3, 5), TypeError, "q has dtype int64"),
-    (lambda: b.shaw_values(np.zeros((3, 5)), np.zeros((5, 4)), 3, 6), ValueError, "weights has 5 keys"),
+    (
+        lambda: b.shaw_values(np.zeros((3, 5)), np.zeros((5, 4)), 3, 6),
+        ValueError,
+        "6 positions, and weights has 5",
+    ),
     (lambda: b.shaw_values(np.zeros((3, 5)), np.zeros((2, 5, 4)), 3, 5), ValueError, "other heads"),
     # Transformer-XL
     (lambda: b.relative_shift(np.zeros((3, 4)), 5), ValueError, "give 5, one per key (causal), or"),
@@ -155,7 +159,11 @@ CALLS = [
     (lambda: b.cope_bias(K, Q, U), ValueError, "causal attention of 5 queries on 3 keys"),
     (lambda: b.cope_bias(Q, K, np.zeros((0, 4))), ValueError, "at least one row"),
     (lambda: b.cope_bias(Q, K, U, mask=np.ones(5)), TypeError, "mask has dtype float64"),
-    (lambda: b.cope_bias(Q, K, U, mask=np.ones(4, dtype=bool)), ValueError, "mask (4,)"),
+    (
+        lambda: b.cope_bias(Q, K, U, mask=np.ones(4, dtype=bool)),
+        ValueError,
+        "mask of shape (4,) does not",
+    ),
     (lambda: b.cope_bias(Q, K[:1].repeat(3, 0), U), ValueError, "do not broadcast"),
     (lambda: b.cope_bias(Q, K, U, causal="yes"), TypeError, "causal='yes'"),
     (lambda: b.cope_bias(Q, K, U, gate_scale=-1.0), ValueError, "scale=-1.0"),

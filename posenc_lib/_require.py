@@ -1,0 +1,269 @@
+"""Every check of arguments, once. Each says what was given, what is allowed, and what to do.
+
+Used as `from posenc_lib import _require as require`, so that a call reads as it is: `require.even_dim(dim)`.
+What a check understands it returns: an int, a float, an array.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from posenc_lib._arrays import Array, device_of, is_floating, namespace, torch_of, values_are_known
+
+# Single numbers and names
+
+
+def count(value: Any, name: str, least: int = 1) -> int:
+    """`value` as an int; TypeError unless integral, ValueError below `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
+    if value < least:
+        raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
+    return int(value)
+
+
+def even_dim(dim: Any, name: str = "dim") -> int:
+    """`dim` as an int; TypeError unless integral, ValueError unless even and at least 2."""
+    if isinstance(dim, bool) or not isinstance(dim, Integral):
+        raise TypeError(f"{name}={dim!r} is no integer; give an even integer such as 64")
+    if dim < 2 or dim % 2:
+        raise ValueError(
+            f"{name}={int(dim)} cannot be split into (sin, cos) pairs; give an even integer, 2 or more"
+        )
+    return int(dim)
+
+
+def positive(value: Any, name: str) -> float:
+    """`value` as a float; TypeError unless a real number, ValueError unless finite and above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} is no real number; give a positive number")
+    number = float(value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name}={value!r} is not allowed; give a finite number above 0")
+    return number
+
+
+def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """`value` if it is one of the allowed names; ValueError that lists them otherwise."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def flag(value: Any, name: str) -> bool:
+    """`value` as a bool; TypeError for anything else, which would pass for True or False unseen."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} is no boolean; give True or False")
+    return bool(value)
+
+
+def rotary_dim(value: Any, head_dim: int) -> int:
+    """How many columns of a head turn, even: all of them where it is None."""
+    dim = even_dim(head_dim if value is None else value, "rotary_dim")
+    if dim > head_dim:
+        raise ValueError(f"rotary_dim={dim} is above head_dim={head_dim}; give {head_dim} or less")
+    return dim
+
+
+def head_width(dim: int, heads: int) -> int:
+    """The width of one head; ValueError unless heads divide dim."""
+    if dim % heads:
+        raise ValueError(f"dim={dim} is not divisible by heads={heads}; give heads that divide it")
+    return dim // heads
+
+
+# Arrays by themselves
+
+
+def numbers(given: Any, name: str) -> Array:
+    """Real numbers of any shape, as an array of their own library.
+
+    Python numbers and (nested) lists of them become NumPy arrays.
+
+    Raises:
+        TypeError: for booleans, complex numbers, text and whatever else is not real numbers.
+        ValueError: for NaN, infinity, or lists of unequal length.
+    """
+    if isinstance(given, (Real, list, tuple)):
+        try:
+            given = np.asarray(given)
+        except ValueError as error:
+            raise ValueError(f"{name} are lists of unequal length; give lists that form an array") from error
+    xp = namespace(given)
+    if not xp.isdtype(given.dtype, ("integral", "real floating")):
+        raise TypeError(
+            f"{name} have dtype {given.dtype}; give integers or real numbers "
+            "(a mask of booleans is no list of positions)"
+        )
+    if is_floating(given) and values_are_known(given) and not bool(xp.all(xp.isfinite(given))):
+        raise ValueError(f"{name} hold NaN or infinity; give finite numbers")
+    return given
+
+
+def positions(given: Any) -> Array:
+    """Positions as an array: an int n means 0 .. n-1, an array stays as it is.
+
+    Raises:
+        TypeError: for a lone real number (one position is a 0-d array) and for what is no number.
+        ValueError: for n < 0, NaN or infinity.
+    """
+    if isinstance(given, bool):
+        raise TypeError("positions is a boolean; give a number of positions n, or an array")
+    if isinstance(given, Integral):
+        if given < 0:
+            raise ValueError(
+                f"positions={int(given)} asks for a negative number of positions; give n >= 0 "
+                "for positions 0 .. n-1, or an array such as np.asarray([-1]) for negative positions"
+            )
+        return np.arange(int(given))
+    if isinstance(given, Real):
+        raise TypeError(
+            f"positions={given!r} is a single real number; give an int n for positions 0 .. n-1, "
+            f"or an array such as np.asarray({given!r}) for the positions themselves"
+        )
+    return numbers(given, "positions")
+
+
+def real_array(array: Any, name: str, shape: str, ndim: int, *, more: bool = False) -> Array:
+    """A floating-point array with `ndim` axes (or more); `shape` is what the error asks for."""
+    xp = namespace(array)
+    if not xp.isdtype(array.dtype, "real floating"):
+        raise TypeError(f"{name} has dtype {array.dtype}; give real floating-point numbers, shape {shape}")
+    if array.ndim < ndim or (array.ndim > ndim and not more):
+        raise ValueError(f"{name} has shape {tuple(array.shape)}; give shape {shape}")
+    return array
+
+
+def per_head(values: Any, heads: int | None, name: str) -> Array:
+    """One finite real number per head, as an array of shape (heads,)."""
+    values = numbers(values, name)
+    if values.ndim != 1 or values.shape[0] == 0 or (heads is not None and values.shape[0] != heads):
+        wanted = "(heads,)" if heads is None else f"({heads},)"
+        raise ValueError(f"{name} has shape {tuple(values.shape)}; give one number per head, shape {wanted}")
+    return values
+
+
+def positive_scalar(value: Any, name: str) -> Any:
+    """A number above 0, or a 0-d array of one (a learned parameter)."""
+    if isinstance(value, Real) or not hasattr(value, "dtype"):
+        return positive(value, name)
+    value = numbers(value, name)
+    if value.ndim != 0:
+        raise ValueError(f"{name} has shape {tuple(value.shape)}; give one number, or a 0-d array")
+    all_hold(value > 0, value, f"{name} must be above 0")
+    return value
+
+
+def all_hold(holds: Array, of: Array, message: str) -> None:
+    """Raise ValueError with the message and the values, unless every element holds (where known)."""
+    if values_are_known(holds) and not bool(namespace(holds).all(holds)):
+        raise ValueError(f"{message}; got {of}")
+
+
+def whole(array: Array, name: str = "positions") -> Array:
+    """The array, unless it holds real numbers."""
+    if is_floating(array):
+        raise TypeError(
+            f"{name} have dtype {array.dtype}; only whole distances serve: round them and give integers"
+        )
+    return array
+
+
+def tensors(remedy: str = "", **given: Any) -> None:
+    """Raise TypeError unless all of these are PyTorch's."""
+    for name, value in given.items():
+        if torch_of(value) is None:
+            raise TypeError(f"{name} is a {type(value).__name__}; give a torch tensor{remedy}")
+
+
+def vectors_of_heads(x: Any, name: str, heads: int | None = None, head_dim: int | None = None) -> None:
+    """Raise unless x is a tensor of queries or keys, (batch, heads, length, head_dim)."""
+    shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
+    tensors(f" of shape {shape}", **{name: x})
+    if x.ndim != 4 or heads not in (None, x.shape[1]) or head_dim not in (None, x.shape[3]):
+        raise ValueError(
+            f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
+            + (f", with head_dim={head_dim} as it was made for" if head_dim else "")
+        )
+
+
+# Arrays beside each other
+
+
+def same_device(**arrays: Array) -> None:
+    """Raise ValueError where the named arrays stand on different devices."""
+    devices = {name: str(device_of(array)) for name, array in arrays.items()}
+    if len(set(devices.values())) > 1:
+        places = ", ".join(f"{name} on {device}" for name, device in devices.items())
+        raise ValueError(f"arrays stand on different devices: {places}; move them to one device")
+
+
+def same_head_dim(**arrays: Array) -> None:
+    """Raise ValueError unless the last axes are of one size, 1 or more."""
+    sizes = {array.shape[-1] for array in arrays.values()}
+    if len(sizes) > 1 or 0 in sizes:
+        raise ValueError(
+            f"{shapes(**arrays)} differ in head_dim, the last axis, or it is 0; give the same head_dim, "
+            "1 or more"
+        )
+
+
+def no_more_queries(queries: int, keys: int) -> None:
+    """Raise ValueError where the last query stands at the last key, and the first before all keys."""
+    if queries > keys:
+        raise ValueError(
+            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last key, "
+            "so there must be at least as many keys as queries"
+        )
+
+
+def one_each(positions: Array, length: int, name: str, array: str) -> None:
+    """Raise ValueError unless there are `length` positions, one for each row of the named array."""
+    if positions.shape[-1] != length:
+        raise ValueError(
+            f"{name} gives {positions.shape[-1]} positions, and {array} has {length}; give one each"
+        )
+
+
+def spreads(shape: Any, to: Any) -> bool:
+    """Whether an array of this shape broadcasts to the other; the sizes may be an exporter's symbols."""
+    return len(shape) <= len(to) and all(
+        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(to), strict=False)
+    )
+
+
+def to_scores(array: Array, name: str, scores: tuple[int, ...]) -> None:
+    """Raise ValueError unless the array broadcasts to the scores."""
+    if not spreads(array.shape, scores):
+        raise ValueError(
+            f"{name} of shape {tuple(array.shape)} does not broadcast to the scores' shape {tuple(scores)}, "
+            "(..., queries, keys)"
+        )
+
+
+def mask(array: Array, scores: tuple[int, ...]) -> None:
+    """Raise unless these are booleans that broadcast to the scores."""
+    if array.dtype != namespace(array).bool:
+        raise TypeError(
+            f"mask has dtype {array.dtype}; give booleans, True where a query may look at a key "
+            "(numbers to add to the scores are a bias)"
+        )
+    to_scores(array, "mask", scores)
+
+
+def common_axes(last: int, **arrays: Array) -> tuple[int, ...]:
+    """The shape to which the axes before the last ones broadcast."""
+    try:
+        return np.broadcast_shapes(*(tuple(array.shape[:-last]) for array in arrays.values()))
+    except ValueError:
+        where = "axis" if last == 1 else f"{last} axes"
+        raise ValueError(f"the shapes do not broadcast before the last {where}: {shapes(**arrays)}") from None
+
+
+def shapes(**arrays: Array) -> str:
+    """The arrays and their shapes, for an error."""
+    return ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
