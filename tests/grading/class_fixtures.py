@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -15,6 +17,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from posenc_lib.exercises import all_exercises
+from posenc_lib.grading import grade
+from posenc_lib.grading.cli import main
 from posenc_lib.grading.release import release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +100,25 @@ class Class:
             }  # fmt: skip
 
     def posenc(self, *arguments: str, status: int = 0) -> str:
-        """Run the command to its end, and give what it printed."""
+        """Run the command in this process, by workers that stay warm, and give what it printed."""
+        out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(errors),
+        ):
+            patch.chdir(self.root)
+            patch.setattr(grade, "_workers", _warm_workers)
+            try:
+                got = main(arguments)
+            except SystemExit as refused:
+                got = refused.code
+        printed = [each.buffer.getvalue().decode() for each in (out, errors)]
+        assert got == status, printed
+        return "".join(printed)
+
+    def as_typed(self, *arguments: str, status: int = 0) -> str:
+        """Run the command as a user does, in a process of its own, and give what it printed."""
         done = subprocess.run(
             self.command(*arguments), cwd=self.root, capture_output=True, text=True, timeout=400
         )
@@ -120,10 +142,32 @@ class Class:
         return done.stdout + done.stderr
 
 
-@pytest.fixture(scope="session")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course whose chapter is released, with nothing handed in. Copy it."""
-    return release_to(tmp_path_factory.mktemp("released"), [CHAPTER])
+class WarmWorkers(grade.Workers):
+    """One worker for all runs of this process, so that its start is paid once. It ends where a run fails."""
+
+    _started = False
+
+    def __enter__(self) -> WarmWorkers:
+        if not self._started:
+            super().__enter__()
+            with contextlib.chdir(ROOT):  # where the worker stays; the course may go
+                self._pool.submit(int).result()
+            self._started = True
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is not None:
+            self._started = False
+            super().__exit__(kind, *exception)
+
+
+_warm = WarmWorkers(1)
+_cold_workers = grade._workers
+
+
+def _warm_workers(options: grade.Options) -> grade.Workers:
+    """The warm ones, unless a test asks for others."""
+    return _cold_workers(options) if options.jobs or options.scheduler else _warm
 
 
 def release_to(root: Path, chapters: list[str]) -> Path:

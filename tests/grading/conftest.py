@@ -16,6 +16,7 @@ from posenc_lib.grading.grades import Limits
 from posenc_lib.grading.judging import Grader
 from posenc_lib.grading.sandbox.warm import WarmParent
 from posenc_lib.grading.submission import Cell, Submission
+from tests.grading.class_fixtures import CHAPTER, release_to
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = Limits(wall_seconds=60, memory_bytes=192 * 2**20)
@@ -32,6 +33,12 @@ def warm() -> Iterator[WarmParent]:
 def grader() -> Iterator[Grader]:
     with Grader() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose chapter is released, with nothing handed in. Copy it."""
+    return release_to(tmp_path_factory.mktemp("released"), [CHAPTER])
 
 
 @pytest.fixture

@@ -31,7 +31,6 @@ from posenc_lib.grading.sandbox import cgroup
 from posenc_lib.grading.sandbox.warm import WarmParent
 from posenc_lib.grading.writeup import Standing, feedback_page
 from tests.grading.class_fixtures import CHAPTER, POINTS, TOTAL, new_class
-from tests.grading.class_fixtures import released as released
 from tests.grading.samples import ANSWERS, ROOT, USUAL, Sample, by_name, graded, samples, solved
 
 ATTACKS = samples("attacks")
@@ -270,7 +269,7 @@ def test_attackers_in_a_class_change_nothing_for_the_others(released, tmp_path):
     work.hand_in("marks_of_ones_own", marks_of_ones_own())
     for honest in ("ada", "middle", "zoe"):
         work.hand_in(honest)
-    printed = work.posenc("grade", CHAPTER, "--jobs", "2", "--time-limit", "120", "--memory-limit", "256")
+    printed = work.as_typed("grade", CHAPTER, "--jobs", "2", "--time-limit", "120", "--memory-limit", "256")
     assert "Could not be graded" not in printed
 
     expected = {

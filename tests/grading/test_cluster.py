@@ -25,7 +25,6 @@ from posenc_lib.grading.course import CourseError
 from posenc_lib.grading.grade import Task, grade_file
 from posenc_lib.grading.grades import Limits
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 from tests.grading.test_grade import wait_until
 
 pytestmark = pytest.mark.slow

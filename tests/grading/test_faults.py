@@ -17,7 +17,6 @@ import pytest
 from posenc_lib.grading.cli import main
 from posenc_lib.grading.interrupts import SENTENCE
 from tests.grading.class_fixtures import CHAPTER, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 from tests.grading.test_grade import wait_until
 
 pytestmark = pytest.mark.slow

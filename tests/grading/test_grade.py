@@ -23,7 +23,6 @@ from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import write_atomically
 from posenc_lib.grading.grade import Task, Workers
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +60,7 @@ def graded(released, tmp_path_factory) -> Class:
     work.submitted("link").symlink_to(work.submitted("right"))
     (work.submitted("right").parent / "notes.txt").write_text("mine")
     (work.submitted("right").parent / "stolen.txt").symlink_to("/etc/hostname")
-    work.printed = work.posenc("grade", CHAPTER, "--jobs", "2")
+    work.printed = work.as_typed("grade", CHAPTER, "--jobs", "2")
     return work
 
 
@@ -232,7 +231,7 @@ def test_a_run_that_is_killed_goes_on(released, tmp_path):
     killed_at = journal_rows(work)
     assert 2 <= len(killed_at) < len(everyone), "the run was not killed half way"
     assert work.marks() == {} or set(work.marks().values()) == {TOTAL}
-    work.posenc("grade", CHAPTER, "--jobs", "2")
+    work.posenc("grade", CHAPTER)
     after = journal_rows(work)
     assert {student: after[student] for student in killed_at} == killed_at  # graded once
     assert work.marks() == dict.fromkeys(everyone, TOTAL)
@@ -243,7 +242,9 @@ def test_a_run_that_is_killed_goes_on(released, tmp_path):
 
 
 def test_workers_do_not_outlive_a_run_that_is_killed(small):
-    run = subprocess.Popen(small.command("grade", CHAPTER), cwd=small.root, stderr=subprocess.DEVNULL)
+    run = subprocess.Popen(
+        small.command("grade", CHAPTER, "--jobs", "1"), cwd=small.root, stderr=subprocess.DEVNULL
+    )
     try:
         wait_until(lambda: journal_rows(small) or run.poll() is not None)
         family = descendants(run.pid)
@@ -311,7 +312,7 @@ def test_a_full_disk_is_told_before_a_mark_is_lost(released, tmp_path):
         filler.unlink()
 
         run = subprocess.Popen(
-            work.command("grade", CHAPTER),
+            work.command("grade", CHAPTER, "--jobs", "1"),
             cwd=root,
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -16,7 +16,6 @@ from posenc_lib.grading.aside import OverLimit, aside
 from posenc_lib.grading.other_files import MAX_DEPTH, MAX_OTHER_FILES, copy_other_files, handed_in_at
 from posenc_lib.grading.visible import visible
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 
 BIG = 1_000_000
 LANGUAGE = "\x1b[31m*x*" * BIG

@@ -13,7 +13,6 @@ from posenc_lib.grading.journal import Entry
 from posenc_lib.grading.submission import Cell
 from posenc_lib.grading.writeup import Release, ReleasedCell, auto_comments, auto_scores, autograded_notebook
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, new_class
-from tests.grading.class_fixtures import released as released
 
 INTRUDER = """
 def frequencies(dim):

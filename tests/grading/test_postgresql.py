@@ -8,7 +8,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from posenc_lib.grading.release import release
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 from tests.grading.test_grade import wait_until
 from tests.system import postgresql
 
@@ -100,7 +99,8 @@ def work(server, tmp_path_factory) -> Iterator[PostgreSQLClass]:
     shutil.copy(ROOT / "solutions" / f"{CHAPTER}.md", work.root / "solutions")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POSENC_DB_URL", work.url)
-        subprocess.run([sys.executable, "-m", "posenc_lib.grading.release"], cwd=work.root, check=True)
+        patch.chdir(work.root)
+        release(work.root)
         hand_in(work)
         yield work
 
@@ -139,7 +139,7 @@ def test_two_graders_at_once_are_refused(work):
         work.hand_in(f"s{number}")
     command = functools.partial(
         subprocess.Popen,
-        work.command("grade", CHAPTER, "--again", *PATIENT),
+        work.command("grade", CHAPTER, "--again", "--jobs", "1", *PATIENT),
         cwd=work.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

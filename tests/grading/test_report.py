@@ -19,7 +19,6 @@ from posenc_lib.exercises import exercise
 from posenc_lib.figures.class_report import SHOWN, mistakes_made
 from posenc_lib.grading.cli import main
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
-from tests.grading.class_fixtures import released as released
 
 I_FROM_1 = """
 def frequencies(dim):

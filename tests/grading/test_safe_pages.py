@@ -19,7 +19,6 @@ from playwright.sync_api import Browser, Page, Request
 
 from posenc_lib.grading.safe_html import inert
 from tests.grading.class_fixtures import CHAPTER, Class, new_class
-from tests.grading.class_fixtures import released as released
 
 pytestmark = pytest.mark.slow
 
