@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import os
@@ -99,8 +100,8 @@ def work(server, tmp_path_factory) -> Iterator[PostgreSQLClass]:
     shutil.copy(ROOT / "solutions" / f"{CHAPTER}.md", work.root / "solutions")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POSENC_DB_URL", work.url)
-        patch.chdir(work.root)
-        release(work.root)
+        with contextlib.chdir(work.root):
+            release(work.root)
         hand_in(work)
         yield work
 
