@@ -6,7 +6,7 @@
 import os
 from pathlib import Path
 
-from posenc_lib.grading.safe_html import settings
+from posenc_lib.grading.handed_back.safe_html import settings
 
 c = get_config()  # noqa: F821 - traitlets defines it in config files
 

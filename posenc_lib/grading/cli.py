@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from posenc_lib.grading import interrupts
 from posenc_lib.grading.faults import CourseError, of_disk
-from posenc_lib.grading.grades import Limits, Verdict
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.untrusted import visible
+from posenc_lib.grading.verdicts import Limits, Verdict
 
 if TYPE_CHECKING:
-    from posenc_lib.grading.grade import Summary
+    from posenc_lib.grading.run import Summary
 
 SHOWN = 20
 """Lines of a list in the summary; what is left out is counted."""
@@ -84,7 +84,7 @@ def _fault(error: Exception) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """All subcommands."""
-    from posenc_lib.grading.report import add_report
+    from posenc_lib.grading.report.class_report import add_report
 
     top = argparse.ArgumentParser(prog="posenc", description="Grade a class. Run it in the course's folder.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
@@ -136,14 +136,14 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="URL",
         help="grade on the workers of this Dask scheduler, such as tls://host:8786 (default: this machine)",
     )
-    grade.set_defaults(run=_grade, needs=("tqdm", "posenc_lib.grading.grade"))
+    grade.set_defaults(run=_grade, needs=("tqdm", "posenc_lib.grading.run"))
 
 
 def _grade(chosen: argparse.Namespace) -> int:
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     from posenc_lib.grading.course import Course, find_own_programs
-    from posenc_lib.grading.grade import Options, grade_class
+    from posenc_lib.grading.run import Options, grade_class
 
     options = Options(
         jobs=chosen.jobs,

@@ -22,7 +22,7 @@ from pathlib import Path
 from traitlets.config import Config, PyFileConfigLoader
 
 from posenc_lib.grading.faults import CourseError
-from posenc_lib.grading.journal import is_empty
+from posenc_lib.grading.recorded.journal import is_empty
 
 __all__ = ["PART", "Course", "CourseError", "find_own_programs", "write_atomically"]
 

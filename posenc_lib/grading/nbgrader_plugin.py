@@ -18,14 +18,14 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer
 from traitlets.config import Config
 
-from posenc_lib.grading import spreadsheet
 from posenc_lib.grading.course import Course
-from posenc_lib.grading.grade import grade_file, malformed
-from posenc_lib.grading.gradebook import Marks
-from posenc_lib.grading.grades import Limits
-from posenc_lib.grading.journal import Entry, Journal
-from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
-from posenc_lib.grading.writeup import Release, autograded_notebook, copy_others, with_names
+from posenc_lib.grading.handed_back.write_up import Release, autograded_notebook, copy_others, with_names
+from posenc_lib.grading.handed_in.submission import Unreadable, fingerprint, read_aside
+from posenc_lib.grading.recorded.gradebook import Marks
+from posenc_lib.grading.recorded.journal import Entry, Journal
+from posenc_lib.grading.report import spreadsheet
+from posenc_lib.grading.run import grade_file, malformed
+from posenc_lib.grading.verdicts import Limits
 
 
 class SubmissionExporter(NotebookExporter):

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_lib.exercises import exercise
-from posenc_lib.grading.judging import Grader
+from posenc_lib.grading.judging.grader import Grader
 from tests.grading.samples import graded
 
 pytestmark = pytest.mark.slow

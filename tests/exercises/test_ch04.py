@@ -199,8 +199,8 @@ def test_a_mistake_written_in_another_way_is_named(function, answer, words, seed
 @pytest.mark.slow
 def test_the_models_of_forgets_answer_from_outside_the_walls():
     """In grading the learner's process holds no model: what it is given asks back."""
-    from posenc_lib.grading.grades import Limits, Verdict
-    from posenc_lib.grading.judging import Grader
+    from posenc_lib.grading.judging.grader import Grader
+    from posenc_lib.grading.verdicts import Limits, Verdict
     from tests.grading.conftest import model_answers
 
     cut_off = """

@@ -30,8 +30,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.grades import Limits, SubmissionGrade, Verdict
-from posenc_lib.grading.submission import read_submission
+from posenc_lib.grading.handed_in.submission import read_submission
+from posenc_lib.grading.verdicts import Limits, SubmissionGrade, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"

@@ -25,11 +25,11 @@ import posenc_lib
 from posenc_lib.checking.judge import difference, right_outcomes
 from posenc_lib.checking.plain import encode
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.grades import SubmissionGrade, Verdict
-from posenc_lib.grading.judging import PUBLIC_SEED, REPLY_BYTES, Grader
+from posenc_lib.grading.handed_back.write_up import Standing, feedback_page
+from posenc_lib.grading.judging.grader import PUBLIC_SEED, REPLY_BYTES, Grader
 from posenc_lib.grading.sandbox import cgroup
 from posenc_lib.grading.sandbox.warm import WarmParent
-from posenc_lib.grading.writeup import Standing, feedback_page
+from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
 from tests.grading.class_fixtures import CHAPTER, POINTS, TOTAL, new_class
 from tests.grading.samples import ANSWERS, ROOT, USUAL, Sample, by_name, graded, samples, solved
 

@@ -121,12 +121,12 @@ def test_a_locked_gradebook_is_told(graded, tmp_path, monkeypatch, capsys):
 
 
 def test_a_fault_of_our_own_is_called_so(graded, monkeypatch, capsys):
-    from posenc_lib.grading import report
+    from posenc_lib.grading.report import class_report
 
     def fails(*_arguments: object) -> None:
         raise RuntimeError("nobody foresaw\x1b[2J this")
 
-    monkeypatch.setattr(report, "class_report", fails)
+    monkeypatch.setattr(class_report, "class_report", fails)
     monkeypatch.chdir(graded.root)
     assert main(["report", CHAPTER]) == 70
     errors = capsys.readouterr().err

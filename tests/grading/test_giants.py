@@ -11,7 +11,7 @@ import json, resource, sys
 import numpy as np
 from posenc_lib.checking.judge import judge, right_outcomes
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.judging import _outcome
+from posenc_lib.grading.judging.grader import _outcome
 from posenc_lib.grading.sandbox import lending
 
 NAMES = "softmax attention verdict three_products four_terms serve offset_only alibi_bias".split()

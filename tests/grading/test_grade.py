@@ -21,7 +21,7 @@ import pytest
 
 from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import write_atomically
-from posenc_lib.grading.grade import Task, Workers
+from posenc_lib.grading.run import Task, Workers
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 
 from posenc_lib.exercises import Case, Exercise, Mistake, exercise
-from posenc_lib.grading import judging
-from posenc_lib.grading.grades import Limits, SubmissionGrade, Verdict
-from posenc_lib.grading.judging import PUBLIC_SEED, Grader, Trial, earned
+from posenc_lib.grading.judging.grader import (
+    MOST_ENDINGS,
+    PUBLIC_SEED,
+    Grader,
+    Trial,
+    _outcome,
+    earned,
+    right_outcomes,
+)
 from posenc_lib.grading.sandbox import lending
 from posenc_lib.grading.sandbox.walls import NoWalls
+from posenc_lib.grading.verdicts import Limits, SubmissionGrade, Verdict
 from tests.grading.conftest import model_answers, submission
 
 FORMULA = "02-the-formula"
@@ -93,7 +100,7 @@ class LendsHere(lending.Lender):
 
 
 def use(chapter: tuple[Exercise, ...], grader: Grader, monkeypatch: pytest.MonkeyPatch) -> Grader:
-    monkeypatch.setattr(judging, "all_exercises", lambda: chapter)
+    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: chapter)
     monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in chapter if each.id == name))
     monkeypatch.setattr(grader, "_lender", LendsHere())
     return grader
@@ -280,7 +287,7 @@ def test_a_callable_that_was_kept_is_dead_in_the_next_call(grader, monkeypatch):
 
 def test_cases_are_called_in_an_order_drawn_from_the_seed_and_reported_in_theirs(toys, monkeypatch):
     many = toy("place", lambda n: -n, lambda rng: [Case(f"number {n}", (n,)) for n in range(6)], points=1)
-    monkeypatch.setattr(judging, "all_exercises", lambda: (many,))
+    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: (many,))
     counts = "from itertools import count\nnumbers = count()\ndef place(n): return -next(numbers)"
     found = one(graded(toys, submission(counts)), "place")
     assert found.points == 0
@@ -392,7 +399,7 @@ def test_slow_cells_leave_time_for_the_answers(toys):
 def test_endless_endings_are_bounded(toys):
     grade = graded(toys, submission(*["import os; os._exit(0)"] * 100))
     assert grade.verdict is Verdict.CRASHED
-    assert len(grade.notes) == judging.MOST_ENDINGS + 1
+    assert len(grade.notes) == MOST_ENDINGS + 1
 
 
 def test_the_answer_given_to_check_and_the_name_at_the_end_both_count(toys):
@@ -469,14 +476,14 @@ def test_a_forged_reply_is_worth_what_it_says_and_no_more(toys):
     ],
 )
 def test_replies_that_are_no_outcome_are_malformed(reply):
-    assert judging._outcome(reply).kind == "malformed"
+    assert _outcome(reply).kind == "malformed"
 
 
 def test_replies_that_are_nested_too_deep_are_malformed():
     value: object = 1
     for _ in range(500):
         value = [value]
-    assert judging._outcome(["value", value, "", ""]).kind == "malformed"
+    assert _outcome(["value", value, "", ""]).kind == "malformed"
 
 
 def test_outputs_are_cleaned_of_what_could_run_in_a_browser(toys):
@@ -503,7 +510,7 @@ def test_an_assignment_without_exercises_is_refused(toys):
 
 
 def test_without_walls_it_refuses_unless_told(monkeypatch):
-    monkeypatch.setattr(judging, "all_exercises", lambda: TOY)
+    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: TOY)
     monkeypatch.setenv("PATH", "/nonexistent")
     with Grader() as walled, pytest.raises(NoWalls, match="apt install bubblewrap"):
         graded(walled, answers())
@@ -535,7 +542,7 @@ def test_who_counts_calls_earns_nothing_and_the_others_keep_theirs(grader, chapt
     """It knows what is right for the inputs of `check`, in the order in which they are called."""
     counting = {}
     for asked in (exercise(each) for each in GUESSABLE if each.startswith(f"{chapter}.")):
-        _, expected = judging.right_outcomes(asked, PUBLIC_SEED)
+        _, expected = right_outcomes(asked, PUBLIC_SEED)
         known = [expected[place].value for place in asked.calling_order(PUBLIC_SEED)]
         counting[asked.function] = f"""
         import itertools

@@ -11,8 +11,8 @@ import jupytext
 import pytest
 
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.likeness import Alike, Answers, alike, answers, natural, outsized, tree_of
-from posenc_lib.grading.submission import Cell
+from posenc_lib.grading.handed_in.submission import Cell
+from posenc_lib.grading.report.likeness import Alike, Answers, alike, answers, natural, outsized, tree_of
 from tests.grading.samples import ANSWERS, samples
 
 ROOT = Path(__file__).resolve().parents[2]

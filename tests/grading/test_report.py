@@ -16,8 +16,8 @@ import nbformat
 import pytest
 
 from posenc_lib.exercises import exercise
-from posenc_lib.figures.class_report import SHOWN, mistakes_made
 from posenc_lib.grading.cli import main
+from posenc_lib.grading.report.pictures import SHOWN, mistakes_made
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
 I_FROM_1 = """

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from posenc_lib.grading.submission import MAX_FILE_BYTES, Unreadable, fingerprint, read_submission
+from posenc_lib.grading.handed_in.submission import MAX_FILE_BYTES, Unreadable, fingerprint, read_submission
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"

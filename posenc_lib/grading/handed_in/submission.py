@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.aside import OverLimit, aside
-from posenc_lib.grading.safe_html import pictures
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.handed_back.safe_html import pictures
+from posenc_lib.grading.processes.aside import OverLimit, aside
+from posenc_lib.grading.untrusted import visible
 
 MAX_FILE_BYTES = 32 * 2**20
 """A notebook with all its pictures has a few megabytes."""

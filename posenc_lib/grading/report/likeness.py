@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc_lib.exercises import Exercise
-from posenc_lib.grading.submission import Cell
+from posenc_lib.grading.handed_in.submission import Cell
 
 MOST_CHARACTERS = 10_000
 """Of an answer whose tree is looked at; a longer one is of improbable size anyway."""

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from posenc_lib.checking.messages import _
-from posenc_lib.grading.cluster_worker import grade_bytes, library_digest
 from posenc_lib.grading.course import CourseError
-from posenc_lib.grading.grade import Task, Workers, malformed
-from posenc_lib.grading.grades import Verdict
-from posenc_lib.grading.journal import Entry
+from posenc_lib.grading.handed_in.submission import Unreadable, read_bytes
+from posenc_lib.grading.processes.cluster_worker import grade_bytes, library_digest
+from posenc_lib.grading.recorded.journal import Entry
+from posenc_lib.grading.run import Task, Workers, malformed
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.submission import Unreadable, read_bytes
+from posenc_lib.grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from distributed import Client

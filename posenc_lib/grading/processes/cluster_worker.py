@@ -1,4 +1,4 @@
-"""What runs on the machines of a Dask cluster: see `posenc_lib.grading.cluster`.
+"""What runs on the machines of a Dask cluster: see `posenc_lib.grading.processes.cluster`.
 
 The scheduler and the workers import this module, so it imports little. Each thread of a worker keeps a
 process with a warm grader: what ends a grader ends no worker.
@@ -83,7 +83,7 @@ class GraderProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "posenc_lib.grading.cluster_worker"],
+            [sys.executable, "-m", "posenc_lib.grading.processes.cluster_worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def _reply(arguments: list[Any]) -> list[Any]:
-    from posenc_lib.grading.grade import grade_file
+    from posenc_lib.grading.run import grade_file
     from posenc_lib.grading.sandbox.walls import NoWalls
 
     try:

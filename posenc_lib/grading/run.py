@@ -33,17 +33,17 @@ from posenc_lib.exercises import Exercise, all_exercises
 from posenc_lib.grading import interrupts
 from posenc_lib.grading.course import Course, CourseError
 from posenc_lib.grading.faults import is_disk_full, told
-from posenc_lib.grading.gradebook import MAX_STUDENT_NAME, Marks
-from posenc_lib.grading.grades import ExerciseGrade, Limits, SubmissionGrade, Verdict
-from posenc_lib.grading.journal import Entry, Journal
-from posenc_lib.grading.misplaced import misplaced, others_beside
-from posenc_lib.grading.other_files import handed_in_at
+from posenc_lib.grading.handed_back.write_up import Standing, write_up
+from posenc_lib.grading.handed_in.misplaced import misplaced, others_beside
+from posenc_lib.grading.handed_in.other_files import handed_in_at
+from posenc_lib.grading.handed_in.submission import Unreadable, fingerprint, read_aside
+from posenc_lib.grading.recorded.gradebook import MAX_STUDENT_NAME, Marks
+from posenc_lib.grading.recorded.journal import Entry, Journal
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.submission import Unreadable, fingerprint, read_aside
-from posenc_lib.grading.writeup import Standing, write_up
+from posenc_lib.grading.verdicts import ExerciseGrade, Limits, SubmissionGrade, Verdict
 
 if TYPE_CHECKING:
-    from posenc_lib.grading.judging import Grader
+    from posenc_lib.grading.judging.grader import Grader
 
 BATCH = 25
 """Grades written to the gradebook in one transaction."""
@@ -354,7 +354,7 @@ class Workers:
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([__name__, "posenc_lib.grading.judging"])
+        self._context.set_forkserver_preload([__name__, "posenc_lib.grading.judging.grader"])
         self._added: deque[Task] = deque()
         self._suspects: deque[Task] = deque()
         self._running: dict[Future[Any], Task] = {}
@@ -444,7 +444,7 @@ class Workers:
 def _workers(options: Options) -> Workers:
     if not options.scheduler:
         return Workers(options.jobs)
-    from posenc_lib.grading.cluster import Cluster
+    from posenc_lib.grading.processes.cluster import Cluster
 
     return Cluster(options.scheduler, options.jobs)
 
@@ -478,7 +478,7 @@ def _end_with_parent() -> None:
 @functools.cache
 def _grader(unsafe: bool) -> Grader:
     """This process's own grader, with its warm parent."""
-    from posenc_lib.grading.judging import Grader
+    from posenc_lib.grading.judging.grader import Grader
 
     grader = Grader(unsafe=unsafe)
     grader.__enter__()

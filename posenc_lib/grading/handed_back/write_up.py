@@ -16,14 +16,21 @@ from nbformat import NotebookNode
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.aside import OverLimit, aside
 from posenc_lib.grading.course import PART, Course, write_atomically
-from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
-from posenc_lib.grading.journal import Entry
-from posenc_lib.grading.other_files import copy_other_files, read_plain_file
-from posenc_lib.grading.safe_html import POLICY, inert, plain, printable, settings, with_plain_names
-from posenc_lib.grading.submission import Cell
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.handed_back.safe_html import (
+    POLICY,
+    inert,
+    plain,
+    printable,
+    settings,
+    with_plain_names,
+)
+from posenc_lib.grading.handed_in.other_files import copy_other_files, read_plain_file
+from posenc_lib.grading.handed_in.submission import Cell
+from posenc_lib.grading.processes.aside import OverLimit, aside
+from posenc_lib.grading.recorded.journal import Entry
+from posenc_lib.grading.untrusted import visible
+from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
 SHOWN_MIME_TYPES = ("text/plain", "text/latex", "image/png", "image/jpeg")
 """Of a learner's outputs. HTML and JavaScript would run in the browser of whoever reads them."""

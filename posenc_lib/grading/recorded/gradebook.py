@@ -17,14 +17,14 @@ from sqlalchemy import Connection, Table, bindparam, insert, select, update
 from traitlets.config import Config
 
 from posenc_lib.grading.course import Course, CourseError
-from posenc_lib.grading.journal import Entry
-from posenc_lib.grading.writeup import (
+from posenc_lib.grading.handed_back.write_up import (
     Release,
     ReleasedCell,
     Standing,
     auto_comments,
     auto_scores,
 )
+from posenc_lib.grading.recorded.journal import Entry
 
 MAX_STUDENT_NAME = 128
 """What nbgrader's table holds."""

@@ -25,13 +25,13 @@ from posenc_lib.checking.report import CaseResult, Report
 from posenc_lib.checking.run import Outcome
 from posenc_lib.exercises import Case, Exercise, all_exercises
 from posenc_lib.exercises.exercise import BASIC
-from posenc_lib.grading.grades import ExerciseGrade, Limits, SubmissionGrade, Verdict
 from posenc_lib.grading.sandbox.lending import Lender
 from posenc_lib.grading.sandbox.walls import NoWalls
 from posenc_lib.grading.sandbox.warm import Ended, Session, WarmParent
+from posenc_lib.grading.verdicts import ExerciseGrade, Limits, SubmissionGrade, Verdict
 
 if TYPE_CHECKING:
-    from posenc_lib.grading.submission import Submission
+    from posenc_lib.grading.handed_in.submission import Submission
 
 __all__ = ["PUBLIC_SEED", "Grader", "NoWalls"]
 

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading import likeness, spreadsheet
 from posenc_lib.grading.course import Course, CourseError, find_own_programs, write_atomically
 from posenc_lib.grading.faults import told
-from posenc_lib.grading.grades import ExerciseGrade, SubmissionGrade, Verdict
-from posenc_lib.grading.journal import Journal
-from posenc_lib.grading.likeness import Alike, Outsized
-from posenc_lib.grading.spreadsheet import harmless, is_harmful
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.recorded.journal import Journal
+from posenc_lib.grading.report import likeness, spreadsheet
+from posenc_lib.grading.report.likeness import Alike, Outsized
+from posenc_lib.grading.report.spreadsheet import harmless, is_harmful
+from posenc_lib.grading.untrusted import visible
+from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
 if TYPE_CHECKING:
     from posenc_lib.figures.picture import Picture
@@ -516,14 +516,14 @@ def as_svg(report: ClassReport) -> str:
 
 
 def _picture(report: ClassReport) -> Picture:
-    from posenc_lib.figures.class_report import mistakes_made
+    from posenc_lib.grading.report.pictures import mistakes_made
 
     rows = [(each.function, each.name, each.count) for each in report.mistakes]
     return mistakes_made(rows, submissions=report.exercises[0].submissions)
 
 
 def _marks_picture(report: ClassReport) -> Picture:
-    from posenc_lib.figures.class_report import marks_spread
+    from posenc_lib.grading.report.pictures import marks_spread
 
     return marks_spread(*histogram(report), of=report.max_points)
 

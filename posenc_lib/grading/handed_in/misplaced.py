@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.untrusted import visible
 
 DEPTH = 6
 """Folders below `submitted` that are looked into."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from posenc_lib.checking.messages import _
-from posenc_lib.grading.visible import visible
+from posenc_lib.grading.untrusted import visible
 
 MAX_OTHER_BYTES = 64 * 2**20
 """All other files of a submission together, of which copies are kept beside the autograded notebook."""

@@ -10,7 +10,13 @@ from urllib.parse import quote
 
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from posenc_lib.grading.safe_html import HARMLESS, PICTURES, WORD_JOINER, highlight_code, is_base64
+from posenc_lib.grading.handed_back.safe_html import (
+    HARMLESS,
+    PICTURES,
+    WORD_JOINER,
+    highlight_code,
+    is_base64,
+)
 
 _LINK = re.compile(r"(?:https?://|mailto:|#|[\w./-]+(?:#|$))", re.IGNORECASE)
 _ESCAPED_TAG = re.compile(rf"&lt;(/?(?:{HARMLESS}))&gt;")

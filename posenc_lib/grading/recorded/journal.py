@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from posenc_lib.grading.grades import SubmissionGrade
-from posenc_lib.grading.submission import Cell
+from posenc_lib.grading.handed_in.submission import Cell
+from posenc_lib.grading.verdicts import SubmissionGrade
 
 VERSION = 1
 """Of what stands in the journal. A newer posenc raises it where an older one could not read an entry."""

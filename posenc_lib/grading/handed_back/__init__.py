@@ -1,0 +1,1 @@
+"""What people read of a grade: the autograded notebook and the feedback page."""

@@ -1,0 +1,1 @@
+"""What is kept of a grade: the journal, and nbgrader's gradebook."""

@@ -1,0 +1,1 @@
+"""How a class did: `posenc report`, and marks for other programs."""
