@@ -24,8 +24,6 @@ from traitlets.config import Config, PyFileConfigLoader
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.recorded.journal import is_empty
 
-__all__ = ["PART", "Course", "CourseError", "find_own_programs", "write_atomically"]
-
 SECRET_BYTES = 32
 _SECRET_HELP = (
     "All hidden inputs are made from it, and the marks hang on them. Put back a copy of it. If there is "

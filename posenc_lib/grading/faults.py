@@ -6,10 +6,7 @@ import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from posenc_lib.grading.course import Course
+from pathlib import Path
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _KEPT = "Every grade until now is kept; run the command again to go on"
@@ -20,8 +17,8 @@ class CourseError(Exception):
 
 
 @contextmanager
-def told(course: Course) -> Iterator[None]:
-    """CourseError where the disk, the journal or the gradebook fails.
+def told(state: Path, db_url: str) -> Iterator[None]:
+    """CourseError where the disk, the journal in `state` or the gradebook at `db_url` fails.
 
     Of the databases, SQLite's own errors come from the journal, SQLAlchemy's from the gradebook.
     """
@@ -30,9 +27,9 @@ def told(course: Course) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise CourseError(_of_journal(error, course)) from error
+        raise CourseError(_of_journal(error, state)) from error
     except (SQLAlchemyError, ModuleNotFoundError) as error:
-        raise CourseError(_of_gradebook(error, course)) from error
+        raise CourseError(_of_gradebook(error, db_url)) from error
     except OSError as error:
         raise CourseError(of_disk(error)) from error
 
@@ -62,10 +59,10 @@ def of_disk(error: OSError) -> str:
     return f"the machine refused it ({what}). {_KEPT}"
 
 
-def _of_journal(error: sqlite3.Error, course: Course) -> str:
-    path, text = course.state / "journal.db", str(error)
+def _of_journal(error: sqlite3.Error, state: Path) -> str:
+    path, text = state / "journal.db", str(error)
     if is_disk_full(error):
-        return f"the disk of {course.state} is full. Free some space. {_KEPT}"
+        return f"the disk of {state} is full. Free some space. {_KEPT}"
     if "locked" in text:
         return f"another program keeps the journal locked ({path}). Wait for it, or end it. {_KEPT}"
     if "readonly" in text or "unable to open" in text:
@@ -80,8 +77,8 @@ def _of_journal(error: sqlite3.Error, course: Course) -> str:
     )
 
 
-def _of_gradebook(error: Exception, course: Course) -> str:
-    where, text = shown_url(course.db_url), str(getattr(error, "orig", None) or error).strip()
+def _of_gradebook(error: Exception, db_url: str) -> str:
+    where, text = shown_url(db_url), str(getattr(error, "orig", None) or error).strip()
     if isinstance(error, ImportError):
         return f"the gradebook {where} needs a program that is not installed ({text}): pip install it"
     if is_disk_full(error):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,12 +20,12 @@ from traitlets.config import Config
 
 from posenc_lib.grading.course import Course
 from posenc_lib.grading.handed_back.write_up import Release, autograded_notebook, copy_others, with_names
-from posenc_lib.grading.handed_in.submission import Unreadable, fingerprint, read_aside
+from posenc_lib.grading.handed_in.submission import Unreadable, parse_aside, read_file
+from posenc_lib.grading.one import grade_file, unjudged
 from posenc_lib.grading.recorded.gradebook import Marks
 from posenc_lib.grading.recorded.journal import Entry, Journal
 from posenc_lib.grading.report import spreadsheet
-from posenc_lib.grading.run import grade_file, malformed
-from posenc_lib.grading.verdicts import Limits
+from posenc_lib.grading.verdicts import Limits, Verdict
 
 
 class SubmissionExporter(NotebookExporter):
@@ -69,9 +69,7 @@ class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
         path = course.submitted_file(student, assignment)
         with course.lock(), Journal(course.state) as journal:
             seed = course.seed(student, assignment)
-            entry = Entry.from_json(
-                grade_file(str(path), student, assignment, seed, asdict(limits), self.unsafe)
-            )
+            entry = grade_file(path, student, assignment, seed, limits, self.unsafe)
             journal.add(entry)
         _copy_again(course, entry)
         return autograded_notebook(_release(course, assignment, self.config), entry), resources
@@ -116,14 +114,13 @@ def _release(course: Course, assignment: str, config: Config) -> Release:
 
 def _ungraded(course: Course, student: str, assignment: str) -> Entry:
     """What was handed in, before anything of it ran."""
-    path = course.submitted_file(student, assignment)
+    found = read_file(course.submitted_file(student, assignment))
     try:
-        submission = read_aside(path, assignment)
+        submission = parse_aside(found, assignment)
     except Unreadable as error:
-        state = fingerprint(path)
-        return Entry(malformed(student, assignment, 0, state, error.reason), (), state)
-    nothing = malformed(student, assignment, 0, submission.digest, "")
-    return Entry(replace(nothing, notes=()), submission.cells, submission.digest)
+        return unjudged(Verdict.MALFORMED, student, assignment, 0, found.fingerprint, error.reason)
+    nothing = unjudged(Verdict.MALFORMED, student, assignment, 0, found.fingerprint)
+    return replace(nothing, cells=submission.cells)
 
 
 def _copy_again(course: Course, entry: Entry) -> None:

@@ -7,48 +7,33 @@ notebook and feedback, in a worker).
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import multiprocessing
-import multiprocessing.util
 import os
-import signal
 import sqlite3
-import threading
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
-from multiprocessing import forkserver, resource_tracker
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy.exc
 from traitlets.config import Config
 
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, all_exercises
-from posenc_lib.grading import interrupts
-from posenc_lib.grading.course import Course, CourseError
-from posenc_lib.grading.faults import is_disk_full, told
+from posenc_lib.grading.course import Course
+from posenc_lib.grading.faults import CourseError, is_disk_full, told
 from posenc_lib.grading.handed_back.write_up import Standing, write_up
 from posenc_lib.grading.handed_in.misplaced import misplaced, others_beside
 from posenc_lib.grading.handed_in.other_files import handed_in_at
-from posenc_lib.grading.handed_in.submission import Unreadable, fingerprint, read_aside
+from posenc_lib.grading.handed_in.submission import read_file
+from posenc_lib.grading.one import exercises_of, grade_file
+from posenc_lib.grading.processes.workers import Task, Workers
 from posenc_lib.grading.recorded.gradebook import MAX_STUDENT_NAME, Marks
 from posenc_lib.grading.recorded.journal import Entry, Journal
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.verdicts import ExerciseGrade, Limits, SubmissionGrade, Verdict
-
-if TYPE_CHECKING:
-    from posenc_lib.grading.judging.grader import Grader
+from posenc_lib.grading.verdicts import Limits, Verdict
 
 BATCH = 25
 """Grades written to the gradebook in one transaction."""
-ENDING_SECONDS = 2
-"""For a worker that was told to end."""
 SPACE_AT_START = 64 * 2**20
 SPACE_TO_GO_ON = 8 * 2**20
 """Bytes that must be free on the disk: what one batch may need."""
@@ -101,48 +86,6 @@ Progress = Callable[[Summary, int, int], None]
 """Told how it goes, how many submissions are finished, and of how many."""
 
 
-def grade_file(
-    path: str, student: str, assignment: str, seed: int, limits: Mapping[str, Any], unsafe: bool
-) -> dict[str, Any]:
-    """Grade one submitted file: plain data in, an `Entry` as plain data out, so that it may run anywhere."""
-    state = fingerprint(Path(path))
-    try:
-        submission = read_aside(Path(path), assignment)
-    except Unreadable as error:
-        grade = malformed(student, assignment, seed, state, error.reason)
-        return Entry(grade, (), state).to_json()
-    grade = _grader(unsafe).grade(
-        submission, student=student, assignment=assignment, seed=seed, limits=Limits(**limits)
-    )
-    # The file may have changed since the fingerprint was taken; what was graded counts.
-    return Entry(grade, submission.cells, submission.digest).to_json()
-
-
-def malformed(student: str, assignment: str, seed: int, digest: str, reason: str) -> SubmissionGrade:
-    """The grade of a file that cannot be read: no points, and the reason for the learner."""
-    text = _("There was no answer to judge; the notes at the top say why.")
-    exercises = tuple(
-        ExerciseGrade(each.id, Verdict.MALFORMED, 0.0, float(each.points), text)
-        for each in exercises_of(assignment)
-    )
-    return SubmissionGrade(student, assignment, Verdict.MALFORMED, seed, digest, exercises, notes=(reason,))
-
-
-def exercises_of(assignment: str) -> tuple[Exercise, ...]:
-    """The exercises of an assignment.
-
-    Raises:
-        CourseError: there are none; the message lists the assignments that have some.
-    """
-    found = tuple(each for each in all_exercises() if each.chapter == assignment)
-    if not found:
-        known = sorted({each.chapter for each in all_exercises()})
-        raise CourseError(
-            f"there are no exercises for an assignment {assignment!r}; there are for {', '.join(known)}"
-        )
-    return found
-
-
 def grade_class(
     course: Course,
     config: Config,
@@ -156,7 +99,7 @@ def grade_class(
         CourseError: grading cannot start or go on. What was graded until then is kept.
     """
     exercises_of(assignment)
-    with told(course):
+    with told(course.state, course.db_url):
         course.require_space(SPACE_AT_START)
         with (
             course.lock(),
@@ -164,10 +107,10 @@ def grade_class(
             Marks(course, assignment, config) as marks,
         ):
             course.require_secret()
-            return _Run(course, assignment, options, journal, marks, progress).all()
+            return GradingRun(course, assignment, options, journal, marks, progress).all()
 
 
-class _Run:
+class GradingRun:
     """One grading run: what it takes from the course, and where it records what comes back."""
 
     def __init__(
@@ -241,25 +184,22 @@ class _Run:
         if self._options.again:
             return students
         before = self._journal.fingerprints(self._assignment)
-        return [
-            student
-            for student in students
-            if student not in before
-            or before[student] != fingerprint(self._course.submitted_file(student, self._assignment))
-        ]
+        return [each for each in students if each not in before or before[each] != self._fingerprint(each)]
+
+    def _fingerprint(self, student: str) -> str:
+        return read_file(self._course.submitted_file(student, self._assignment)).fingerprint
 
     def _grading(self, student: str) -> Task:
         path = self._course.submitted_file(student, self._assignment)
         seed = self._course.seed(student, self._assignment)
-        limits = asdict(self._options.limits)
-        arguments = (str(path), student, self._assignment, seed, limits, self._options.unsafe)
+        arguments = (path, student, self._assignment, seed, self._options.limits, self._options.unsafe)
         return Task(student, grade_file, lambda: arguments)
 
     def _work_off(self, tasks: Iterable[Task]) -> None:
         for task, result in self._workers.run(tasks):
             try:
                 if task.function is grade_file:
-                    self._journal_grade(Entry.from_json(result.result()))
+                    self._journal_grade(result.result())
                 else:
                     self._mark_written(task.student, result.result())
             except (CourseError, sqlite3.Error, sqlalchemy.exc.SQLAlchemyError):
@@ -338,153 +278,12 @@ class _Run:
         self._progress(self._summary, self._total - len(self._open), self._total)
 
 
-@dataclass(frozen=True)
-class Task:
-    """One call in a worker process."""
-
-    student: str
-    function: Callable[..., Any]
-    arguments: Callable[[], tuple[Any, ...]]
-    """Asked for when the task starts."""
-
-
-class Workers:
-    """Worker processes that are started anew where one ends by itself. A context manager."""
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs or len(os.sched_getaffinity(0))
-        self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([__name__, "posenc_lib.grading.judging.grader"])
-        self._added: deque[Task] = deque()
-        self._suspects: deque[Task] = deque()
-        self._running: dict[Future[Any], Task] = {}
-        self._alone: Task | None = None
-
-    def __enter__(self) -> Workers:
-        # Every worker is busy by itself; threads of numerical libraries would only compete.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        resource_tracker.ensure_running()  # Of its own accord it sees no Ctrl-C.
-        with interrupts.kept_from_children():
-            forkserver.ensure_running()
-        self._pool = self._start()
-        return self
-
-    def __exit__(self, kind: object, *_exception: object) -> None:
-        if kind is not None:
-            if kind is interrupts.Interrupted:
-                interrupts.ignore()
-            workers = multiprocessing.active_children()
-            for process in workers:
-                process.terminate()
-            for process in workers:
-                process.join(ENDING_SECONDS)
-            _end_forkserver()
-        self._pool.shutdown(cancel_futures=True)
-
-    def add(self, task: Task) -> None:
-        """Have this done before the tasks that `run` was given."""
-        self._added.append(task)
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Future[Any]]]:
-        """Each task with its result, in the order in which they end; also of tasks added meanwhile."""
-        waiting = iter(tasks)
-        while True:
-            self._fill(waiting)
-            if not self._running:
-                return
-            done = wait(self._running, return_when=FIRST_COMPLETED).done
-            died = any(_died(future) for future in done)
-            if died:
-                done = wait(self._running).done  # one dead worker ends them all
-            results = [(self._running.pop(future), future) for future in done]
-            if died:
-                self._suspects.extend(t for t, future in results if _died(future) and t is not self._alone)
-                self._restart()
-            yield from (
-                (task, future) for task, future in results if not _died(future) or task is self._alone
-            )
-
-    def _fill(self, waiting: Iterator[Task]) -> None:
-        if self._running and self._suspects:
-            return
-        if self._suspects:
-            # One at a time, so that it is known whose worker died.
-            self._alone = self._suspects.popleft()
-            self._submit(self._alone)
-            return
-        self._alone = None
-        while self._has_room() and not self._suspects:
-            task = self._added.popleft() if self._added else next(waiting, None)
-            if task is None:
-                return
-            self._submit(task)
-
-    def _has_room(self) -> bool:
-        return len(self._running) < 2 * self._jobs
-
-    def _submit(self, task: Task) -> None:
-        try:
-            future = self._pool.submit(task.function, *task.arguments())
-        except BrokenProcessPool:
-            if self._running:
-                self._suspects.append(task)  # `run` is about to see that they all ended
-                return
-            self._restart()
-            future = self._pool.submit(task.function, *task.arguments())
-        self._running[future] = task
-
-    def _restart(self) -> None:
-        self._pool.shutdown()
-        self._pool = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._jobs, mp_context=self._context, initializer=_prepare_worker)
-
-
 def _workers(options: Options) -> Workers:
     if not options.scheduler:
         return Workers(options.jobs)
     from posenc_lib.grading.processes.cluster import Cluster
 
     return Cluster(options.scheduler, options.jobs)
-
-
-def _died(future: Future[Any]) -> bool:
-    return isinstance(future.exception(), BrokenProcessPool)
-
-
-def _end_forkserver() -> None:
-    """End it at once: it may still be importing, and would then start workers for a run that is over."""
-    pid = getattr(forkserver._forkserver, "_forkserver_pid", None)
-    if pid is not None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _prepare_worker() -> None:
-    # Ctrl-C is for the parent, which ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A parent that is killed cannot end its workers; they would wait for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@functools.cache
-def _grader(unsafe: bool) -> Grader:
-    """This process's own grader, with its warm parent."""
-    from posenc_lib.grading.judging.grader import Grader
-
-    grader = Grader(unsafe=unsafe)
-    grader.__enter__()
-    # Run at the end of a worker process too, where `atexit` is not.
-    multiprocessing.util.Finalize(None, grader.__exit__, args=(None, None, None), exitpriority=10)
-    return grader
 
 
 def _unfit(student: str) -> str | None:

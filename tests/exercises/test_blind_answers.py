@@ -21,7 +21,7 @@ from posenc_lib.checking.plain import encode
 from posenc_lib.checking.run import call
 from posenc_lib.exercises import Case, Exercise, all_exercises
 from posenc_lib.exercises.exercise import BASIC, LEAST_OF_EACH
-from posenc_lib.grading.judging.grader import PUBLIC_SEED, earned
+from posenc_lib.grading.judging.attempts import PUBLIC_SEED, earned
 
 SEEDS = range(1, 201)
 FUNCTIONS = [each for each in all_exercises() if each.kind == "function"]

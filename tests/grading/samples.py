@@ -30,7 +30,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_in.submission import read_submission
+from posenc_lib.grading.handed_in.submission import parse, read_file
 from posenc_lib.grading.verdicts import Limits, SubmissionGrade, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def graded(grader, work: NotebookNode | bytes, folder: Path, limits: Limits = US
     path = folder / CHAPTER / f"{CHAPTER}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_bytes(work if isinstance(work, bytes) else nbformat.writes(work).encode())
-    submission = read_submission(path, CHAPTER)
+    submission = parse(read_file(path), CHAPTER)
     return grader.grade(submission, student="eve", assignment=CHAPTER, seed=seed, limits=limits)
 
 

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -19,10 +18,11 @@ import nbformat
 import pytest
 from distributed import Client
 
-from posenc_lib.grading.course import CourseError
+from posenc_lib.grading.faults import CourseError
+from posenc_lib.grading.one import grade_file
 from posenc_lib.grading.processes import cluster as grading_cluster
 from posenc_lib.grading.processes.cluster import Cluster
-from posenc_lib.grading.run import Task, grade_file
+from posenc_lib.grading.processes.workers import Task
 from posenc_lib.grading.verdicts import Limits
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
@@ -271,7 +271,7 @@ def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
 def test_another_library_grades_nothing(cluster, work, monkeypatch):
     path = work.hand_in("ada")
     monkeypatch.setattr(grading_cluster, "library_digest", lambda: "of an older version")
-    task = Task("ada", grade_file, lambda: (str(path), "ada", CHAPTER, 1, asdict(Limits()), False))
+    task = Task("ada", grade_file, lambda: (path, "ada", CHAPTER, 1, Limits(), False))
     with Cluster(cluster.address, 1) as workers:
         [(_task, result)] = workers.run([task])
         with pytest.raises(CourseError, match="is not the same as here"):

@@ -11,7 +11,7 @@ import json, resource, sys
 import numpy as np
 from posenc_lib.checking.judge import judge, right_outcomes
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.judging.grader import _outcome
+from posenc_lib.grading.untrusted import outcome_of
 from posenc_lib.grading.sandbox import lending
 
 NAMES = "softmax attention verdict three_products four_terms serve offset_only alibi_bias".split()
@@ -22,7 +22,7 @@ for asked in some:
 kinds = []
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for reply in json.load(sys.stdin):
-    outcome = _outcome(["value", reply, "", ""])
+    outcome = outcome_of(["value", reply, "", ""])
     kinds.append(outcome.kind)
     for asked in some if outcome.kind == "value" else ():
         report = judge(asked, [outcome] * len(right_outcomes(asked, 0)[0]))

@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -21,7 +20,8 @@ import pytest
 
 from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import write_atomically
-from posenc_lib.grading.run import Task, Workers
+from posenc_lib.grading.processes.helper import Died
+from posenc_lib.grading.processes.workers import Task, Workers
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
 pytestmark = pytest.mark.slow
@@ -356,7 +356,7 @@ def test_a_worker_that_dies_costs_nobody_else_anything():
     assert {student: future.result() for student, future in results.items() if student != "killer"} == {
         f"s{number}": number**2 for number in range(20)
     }
-    assert isinstance(results["killer"].exception(), BrokenProcessPool)
+    assert isinstance(results["killer"].exception(), Died)
 
 
 def square(number: int) -> int:

@@ -8,18 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from posenc_lib.checking.judge import right_outcomes
 from posenc_lib.exercises import Case, Exercise, Mistake, exercise
-from posenc_lib.grading.judging.grader import (
-    MOST_ENDINGS,
-    PUBLIC_SEED,
-    Grader,
-    Trial,
-    _outcome,
-    earned,
-    right_outcomes,
-)
+from posenc_lib.grading.judging.attempts import PUBLIC_SEED, earned
+from posenc_lib.grading.judging.grader import Grader
+from posenc_lib.grading.judging.trial import MOST_ENDINGS, Trial
 from posenc_lib.grading.sandbox import lending
 from posenc_lib.grading.sandbox.walls import NoWalls
+from posenc_lib.grading.untrusted import outcome_of
 from posenc_lib.grading.verdicts import Limits, SubmissionGrade, Verdict
 from tests.grading.conftest import model_answers, submission
 
@@ -476,14 +472,14 @@ def test_a_forged_reply_is_worth_what_it_says_and_no_more(toys):
     ],
 )
 def test_replies_that_are_no_outcome_are_malformed(reply):
-    assert _outcome(reply).kind == "malformed"
+    assert outcome_of(reply).kind == "malformed"
 
 
 def test_replies_that_are_nested_too_deep_are_malformed():
     value: object = 1
     for _ in range(500):
         value = [value]
-    assert _outcome(["value", value, "", ""]).kind == "malformed"
+    assert outcome_of(["value", value, "", ""]).kind == "malformed"
 
 
 def test_outputs_are_cleaned_of_what_could_run_in_a_browser(toys):

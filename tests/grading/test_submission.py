@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from posenc_lib.grading.handed_in.submission import MAX_FILE_BYTES, Unreadable, fingerprint, read_submission
+from posenc_lib.grading.handed_in.submission import MAX_FILE_BYTES, Unreadable, parse, read_file
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"
@@ -38,7 +38,7 @@ def cell(of: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
 def read(path: Path, written: nbformat.NotebookNode | str | None = None):
     if written is not None:
         path.write_text(written if isinstance(written, str) else nbformat.writes(written))
-    return read_submission(path, CHAPTER)
+    return parse(read_file(path), CHAPTER)
 
 
 def test_a_notebook_as_released_is_read_without_a_note(path):
@@ -47,7 +47,7 @@ def test_a_notebook_as_released_is_read_without_a_note(path):
     assert [c.source for c in submission.cells] == [c.source for c in expected]
     assert [c.place for c in submission.cells] == list(range(len(expected)))
     assert submission.notes == ()
-    assert submission.digest == fingerprint(path)
+    assert submission.digest == read_file(path).fingerprint
 
 
 def other_kernel() -> str:
@@ -86,7 +86,7 @@ def test_a_file_that_is_too_big_is_refused_before_it_is_read(path):
         file.truncate(100 * MAX_FILE_BYTES)  # 3 GB of nothing: to read it would take long
     with pytest.raises(Unreadable, match="3200 MB; 32 MB is the most"):
         read(path)
-    assert fingerprint(path)
+    assert read_file(path).fingerprint
 
 
 def test_what_is_no_file_is_refused(path):
@@ -180,4 +180,4 @@ plain = st.recursive(
 def test_any_file_is_either_read_or_refused(path, content):
     path.write_bytes(content)
     with suppress(Unreadable):
-        assert read_submission(path, CHAPTER).digest == fingerprint(path)
+        assert parse(read_file(path), CHAPTER).digest == read_file(path).fingerprint

@@ -3,24 +3,21 @@
 Whatever opens an autograded notebook (nbconvert, JupyterLab, Formgrader) renders its Markdown in its own
 way, and some run what HTML it holds. So the notebook holds `inert` Markdown: text in which no renderer finds
 a tag, a link to a script, or a picture from elsewhere. Pages that are made here are safe by construction
-besides: the filters below, which nbgrader's templates use, write each tag themselves. And each page has a
+besides: the `filters` that nbgrader's templates use write each tag themselves. And each page has a
 policy by which the browser runs nothing and loads nothing from anywhere (`templates/`).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
-from functools import cache
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from jinja2 import pass_context
+from posenc_lib.grading.untrusted import without_unseen
 
 WORD_JOINER = "\N{WORD JOINER}"
 """Takes no room and is not seen; behind a `<`, no letter follows any more, and no tag begins."""
@@ -29,10 +26,6 @@ MOST_TAGS = 200
 MOST_RENDERED = 20_000
 """Characters of one cell; what Markdown and mathematics take can grow as the square."""
 MOST_COLOURS = 1_000
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What browsers show and never run; SVG is not among them."""
-MOST_PICTURE_CHARACTERS = 12 * 2**20
-"""All pictures pasted into one cell, in base64."""
 
 POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
@@ -64,7 +57,6 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _COLOUR = re.compile(r"\x1b\[[^A-Za-z]{0,64}[A-Za-z]")
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\ud800-\udfff]")
 
 
 def inert(source: str) -> str:
@@ -73,24 +65,11 @@ def inert(source: str) -> str:
     It reads as before: a word joiner takes apart what would have an effect. A few tags without attributes
     stay, such as those of hints that fold out, and pictures that `with_plain_names` named.
     """
-    text = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", source)
+    text = without_unseen(source)
     few = len(_ANY_TAG.findall(text)) <= MOST_TAGS
     text = (_TAG if few else _ANY_TAG).sub(f"<{WORD_JOINER}", text)
     text = _ELSEWHERE.sub(rf"!{WORD_JOINER}\1{WORD_JOINER}", text)
     return _ACTIVE.sub(lambda found: found[0] + WORD_JOINER, text)
-
-
-def pictures(attachments: Any) -> dict[str, dict[str, str]]:
-    """What was pasted into a text cell, as far as it is pictures, by name: each in one form, as base64."""
-    found: dict[str, dict[str, str]] = {}
-    left = MOST_PICTURE_CHARACTERS
-    for name, forms in attachments.items() if isinstance(attachments, Mapping) else ():
-        for kind in PICTURES if isinstance(forms, Mapping) else ():
-            data = forms.get(kind)
-            if name not in found and isinstance(data, str) and len(data) <= left and is_base64(data):
-                found[_without_unseen(name)] = {kind: "".join(data.split())}
-                left -= len(data)
-    return found
 
 
 def with_plain_names(source: str, pasted: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -105,66 +84,15 @@ def with_plain_names(source: str, pasted: Mapping[str, Any]) -> tuple[str, dict[
     return text, {f"picture-{numbers[name]}": dict(forms) for name, forms in pasted.items()}
 
 
-def is_base64(text: str) -> bool:
-    try:
-        base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
-
-
-# --- The filters of nbgrader's templates ---------------------------------------------------------
-
-
-@pass_context
-def markdown2html(context: Any, source: str) -> str:
-    """A text cell, or a comment, as HTML."""
-    cell = context.get("cell") or {}
-    text = inert(source)
-    if len(text) > MOST_RENDERED:
-        return plain(text)
-    from posenc_lib.grading.handed_back.filters import render
-
-    try:
-        page = render(text, cell.get("attachments") or {})
-    except (RecursionError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-        page = plain(text)
-    # Here nothing has to be kept apart any more.
-    return page.replace(f"&lt;{WORD_JOINER}", "&lt;").replace(f"&amp;{WORD_JOINER}", "&amp;")
-
-
-def highlight_code(source: str, language: str | None = None, metadata: Any = None) -> str:
-    """Python in colours, whatever language the notebook says it is; plain text where it is long."""
-    if len(source) > MOST_RENDERED:
-        return plain(source)
-    from pygments import highlight  # type: ignore[import-untyped]
-
-    return str(highlight(_without_unseen(source) or " ", *_python()))
-
-
-def ansi2html(text: str) -> str:
-    """What a cell printed, in its colours unless they are too many."""
-    from nbconvert import filters
-
-    convert: Any = filters.ansi2html
-    # What is left of a sign for colours is no colour.
-    return str(convert(printable(text))).replace("\x1b", "\N{REPLACEMENT CHARACTER}")
-
-
 def printable(text: str) -> str:
     """What a cell printed, without what no page can hold, and without colours that are too many."""
-    clean = _without_unseen(text)
+    clean = without_unseen(text)
     return _COLOUR.sub("", clean) if clean.count("\x1b") > MOST_COLOURS else clean
-
-
-def strip_files_prefix(page: str) -> str:
-    """The page as it is. nbconvert's own filter takes a time that grows as the square of a cell's length."""
-    return page
 
 
 def plain(source: str) -> str:
     """Text as it was written."""
-    return f"<pre>{escape(_without_unseen(source))}</pre>"
+    return f"<pre>{escape(without_unseen(source))}</pre>"
 
 
 def settings() -> dict[str, Any]:
@@ -173,20 +101,9 @@ def settings() -> dict[str, Any]:
     assert nbgrader is not None
     assert nbgrader.origin is not None
     formgrader = Path(nbgrader.origin).parent / "server_extensions" / "formgrader"
-    names = {"markdown2html", "highlight_code", "ansi2html", "strip_files_prefix"}
+    names = ("markdown2html", "highlight_code", "ansi2html", "strip_files_prefix")
     return {
-        "filters": {name: f"{__name__}.{name}" for name in names} | {"clean_html": f"{__name__}.plain"},
+        "filters": {name: f"{__package__}.filters.{name}" for name in names}
+        | {"clean_html": f"{__name__}.plain"},
         "extra_template_basedirs": [str(Path(__file__).parent / "templates"), str(formgrader / "templates")],
     }
-
-
-def _without_unseen(text: str) -> str:
-    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-@cache
-def _python() -> tuple[Any, Any]:
-    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
-    from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
-
-    return PythonLexer(), HtmlFormatter(cssclass="highlight hl-ipython3")

@@ -29,11 +29,9 @@ from posenc_lib.grading.handed_in.other_files import copy_other_files, read_plai
 from posenc_lib.grading.handed_in.submission import Cell
 from posenc_lib.grading.processes.aside import OverLimit, aside
 from posenc_lib.grading.recorded.journal import Entry
-from posenc_lib.grading.untrusted import visible
+from posenc_lib.grading.untrusted import SHOWN, visible
 from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
-SHOWN_MIME_TYPES = ("text/plain", "text/latex", "image/png", "image/jpeg")
-"""Of a learner's outputs. HTML and JavaScript would run in the browser of whoever reads them."""
 MOST_CELLS = 300
 """That the learner added. The submitted notebook has all of them, and what the next limits leave out."""
 MOST_CHARACTERS = 100_000
@@ -392,7 +390,7 @@ def _safe(output: Mapping[str, Any]) -> NotebookNode:
     """A learner's output without what a browser would run."""
     kept = dict(output)
     if "data" in kept:
-        kept["data"] = {kind: data for kind, data in kept["data"].items() if kind in SHOWN_MIME_TYPES}
+        kept["data"] = {kind: data for kind, data in kept["data"].items() if kind in SHOWN}
     return NotebookNode(kept)
 
 

@@ -22,9 +22,8 @@ from typing import Any, Literal
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_back.safe_html import pictures
 from posenc_lib.grading.processes.aside import OverLimit, aside
-from posenc_lib.grading.untrusted import visible
+from posenc_lib.grading.untrusted import pictures, visible
 
 MAX_FILE_BYTES = 32 * 2**20
 """A notebook with all its pictures has a few megabytes."""
@@ -39,6 +38,17 @@ class Unreadable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A submitted file as it was found. It is read once, so that what was looked at is what is graded."""
+
+    fingerprint: str
+    """Tells one state of it from another: SHA-256 of its bytes, where they can be read."""
+    data: bytes = b""
+    problem: str = ""
+    """Why there is nothing to grade, for its learner; empty where there is."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +75,39 @@ class Submission:
     """What was repaired or ignored, in sentences that the learner reads too."""
 
 
-def read_submission(path: Path, assignment: str) -> Submission:
-    """The notebook at `submitted/<student>/<assignment>/<assignment>.ipynb`.
+def read_file(path: Path) -> HandedIn:
+    """The file at `submitted/<student>/<assignment>/<assignment>.ipynb`, whatever lies there.
 
     No link is followed in the last three parts of the path, and nothing is read of a file that is too big.
+    """
+    try:
+        data = _bytes(path)
+    except Unreadable as error:
+        return HandedIn(_fingerprint_unread(path), problem=error.reason)
+    empty = "" if data else _("The file is empty. Save your notebook and hand it in again.")
+    return HandedIn(hashlib.sha256(data).hexdigest(), data, empty)
+
+
+def parse(found: HandedIn, assignment: str) -> Submission:
+    """The notebook in a file.
 
     Raises:
-        Unreadable: it is not there, no regular file, too big, no notebook, or no Python notebook.
+        Unreadable: there is no file that can be read, or it is no notebook, or no Python notebook.
     """
-    data = read_bytes(path, assignment)
-    notebook = _parse(data)
+    if found.problem:
+        raise Unreadable(found.problem)
+    notebook = _notebook(found.data)
     _require_python(notebook)
     cells, notes = _cells(notebook["cells"])
-    return Submission(cells, hashlib.sha256(data).hexdigest(), (*notes, *_unexpected(cells, assignment)))
+    return Submission(cells, found.fingerprint, (*notes, *_unexpected(cells, assignment)))
 
 
-def read_aside(path: Path, assignment: str) -> Submission:
-    """`read_submission` where no file can cost more than it may; Unreadable where it does."""
+def parse_aside(found: HandedIn, assignment: str) -> Submission:
+    """`parse` where no file can cost more than it may; Unreadable where it does."""
+    if found.problem:
+        raise Unreadable(found.problem)
     try:
-        return aside(read_submission, path, assignment)
+        return aside(parse, found, assignment)
     except OverLimit as error:
         raise Unreadable(
             _(
@@ -93,14 +117,8 @@ def read_aside(path: Path, assignment: str) -> Submission:
         ) from error
 
 
-def fingerprint(path: Path) -> str:
-    """Tells one state of a submitted file from another: SHA-256 of its bytes, where it may be read."""
-    try:
-        with _opened(path) as file:
-            if os.fstat(file).st_size <= MAX_FILE_BYTES:
-                return hashlib.sha256(_all_bytes(file)).hexdigest()
-    except (OSError, Unreadable):
-        pass
+def _fingerprint_unread(path: Path) -> str:
+    """Tells one state from another of what cannot be read."""
     try:
         facts = path.lstat()
         described = f"{facts.st_mode} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}"
@@ -110,14 +128,10 @@ def fingerprint(path: Path) -> str:
     return hashlib.sha256(described.encode()).hexdigest()
 
 
-def read_bytes(path: Path, assignment: str) -> bytes:
-    if path.name != f"{assignment}.ipynb":
-        raise Unreadable(_wrong_name(path.name, f"{assignment}.ipynb"))
+def _bytes(path: Path) -> bytes:
     try:
         with _opened(path) as file:
             size = os.fstat(file).st_size
-            if size == 0:
-                raise Unreadable(_("The file is empty. Save your notebook and hand it in again."))
             if size > MAX_FILE_BYTES:
                 raise Unreadable(
                     _(
@@ -196,7 +210,7 @@ def _wrong_name(found: str, wanted: str) -> str:
     ).format(found=visible(found, MOST_NAMED), wanted=wanted)
 
 
-def _parse(data: bytes) -> dict[str, Any]:
+def _notebook(data: bytes) -> dict[str, Any]:
     try:
         notebook = json.loads(data)
     except RecursionError:

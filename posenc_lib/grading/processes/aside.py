@@ -7,13 +7,11 @@ all memory; so it is ended then, and whoever asked goes on with the next.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import resource
-import signal
 from collections.abc import Callable
-from multiprocessing.connection import Connection
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
+
+from posenc_lib.grading.processes.helper import Died, Helper
 
 CPU_SECONDS = 30
 """Of the processor, for one call; an honest one takes about one."""
@@ -30,65 +28,25 @@ class OverLimit(Exception):
     """The call took too long, or too much memory, and was ended."""
 
 
+_beside: list[Helper] = []
+"""The process beside this one, if there is one."""
+
+
 def aside(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """Call a function of a module, with plain data, in the process beside this one.
 
     Raises:
         OverLimit: it was ended. What the function itself raises is raised here.
     """
-    return _beside.call(function, *arguments, **named)
+    if not (_beside and _beside[0].is_alive):
+        _beside[:] = [Helper(_limit, _allow_time)]
+    try:
+        return _beside[0].call(WALL_SECONDS, function, *arguments, **named)
+    except Died as error:
+        raise OverLimit("it took too long, or too much memory") from error
 
 
-class _Beside:
-    """The process beside this one: started when it is needed first, and anew after it was ended."""
-
-    def __init__(self) -> None:
-        self._process: Any = None
-        self._line: Connection | None = None
-
-    def call(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        line = self._ready()
-        try:
-            line.send((function, arguments, named))
-            if not line.poll(WALL_SECONDS):
-                raise OverLimit("it took too long")
-            came_back, result = line.recv()
-        except (EOFError, OSError) as error:
-            self.end()
-            raise OverLimit("it took too long, or too much memory") from error
-        except BaseException:
-            self.end()
-            raise
-        if not came_back:
-            raise result
-        returned: T = result
-        return returned
-
-    def _ready(self) -> Connection:
-        if self._process is not None and not self._process.is_alive():
-            self.end()
-        if self._line is None:
-            context = multiprocessing.get_context("forkserver")
-            self._line, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
-        return self._line
-
-    def end(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._process.kill()
-            self._process.join()
-        self._line = self._process = None
-
-
-_beside = _Beside()
-
-
-def _serve(line: Connection) -> None:
-    """Answer one call after the other, until whoever asks is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asks.
+def _limit() -> None:
     for which, most in (
         (resource.RLIMIT_DATA, MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
@@ -96,20 +54,6 @@ def _serve(line: Connection) -> None:
     ):
         with contextlib.suppress(ValueError, OSError):  # not every system has it, or allows so much
             resource.setrlimit(which, (most, most))
-    while True:
-        try:
-            function, arguments, named = line.recv()
-        except (EOFError, ConnectionError):
-            return
-        _allow_time()
-        try:
-            answer = (True, function(*arguments, **named))
-        except MemoryError:
-            os._exit(1)
-        except Exception as error:
-            answer = (False, error)
-        with contextlib.suppress(BrokenPipeError):  # Whoever asked was killed; so the next `recv` ends this.
-            line.send(answer)
 
 
 def _allow_time() -> None:

@@ -6,23 +6,20 @@ gradebook and everything in the course's folder are written by the process that 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from posenc_lib.checking.messages import _
-from posenc_lib.grading.course import CourseError
-from posenc_lib.grading.handed_in.submission import Unreadable, read_bytes
+from posenc_lib.grading.faults import CourseError
+from posenc_lib.grading.handed_in.submission import read_file
+from posenc_lib.grading.one import crashed, grade_found
 from posenc_lib.grading.processes.cluster_worker import grade_bytes, library_digest
+from posenc_lib.grading.processes.workers import Task, Workers
 from posenc_lib.grading.recorded.journal import Entry
-from posenc_lib.grading.run import Task, Workers, malformed
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -73,24 +70,24 @@ class Cluster(Workers):
         return len(self._running) - len(self._away) < 2 * self._jobs
 
     def _send(self, task: Task) -> None:
-        path, student, assignment, seed, *rest = task.arguments()
-        try:
-            data = read_bytes(Path(path), assignment)
-        except Unreadable:
-            self._submit(task)  # There is nothing to run, and the reason lies in the folders here.
+        path, student, assignment, seed, limits, unsafe = task.arguments()
+        found = read_file(path)
+        future: Future[Any] = Future()
+        self._running[future] = task
+        if found.problem:  # There is nothing to run.
+            future.set_result(grade_found(found, student, assignment, seed, limits, unsafe))
             return
 
-        def entry(reply: str) -> dict[str, Any]:
-            return _entry(reply, lambda: crashed(student, assignment, seed, hashlib.sha256(data).hexdigest()))
+        def entry(reply: str) -> Entry:
+            return _entry(reply) or crashed(student, assignment, seed, found.fingerprint)
 
-        arguments = (data, library_digest(), student, assignment, seed, *rest)
+        order = (found.data, library_digest(), student, assignment, seed, asdict(limits), unsafe)
         # A name of its own for each task: Dask would take two of one name for the same.
-        away = self._client.submit(grade_bytes, *arguments, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
-        future: Future[Any] = Future()
-        self._running[future], self._away[future] = task, away
+        away = self._client.submit(grade_bytes, *order, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
+        self._away[future] = away
         away.add_done_callback(lambda _away: self._hand_over(away, future, entry))
 
-    def _hand_over(self, away: Away, future: Future[Any], entry: Callable[[str], dict[str, Any]]) -> None:
+    def _hand_over(self, away: Away, future: Future[Any], entry: Callable[[str], Entry]) -> None:
         """Pass on how a task ended; called in a thread of Dask's client."""
         try:
             if away.status == "error":
@@ -110,7 +107,7 @@ def _connect(scheduler: str) -> Client:
         from distributed import Client
     except ImportError as error:
         raise CourseError(
-            "--scheduler needs Dask, which is not installed here: pip install distributed"
+            "--scheduler needs Dask, which is not installed here: pip install 'posenc_lib[grading]'"
         ) from error
     try:
         client = Client(scheduler, set_as_default=False)
@@ -148,14 +145,14 @@ def _explained(error: Exception) -> Exception:
     return error
 
 
-def _entry(reply: str, crashed_entry: Callable[[], Entry]) -> dict[str, Any]:
-    """The entry, as plain data, that `grade_bytes` gave; what it gave instead is raised."""
+def _entry(reply: str) -> Entry | None:
+    """The entry that `grade_bytes` gave, or None where all graders ended; what else it gave is raised."""
     outcome, host, content = json.loads(reply)
     match outcome:
         case "entry":
-            return dict(content)
+            return Entry.from_json(content)
         case "ended":
-            return crashed_entry().to_json()
+            return None
         case "no walls":
             raise NoWalls(f"on the Dask worker {host}: {content}")
         case "other library":
@@ -164,14 +161,3 @@ def _entry(reply: str, crashed_entry: Callable[[], Entry]) -> dict[str, Any]:
                 "Install the same version there, start its workers again, and run the command again"
             )
     raise GraderError(f"on the Dask worker {host}: {content}")
-
-
-def crashed(student: str, assignment: str, seed: int, digest: str) -> Entry:
-    """The entry of a submission that ended every process that was to grade it."""
-    reason = _(
-        "The grader itself ended each time that it graded this notebook. "
-        "It earns nothing until your instructor has looked at it."
-    )
-    grade = malformed(student, assignment, seed, digest, reason)
-    exercises = tuple(replace(each, verdict=Verdict.CRASHED) for each in grade.exercises)
-    return Entry(replace(grade, verdict=Verdict.CRASHED, exercises=exercises), (), digest)

@@ -6,6 +6,7 @@ process with a warm grader: what ends a grader ends no worker.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import hashlib
@@ -15,7 +16,6 @@ import queue
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def grade_bytes(
     Args:
         data: the file.
         library: the `library_digest` of whoever asks.
-        student, assignment, seed, limits, unsafe: as for `grade.grade_file`.
+        student, assignment, seed, limits, unsafe: as for `one.grade_file`; the limits as a dict.
 
     Returns:
         JSON: what came of it, the name of this machine, and more: ["entry", host, an `Entry`],
@@ -54,13 +54,8 @@ def grade_bytes(
 def _graded(data: bytes, library: str, arguments: list[Any]) -> list[Any]:
     if library != library_digest():
         return ["other library", str(Path(posenc_lib.__file__).parent)]
-    assignment = arguments[1]
     try:
-        with tempfile.TemporaryDirectory(prefix="posenc-submission-") as folder:
-            path = Path(folder) / assignment / f"{assignment}.ipynb"
-            path.parent.mkdir()
-            path.write_bytes(data)
-            return _ask_a_grader([str(path), *arguments])
+        return _ask_a_grader([base64.b64encode(data).decode(), *arguments])
     except OSError as error:
         return ["error", str(error)]
 
@@ -132,12 +127,17 @@ def main() -> None:
             replies.flush()
 
 
-def _reply(arguments: list[Any]) -> list[Any]:
-    from posenc_lib.grading.run import grade_file
+def _reply(order: list[Any]) -> list[Any]:
+    from posenc_lib.grading.handed_in.submission import HandedIn
+    from posenc_lib.grading.one import grade_found
     from posenc_lib.grading.sandbox.walls import NoWalls
+    from posenc_lib.grading.verdicts import Limits
 
+    encoded, student, assignment, seed, limits, unsafe = order
+    data = base64.b64decode(encoded)
+    found = HandedIn(hashlib.sha256(data).hexdigest(), data)
     try:
-        return ["entry", grade_file(*arguments)]
+        return ["entry", grade_found(found, student, assignment, seed, Limits(**limits), unsafe).to_json()]
     except NoWalls as error:
         return ["no walls", str(error)]
     except Exception as error:

@@ -16,7 +16,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 from traitlets.config import Config
 
-from posenc_lib.grading.course import Course, CourseError
+from posenc_lib.grading.course import Course
+from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.handed_back.write_up import (
     Release,
     ReleasedCell,

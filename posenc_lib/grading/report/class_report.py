@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.course import Course, CourseError, find_own_programs, write_atomically
-from posenc_lib.grading.faults import told
+from posenc_lib.grading.course import Course, find_own_programs, write_atomically
+from posenc_lib.grading.faults import CourseError, told
 from posenc_lib.grading.recorded.journal import Journal
 from posenc_lib.grading.report import likeness, spreadsheet
 from posenc_lib.grading.report.likeness import Alike, Outsized
@@ -143,7 +143,7 @@ def class_report(course: Course, assignment: str) -> ClassReport:
     Raises:
         CourseError: nothing of it was graded, or the gradebook does not hold the latest grades.
     """
-    with told(course):
+    with told(course.state, course.db_url):
         return _class_report(course, assignment)
 
 
