@@ -26,6 +26,7 @@ c.CourseDirectory.db_url = os.environ.get("POSENC_DB_URL") or f"sqlite:///{_cour
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line with your answer"}
 
 # Learners' code runs behind walls and is judged outside (`posenc_lib.grading`), not in nbgrader's kernel.
+# `c.GradeOutside.time_limit` (seconds) and `.memory_limit` (MiB) give a submission more than is usual.
 c.Autograde.exporter_class = "posenc_lib.grading.nbgrader_plugin.SubmissionExporter"
 c.Autograde.autograde_preprocessors = [
     "posenc_lib.grading.nbgrader_plugin.GradeOutside",
@@ -40,8 +41,4 @@ c.HTMLExporter.update(settings())
 c.GenerateFeedback.exporter_class = "posenc_lib.grading.nbgrader_plugin.FeedbackExporter"
 
 # `nbgrader export` writes cells that no spreadsheet program takes for formulas.
-c.ExportApp.plugin_class = "posenc_lib.grading.nbgrader_plugin.SafeExport"
-
-# Seconds of the processor and MiB that one submission may take under `nbgrader autograde`.
-c.GradeOutside.time_limit = 30.0
-c.GradeOutside.memory_limit = 2048
+c.ExportApp.plugin_class = "posenc_lib.grading.report.marks.SafeExport"

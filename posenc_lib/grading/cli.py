@@ -9,17 +9,19 @@ import statistics
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posenc_lib.grading import interrupts
-from posenc_lib.grading.faults import CourseError, of_disk
+from posenc_lib.grading.faults import CourseError, not_installed, of_disk
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.untrusted import visible
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from posenc_lib.grading.report.class_report import ClassReport
     from posenc_lib.grading.run import Summary
 
 SHOWN = 20
@@ -61,7 +63,7 @@ def _told(error: BaseException) -> int:
         case OSError():
             sentence, status = f"error: {of_disk(error)}", 1
         case ImportError():
-            sentence, status = f"error: grading needs more than is installed ({error}): make setup", 1
+            sentence, status = f"error: {not_installed(error)}", 1
         case MemoryError():
             sentence, status = "error: there is not enough memory. End other programs, or use --jobs 1", 1
         case Exception():
@@ -84,12 +86,10 @@ def _fault(error: Exception) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """All subcommands."""
-    from posenc_lib.grading.report.class_report import add_report
-
     top = argparse.ArgumentParser(prog="posenc", description="Grade a class. Run it in the course's folder.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_grade(commands)
-    add_report(commands)
+    _add_report(commands)
     return top
 
 
@@ -204,6 +204,113 @@ def _listed(heading: str, items: list[str]) -> list[str]:
     return [heading, *(f"  {visible(each)}" for each in items[:SHOWN])] + (
         [f"  ... and {left_out} more"] if left_out > 0 else []
     )
+
+
+def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    report = commands.add_parser(
+        "report",
+        help="marks, pass rates and named mistakes of an assignment",
+        description="Show how the class did, from what grading stored; nothing is run again.",
+    )
+    report.add_argument("assignment", metavar="ASSIGNMENT")
+    report.add_argument("--marks", type=Path, metavar="FILE", help="write everyone's marks to this CSV file")
+    report.add_argument(
+        "--format",
+        choices=("csv", "canvas", "moodle"),
+        help="columns of the marks (default: csv, with all there is)",
+    )
+    report.add_argument(
+        "--column",
+        metavar="NAME",
+        help="heading of the marks in Canvas or Moodle (default: the assignment's name)",
+    )
+    report.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="draw the named mistakes: FILE.svg is the picture, FILE.html a page with tables; no names",
+    )
+    report.add_argument("--force", action="store_true", help="write over files that are there")
+    report.set_defaults(run=_report, needs=("nbgrader.api",))
+
+
+def _report(chosen: argparse.Namespace) -> int:
+    """Where anything stops it, no file is written."""
+    from posenc_lib.grading.course import Course, find_own_programs, write_atomically
+    from posenc_lib.grading.report import marks
+    from posenc_lib.grading.report.class_report import class_report
+    from posenc_lib.grading.report.class_text import as_text
+
+    _require_sense(chosen)
+    find_own_programs()
+    course, config = Course.load(Path.cwd())
+    report = class_report(course, chosen.assignment)
+    files: list[tuple[Path, str, int]] = []
+    if chosen.marks:
+        exporters = {"canvas": marks.Canvas, "moodle": marks.Moodle}
+        if chosen.format in exporters:
+            exporter = exporters[chosen.format](config=config)
+            exporter.column = chosen.column or exporter.column
+            text = exporter.as_csv(report)
+        else:
+            text = marks.as_csv(marks.everything(report))
+        files.append((chosen.marks, text, marks.FOR_ONE))
+    if chosen.picture:
+        from posenc_lib.grading.report.class_page import as_page, as_svg
+
+        draw = as_svg if chosen.picture.suffix == ".svg" else as_page
+        files.append((chosen.picture, draw(report), 0o644))
+    for path, text, mode in files:
+        try:
+            write_atomically(path, text, mode)
+        except OSError as error:
+            raise CourseError(f"{path} could not be written: {error.strerror}") from error
+    print(as_text(report))
+    for path, _text, _mode in files:
+        print(f"wrote {path}")
+    for remark in _remarks(report, chosen):
+        print(f"note: {visible(remark)}", file=sys.stderr)
+    return 0
+
+
+def _require_sense(chosen: argparse.Namespace) -> None:
+    if not chosen.marks and (chosen.format or chosen.column):
+        raise CourseError("--format and --column are about the marks: say where to write them, --marks FILE")
+    if chosen.column and chosen.format not in ("canvas", "moodle"):
+        raise CourseError(
+            "--column names the marks in Canvas or Moodle: add --format canvas or --format moodle"
+        )
+    if chosen.picture and chosen.picture.suffix not in (".svg", ".html"):
+        raise CourseError(f"--picture {chosen.picture} was given; give a name that ends in .svg or .html")
+    wanted = [path for path in (chosen.marks, chosen.picture) if path]
+    if len({path.absolute() for path in wanted}) < len(wanted):
+        raise CourseError(f"marks and picture cannot both be written to {chosen.marks}")
+    there = [str(path) for path in wanted if path.is_symlink() or path.exists()]
+    if there and not chosen.force:
+        raise CourseError(f"{', '.join(there)} is there already; choose another name, or add --force")
+
+
+def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
+    from posenc_lib.grading.report.class_report import NOT_GRADED, some
+    from posenc_lib.grading.report.spreadsheet import is_harmful
+
+    waiting = [line.student for line in report.lines if line.verdict == NOT_GRADED]
+    if waiting:
+        yield f"{some(waiting)}: handed in, not graded. Run: posenc grade {report.assignment}"
+    if not chosen.marks:
+        return
+    without = [line.student for line in report.lines if line.marks is None]
+    if without and chosen.format in ("canvas", "moodle"):
+        yield f"left out of {chosen.marks}, having no mark: {some(without)}"
+    names = (
+        (line.student, line.last_name, line.first_name, line.email, line.lms_user_id) for line in report.lines
+    )
+    changed = [each for of_one in names for each in of_one if is_harmful(each)]
+    if changed:
+        yield (
+            "a spreadsheet program would take these for formulas, so an apostrophe was put before them: "
+            f"{some(changed)}"
+        )
 
 
 def _positive_int(text: str) -> int:

@@ -80,7 +80,8 @@ def _of_journal(error: sqlite3.Error, state: Path) -> str:
 def _of_gradebook(error: Exception, db_url: str) -> str:
     where, text = shown_url(db_url), str(getattr(error, "orig", None) or error).strip()
     if isinstance(error, ImportError):
-        return f"the gradebook {where} needs a program that is not installed ({text}): pip install it"
+        package = "'posenc_lib[grading]'" if error.name == "psycopg2" else "it"
+        return f"the gradebook {where} needs a program that is not installed ({text}): pip install {package}"
     if is_disk_full(error):
         return f"the disk of the gradebook {where} is full. Free some space. {_KEPT}"
     if "locked" in text:
@@ -102,6 +103,12 @@ def _of_gradebook(error: Exception, db_url: str) -> str:
             "assignment: the judge's marks come back, those that you gave by hand do not"
         )
     return f"the gradebook {where} cannot be used ({text}). Is the address right, and its server up? {_KEPT}"
+
+
+def not_installed(error: ImportError) -> str:
+    """Which extra brings what is missing."""
+    extras = "torch" if (error.name or "").partition(".")[0] in ("torch", "array_api_compat") else "grading"
+    return f"this needs more than is installed ({error}): pip install 'posenc_lib[{extras}]'"
 
 
 def shown_url(url: str) -> str:

@@ -5,27 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.plugins import ExportPlugin
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer
 from traitlets.config import Config
 
 from posenc_lib.grading.course import Course
-from posenc_lib.grading.handed_back.write_up import Release, autograded_notebook, copy_others, with_names
+from posenc_lib.grading.handed_back.autograded import autograded_notebook
+from posenc_lib.grading.handed_back.feedback_page import with_names
+from posenc_lib.grading.handed_back.write_up import copy_others
 from posenc_lib.grading.handed_in.submission import Unreadable, parse_aside, read_file
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.one import grade_file, unjudged
-from posenc_lib.grading.recorded.gradebook import Marks
+from posenc_lib.grading.recorded.gradebook import GradebookWriter
 from posenc_lib.grading.recorded.journal import Entry, Journal
-from posenc_lib.grading.report import spreadsheet
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.recorded.scores import Release
+from posenc_lib.grading.verdicts import Verdict
 
 
 class SubmissionExporter(NotebookExporter):
@@ -75,40 +75,8 @@ class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
         return autograded_notebook(_release(course, assignment, self.config), entry), resources
 
 
-class SafeExport(ExportPlugin):  # type: ignore[misc]
-    """nbgrader's own table, for `nbgrader export`, with harmless cells, quoted where they have to be."""
-
-    def export(self, gradebook: Gradebook) -> None:
-        destination = Path(self.to or "grades.csv")
-        with destination.open("w", encoding="utf-8", newline="") as file:
-            spreadsheet.write(file, self._rows(gradebook))
-        self.log.info("Exported grades to %s", destination)
-
-    def _rows(self, gradebook: Gradebook) -> Iterator[Sequence[object]]:
-        yield (
-            *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
-            *("raw_score", "late_submission_penalty", "score", "max_score"),
-        )
-        students, assignments = ({str(each) for each in names} for names in (self.student, self.assignment))
-        for assignment in gradebook.assignments:
-            for student in gradebook.students:
-                asked_for = not students or student.id in students
-                if asked_for and (not assignments or assignment.name in assignments):
-                    yield self._row(gradebook, assignment, student)
-
-    def _row(self, gradebook: Gradebook, assignment: Any, student: Any) -> Sequence[object]:
-        try:
-            found = gradebook.find_submission(assignment.name, student.id)
-            when, raw, penalty = found.timestamp, found.score, found.late_submission_penalty
-        except MissingEntry:
-            when, raw, penalty = None, 0.0, 0.0  # as nbgrader has it
-        person = (student.id, student.last_name, student.first_name, student.email)
-        score = max(0.0, raw - penalty)
-        return assignment.name, assignment.duedate, when, *person, raw, penalty, score, assignment.max_score
-
-
 def _release(course: Course, assignment: str, config: Config) -> Release:
-    with Marks(course, assignment, config) as marks:
+    with GradebookWriter(course, assignment, config) as marks:
         return marks.release
 
 

@@ -11,8 +11,9 @@ from posenc_lib.checking.messages import _
 from posenc_lib.exercises import Exercise, all_exercises
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.handed_in.submission import HandedIn, Unreadable, parse_aside, read_file
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.recorded.journal import Entry
-from posenc_lib.grading.verdicts import ExerciseGrade, Limits, SubmissionGrade, Verdict
+from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
 if TYPE_CHECKING:
     from posenc_lib.grading.judging.grader import Grader

@@ -20,17 +20,19 @@ import sqlalchemy.exc
 from traitlets.config import Config
 
 from posenc_lib.grading.course import Course
-from posenc_lib.grading.faults import CourseError, is_disk_full, told
-from posenc_lib.grading.handed_back.write_up import Standing, write_up
+from posenc_lib.grading.faults import CourseError, is_disk_full, not_installed, told
+from posenc_lib.grading.handed_back.write_up import write_up
 from posenc_lib.grading.handed_in.misplaced import misplaced, others_beside
 from posenc_lib.grading.handed_in.other_files import handed_in_at
 from posenc_lib.grading.handed_in.submission import read_file
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.one import exercises_of, grade_file
 from posenc_lib.grading.processes.workers import Task, Workers
-from posenc_lib.grading.recorded.gradebook import MAX_STUDENT_NAME, Marks
+from posenc_lib.grading.recorded.gradebook import MAX_STUDENT_NAME, GradebookWriter
 from posenc_lib.grading.recorded.journal import Entry, Journal
+from posenc_lib.grading.recorded.scores import Standing
 from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.verdicts import Verdict
 
 BATCH = 25
 """Grades written to the gradebook in one transaction."""
@@ -104,7 +106,7 @@ def grade_class(
         with (
             course.lock(),
             Journal(course.state) as journal,
-            Marks(course, assignment, config) as marks,
+            GradebookWriter(course, assignment, config) as marks,
         ):
             course.require_secret()
             return GradingRun(course, assignment, options, journal, marks, progress).all()
@@ -119,7 +121,7 @@ class GradingRun:
         assignment: str,
         options: Options,
         journal: Journal,
-        marks: Marks,
+        marks: GradebookWriter,
         progress: Progress,
     ) -> None:
         self._course, self._assignment, self._options = course, assignment, options
@@ -202,6 +204,8 @@ class GradingRun:
                     self._journal_grade(result.result())
                 else:
                     self._mark_written(task.student, result.result())
+            except ImportError as error:
+                raise CourseError(not_installed(error)) from error
             except (CourseError, sqlite3.Error, sqlalchemy.exc.SQLAlchemyError):
                 raise
             except NoWalls as error:

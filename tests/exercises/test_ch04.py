@@ -200,7 +200,8 @@ def test_a_mistake_written_in_another_way_is_named(function, answer, words, seed
 def test_the_models_of_forgets_answer_from_outside_the_walls():
     """In grading the learner's process holds no model: what it is given asks back."""
     from posenc_lib.grading.judging.grader import Grader
-    from posenc_lib.grading.verdicts import Limits, Verdict
+    from posenc_lib.grading.limits import Limits
+    from posenc_lib.grading.verdicts import Verdict
     from tests.grading.conftest import model_answers
 
     cut_off = """

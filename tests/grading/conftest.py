@@ -14,8 +14,8 @@ import pytest
 
 from posenc_lib.grading.handed_in.submission import Cell, Submission
 from posenc_lib.grading.judging.grader import Grader
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox.warm import WarmParent
-from posenc_lib.grading.verdicts import Limits
 from tests.grading.class_fixtures import CHAPTER, release_to
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,10 +25,11 @@ import posenc_lib
 from posenc_lib.checking.judge import difference, right_outcomes
 from posenc_lib.checking.plain import encode
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_back.write_up import Standing, feedback_page
+from posenc_lib.grading.handed_back.feedback_page import feedback_page
 from posenc_lib.grading.judging.attempts import PUBLIC_SEED
 from posenc_lib.grading.judging.grader import Grader
 from posenc_lib.grading.judging.trial import REPLY_BYTES
+from posenc_lib.grading.recorded.scores import Standing
 from posenc_lib.grading.sandbox import cgroup
 from posenc_lib.grading.sandbox.warm import WarmParent
 from posenc_lib.grading.verdicts import SubmissionGrade, Verdict

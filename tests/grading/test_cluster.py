@@ -19,11 +19,11 @@ import pytest
 from distributed import Client
 
 from posenc_lib.grading.faults import CourseError
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.one import grade_file
 from posenc_lib.grading.processes import cluster as grading_cluster
 from posenc_lib.grading.processes.cluster import Cluster
 from posenc_lib.grading.processes.workers import Task
-from posenc_lib.grading.verdicts import Limits
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
 

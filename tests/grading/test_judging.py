@@ -13,10 +13,11 @@ from posenc_lib.exercises import Case, Exercise, Mistake, exercise
 from posenc_lib.grading.judging.attempts import PUBLIC_SEED, earned
 from posenc_lib.grading.judging.grader import Grader
 from posenc_lib.grading.judging.trial import MOST_ENDINGS, Trial
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox import lending
 from posenc_lib.grading.sandbox.walls import NoWalls
 from posenc_lib.grading.untrusted import outcome_of
-from posenc_lib.grading.verdicts import Limits, SubmissionGrade, Verdict
+from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
 from tests.grading.conftest import model_answers, submission
 
 FORMULA = "02-the-formula"

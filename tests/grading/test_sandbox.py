@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 
 import posenc_lib
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox import system_calls, walls
 from posenc_lib.grading.sandbox.cgroup import Cgroup
 from posenc_lib.grading.sandbox.learner import THERE
 from posenc_lib.grading.sandbox.warm import Ended, WarmParent
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.verdicts import Verdict
 from tests.grading.conftest import QUICK, ROOT, printed, tell
 
 SMALL = replace(QUICK, output_bytes=10_000, file_bytes=2**20, processes=20)
@@ -795,7 +796,7 @@ def test_it_works_for_an_ordinary_user_too(tmp_path):
         pytest.skip("this interpreter can be reached by everybody: run these tests as another user instead")
     code = """
 import os, time
-from posenc_lib.grading.verdicts import Limits
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox.warm import WarmParent, Ended
 assert os.geteuid() == 65534
 limits = Limits(wall_seconds=60, memory_bytes=192 * 2**20, processes=20)

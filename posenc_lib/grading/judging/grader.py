@@ -17,9 +17,10 @@ from posenc_lib.exercises import Exercise, all_exercises
 from posenc_lib.grading.judging.attempts import PUBLIC_SEED, best_attempt
 from posenc_lib.grading.judging.feedback import exercise_grade
 from posenc_lib.grading.judging.trial import Trial
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox.lending import Lender
 from posenc_lib.grading.sandbox.warm import WarmParent
-from posenc_lib.grading.verdicts import ExerciseGrade, Limits, SubmissionGrade, Verdict
+from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
 if TYPE_CHECKING:
     from posenc_lib.grading.handed_in.submission import Submission

@@ -14,10 +14,11 @@ from posenc_lib.checking.messages import _
 from posenc_lib.checking.plain import encode
 from posenc_lib.checking.run import Outcome
 from posenc_lib.exercises import Exercise
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox.lending import Lender
 from posenc_lib.grading.sandbox.warm import Ended, Session, WarmParent
 from posenc_lib.grading.untrusted import clean_outputs, outcome_of
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from posenc_lib.grading.handed_in.submission import Submission

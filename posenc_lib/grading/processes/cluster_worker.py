@@ -129,9 +129,9 @@ def main() -> None:
 
 def _reply(order: list[Any]) -> list[Any]:
     from posenc_lib.grading.handed_in.submission import HandedIn
+    from posenc_lib.grading.limits import Limits
     from posenc_lib.grading.one import grade_found
     from posenc_lib.grading.sandbox.walls import NoWalls
-    from posenc_lib.grading.verdicts import Limits
 
     encoded, student, assignment, seed, limits, unsafe = order
     data = base64.b64decode(encoded)

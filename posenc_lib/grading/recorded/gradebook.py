@@ -18,14 +18,8 @@ from traitlets.config import Config
 
 from posenc_lib.grading.course import Course
 from posenc_lib.grading.faults import CourseError
-from posenc_lib.grading.handed_back.write_up import (
-    Release,
-    ReleasedCell,
-    Standing,
-    auto_comments,
-    auto_scores,
-)
 from posenc_lib.grading.recorded.journal import Entry
+from posenc_lib.grading.recorded.scores import Release, ReleasedCell, Standing, auto_comments, auto_scores
 
 MAX_STUDENT_NAME = 128
 """What nbgrader's table holds."""
@@ -37,7 +31,7 @@ _GRADE: Table = api.Grade.__table__
 _COMMENT: Table = api.Comment.__table__
 
 
-class Marks:
+class GradebookWriter:
     """One assignment in nbgrader's gradebook, open for writing. A context manager.
 
     Raises:
@@ -54,7 +48,7 @@ class Marks:
             self._gradebook.close()
             raise
 
-    def __enter__(self) -> Marks:
+    def __enter__(self) -> GradebookWriter:
         return self
 
     def __exit__(self, *_exception: object) -> None:

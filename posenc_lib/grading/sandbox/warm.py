@@ -21,10 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox import memory
 from posenc_lib.grading.sandbox.cgroup import Cgroup
 from posenc_lib.grading.sandbox.walls import LENT_USER_IDS, NoWalls, lends_user_ids, warm_process
-from posenc_lib.grading.verdicts import Limits, Verdict
+from posenc_lib.grading.verdicts import Verdict
 
 START_SECONDS = 120
 WATCH_SECONDS = 0.1
