@@ -1068,6 +1068,7 @@ ADD_POSITIONS = Exercise(
             + _table_by_phase(np.arange(embeddings.shape[1]), embeddings.shape[-1]).astype(np.float32)
         ),
     ),
+    lends=("sinusoidal",),
     hints=(
         "Read `seq_len` and `dim` off `embeddings.shape`. Which axis counts the tokens of a sequence?",
         "`posenc_lib.sinusoidal(torch.arange(seq_len), dim)` is a tensor of shape `(seq_len, dim)`. Added "

@@ -760,6 +760,7 @@ ATTEND_WITH_CACHE = Exercise(
         ),
     ),
     alternatives=(_cache_one_by_one, _cache_with_a_mask, _cache_turned_back),
+    lends=("apply_rotary", "attention"),
     hints=(
         "The cache holds the positions 0 to `past - 1`. At which position does the first new token stand?",
         "`posenc_lib.apply_rotary(x, positions)` takes an array of positions. Which of the keys need it, and "
@@ -1109,6 +1110,7 @@ CLOSEST_OFFSET = Exercise(
         ),
     ),
     alternatives=(_closest_by_cosines, _closest_of_all_pairs, _closest_by_half_angles),
+    lends=("sinusoidal",),
     hints=(
         "The distance between two encodings depends on their offset alone, so it is enough to compare with "
         "position 0.",
@@ -1309,6 +1311,7 @@ WRONG_TABLES = Exercise(
         ),
     ),
     alternatives=(lambda: [2, 3, 5], lambda: (2, 3, 5), lambda: np.flatnonzero([0, 0, 1, 1, 0, 1])),
+    lends=("sinusoidal",),
     hints=(
         "Do not judge by the looks: run each of them, and compare.",
         "`np.abs(table_1(4096, 8) - posenc_lib.sinusoidal(4096, 8)).max()` is the largest error of the "

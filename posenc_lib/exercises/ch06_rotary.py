@@ -1017,6 +1017,7 @@ CACHED_SCORES = Exercise(
         ),
     ),
     alternatives=(_scores_one_by_one, _scores_by_complex, _scores_turned_back),
+    lends=("apply_rotary",),
     hints=(
         "The cache holds the tokens at positions 0 to `len(cache) - 1`. Where does the first new token "
         "stand?",

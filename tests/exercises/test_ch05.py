@@ -245,8 +245,8 @@ def test_the_broken_step_of_the_text_is_wrong_and_right_without_a_cache():
 
 
 def test_all_can_be_lent_that_the_solutions_call():
-    assert exercise("05-pitfalls.attend_with_cache").lends == {"apply_rotary", "attention"}
-    assert exercise("05-pitfalls.closest_offset").lends == {"sinusoidal"}
+    assert exercise("05-pitfalls.attend_with_cache").lends == ("apply_rotary", "attention")
+    assert exercise("05-pitfalls.closest_offset").lends == ("sinusoidal",)
 
 
 def test_hints_and_messages_are_whole_sentences_in_plain_text():

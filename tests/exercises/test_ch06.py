@@ -216,4 +216,4 @@ def test_hints_are_plain_text_and_messages_are_whole_sentences():
 
 def test_only_the_cache_exercise_borrows_the_rotation():
     assert {asked.function for asked in ch06.EXERCISES if asked.lends} == {"cached_scores"}
-    assert ch06.CACHED_SCORES.lends == {"apply_rotary"}
+    assert ch06.CACHED_SCORES.lends == ("apply_rotary",)

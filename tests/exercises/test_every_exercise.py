@@ -10,6 +10,7 @@ import jupytext
 import numpy as np
 import pytest
 
+import posenc_lib
 from posenc_lib.checking import Outcome, Report, judge, run
 from posenc_lib.checking.plain import decode, encode
 from posenc_lib.exercises import Exercise, Mistake, all_exercises
@@ -102,6 +103,14 @@ def test_hints_are_a_ladder_and_cost_is_stated(asked):
     assert asked.points > 0
     assert asked.minutes > 0
     assert asked.function.isidentifier()
+
+
+@every_exercise
+def test_what_a_hint_calls_is_lent_and_nothing_else(asked):
+    """What an answer may call in grading is a permission of its own; the hints must not promise another."""
+    called = re.findall(r"\bposenc_lib\.([\w.]+)\(", " ".join(asked.hints))
+    assert set(asked.lends) == set(called)
+    assert set(asked.lends) <= set(dir(posenc_lib))
 
 
 @every_exercise

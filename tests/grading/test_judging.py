@@ -554,8 +554,8 @@ def test_who_counts_calls_earns_nothing_and_the_others_keep_theirs(grader, chapt
 
 
 def test_names_that_the_text_allows_are_lent_and_others_are_not():
-    assert exercise(f"{FORMULA}.add_positions").lends == {"sinusoidal"}
-    assert exercise(f"{FORMULA}.sinusoidal").lends == set()
+    assert exercise(f"{FORMULA}.add_positions").lends == ("sinusoidal",)
+    assert exercise(f"{FORMULA}.sinusoidal").lends == ()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -120,7 +122,7 @@ def test_the_same_marks_as_nbgraders_own_export(graded, report, tmp_path):
     assert ours == theirs
 
 
-def test_canvas_gets_its_columns_and_nobody_without_a_mark(report, tmp_path):
+def test_canvas_gets_its_columns_and_nobody_without_a_mark(graded, report, tmp_path):
     path = tmp_path / "canvas.csv"
     printed = report("--marks", str(path), "--format", "canvas", "--column", "The formula (12)")
     header, possible, *lines = rows(path)
@@ -130,6 +132,10 @@ def test_canvas_gets_its_columns_and_nobody_without_a_mark(report, tmp_path):
     assert ["阿达", "", "", "阿达", "", f"{WITHOUT_FREQUENCIES:g}"] in lines
     assert len(lines) == 8
     assert "having no mark: idle" in printed
+    theirs = tmp_path / "theirs.csv"
+    exporter = ["--exporter=posenc_lib.grading.report.marks.Canvas", "--Canvas.column=The formula (12)"]
+    graded.nbgrader("export", *exporter, "--to", str(theirs))
+    assert theirs.read_bytes() == path.read_bytes()
 
 
 def test_moodle_gets_its_columns_and_nobody_without_a_mark(report, tmp_path):
@@ -263,3 +269,19 @@ def test_a_picture_of_many_mistakes_shows_the_most_frequent():
     assert "exercise_4:" not in picture.svg
     with pytest.raises(ValueError, match="nothing to draw"):
         mistakes_made([], submissions=3)
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("distributed", ["grade", CHAPTER, "--again", "--scheduler", "tcp://127.0.0.1:1"]),
+        ("matplotlib", ["report", CHAPTER, "--picture", "page.html"]),
+    ],
+)
+def test_what_a_single_option_needs_is_named(graded, package, arguments):
+    without = f"import sys; sys.modules[{package!r}] = None; from posenc_lib.grading.cli import main; "
+    command = [sys.executable, "-c", f"{without} sys.exit(main({arguments}))"]
+    ended = subprocess.run(command, cwd=graded.root, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].endswith("pip install 'posenc_lib[grading]'")
+    assert "Traceback" not in ended.stderr

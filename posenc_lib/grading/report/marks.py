@@ -139,7 +139,7 @@ def read_marks(gradebook: Gradebook, assignment: str) -> Marks:
             person.id in unfinished,
             judged.get(person.id, {}),
         )
-        for person in people
+        for person in sorted(people, key=lambda each: each.id)
     )
     return Marks(assignment, dict(cells.values()), lines)
 
