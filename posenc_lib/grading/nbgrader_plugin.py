@@ -76,7 +76,7 @@ class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _release(course: Course, assignment: str, config: Config) -> Release:
-    with GradebookWriter(course, assignment, config) as marks:
+    with GradebookWriter(course.db_url, course.course_id, assignment, config) as marks:
         return marks.release
 
 

@@ -106,7 +106,7 @@ def grade_class(
         with (
             course.lock(),
             Journal(course.state) as journal,
-            GradebookWriter(course, assignment, config) as marks,
+            GradebookWriter(course.db_url, course.course_id, assignment, config) as marks,
         ):
             course.require_secret()
             return GradingRun(course, assignment, options, journal, marks, progress).all()
@@ -285,7 +285,7 @@ class GradingRun:
 def _workers(options: Options) -> Workers:
     if not options.scheduler:
         return Workers(options.jobs)
-    from posenc_lib.grading.processes.cluster import Cluster
+    from posenc_lib.grading.cluster import Cluster
 
     return Cluster(options.scheduler, options.jobs)
 

@@ -1,1 +1,1 @@
-"""Which process does the work: the pool, a cluster, or one aside for what may cost too much."""
+"""Which process does the work: one of the pool's, or one aside, for what may cost too much."""

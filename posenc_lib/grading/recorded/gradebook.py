@@ -16,7 +16,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 from traitlets.config import Config
 
-from posenc_lib.grading.course import Course
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.recorded.journal import Entry
 from posenc_lib.grading.recorded.scores import Release, ReleasedCell, Standing, auto_comments, auto_scores
@@ -38,8 +37,8 @@ class GradebookWriter:
         CourseError: the gradebook does not know the assignment, or nbgrader made it in another version.
     """
 
-    def __init__(self, course: Course, assignment: str, config: Config) -> None:
-        self._gradebook = api.Gradebook(course.db_url, course.course_id)
+    def __init__(self, db_url: str, course_id: str, assignment: str, config: Config) -> None:
+        self._gradebook = api.Gradebook(db_url, course_id)
         self._penalties = AssignLatePenalties(config=config)
         self._penalties.init_plugin()
         try:

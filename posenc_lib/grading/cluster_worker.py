@@ -1,4 +1,4 @@
-"""What runs on the machines of a Dask cluster: see `posenc_lib.grading.processes.cluster`.
+"""What runs on the machines of a Dask cluster: see `posenc_lib.grading.cluster`.
 
 The scheduler and the workers import this module, so it imports little. Each thread of a worker keeps a
 process with a warm grader: what ends a grader ends no worker.
@@ -78,7 +78,7 @@ class GraderProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "posenc_lib.grading.processes.cluster_worker"],
+            [sys.executable, "-m", "posenc_lib.grading.cluster_worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"},

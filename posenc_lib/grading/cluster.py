@@ -13,10 +13,10 @@ from concurrent.futures import Future
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from posenc_lib.grading.cluster_worker import grade_bytes, library_digest
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.handed_in.submission import read_file
 from posenc_lib.grading.one import crashed, grade_found
-from posenc_lib.grading.processes.cluster_worker import grade_bytes, library_digest
 from posenc_lib.grading.processes.workers import Task, Workers
 from posenc_lib.grading.recorded.journal import Entry
 from posenc_lib.grading.sandbox.walls import NoWalls
