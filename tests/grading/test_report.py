@@ -19,6 +19,7 @@ import pytest
 
 from posenc_lib.exercises import exercise
 from posenc_lib.grading.cli import main
+from posenc_lib.grading.report.marks import Moodle
 from posenc_lib.grading.report.pictures import SHOWN, mistakes_made
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
@@ -269,6 +270,14 @@ def test_a_picture_of_many_mistakes_shows_the_most_frequent():
     assert "exercise_4:" not in picture.svg
     with pytest.raises(ValueError, match="nothing to draw"):
         mistakes_made([], submissions=3)
+
+
+def test_an_exporter_takes_one_assignment_that_there_is(graded):
+    with graded.gradebook() as gradebook:
+        with pytest.raises(SystemExit, match="knows no assignment 'nothing'"):
+            Moodle(assignment=["nothing"]).export(gradebook)
+        with pytest.raises(SystemExit, match=f"add --assignment and one of {CHAPTER}"):
+            Moodle(assignment=[CHAPTER, "another"]).export(gradebook)
 
 
 @pytest.mark.parametrize(
