@@ -17,8 +17,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from posenc_lib.exercises import all_exercises
-from posenc_lib.grading import grade
+from posenc_lib.grading import run
 from posenc_lib.grading.cli import main
+from posenc_lib.grading.processes.workers import Task, Workers
 from posenc_lib.grading.release import release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +109,7 @@ class Class:
             contextlib.redirect_stderr(errors),
         ):
             patch.chdir(self.root)
-            patch.setattr(grade, "_workers", _warm_workers)
+            patch.setattr(run, "_workers", _warm_workers)
             try:
                 got = main(arguments)
             except SystemExit as refused:
@@ -142,7 +143,7 @@ class Class:
         return done.stdout + done.stderr
 
 
-class WarmWorkers(grade.Workers):
+class WarmWorkers(Workers):
     """One worker for all runs of this process, so that its start is paid once. It ends where a run fails."""
 
     _started = False
@@ -151,7 +152,7 @@ class WarmWorkers(grade.Workers):
         if not self._started:
             super().__enter__()
             with contextlib.chdir(ROOT):  # where the worker stays; the course may go
-                self._pool.submit(int).result()
+                list(self.run([Task("", int, tuple)]))
             self._started = True
         return self
 
@@ -162,10 +163,10 @@ class WarmWorkers(grade.Workers):
 
 
 _warm = WarmWorkers(1)
-_cold_workers = grade._workers
+_cold_workers = run._workers
 
 
-def _warm_workers(options: grade.Options) -> grade.Workers:
+def _warm_workers(options: run.Options) -> Workers:
     """The warm ones, unless a test asks for others."""
     return _cold_workers(options) if options.jobs or options.scheduler else _warm
 

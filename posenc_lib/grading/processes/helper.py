@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.util
 import os
 import signal
 import threading
@@ -44,6 +45,8 @@ class Helper:
         self._process = context.Process(target=_serve, args=serving, daemon=not has_children)
         self._process.start()
         theirs.close()
+        # Whoever forgets to close it waits for it at the end, and would wait for ever.
+        multiprocessing.util.Finalize(self, self._line.close, exitpriority=10)
 
     @property
     def is_alive(self) -> bool:

@@ -41,6 +41,8 @@ class Workers:
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs or len(os.sched_getaffinity(0))
+
+    def __enter__(self) -> Workers:
         self._threads = ThreadPoolExecutor(self._jobs)
         self._idle: deque[Helper] = deque()
         self._added: deque[Task] = deque()
@@ -48,8 +50,6 @@ class Workers:
         self._unlucky: deque[Task] = deque()
         self._alone: Task | None = None
         self._over = False
-
-    def __enter__(self) -> Workers:
         # Every worker is busy by itself; threads of numerical libraries would only compete.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
@@ -131,5 +131,6 @@ def _end_forkserver() -> None:
     """End it at once: it may still be importing, and would then start workers for a run that is over."""
     pid = getattr(forkserver._forkserver, "_forkserver_pid", None)
     if pid is not None:
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # The next one is started where this is gone.
