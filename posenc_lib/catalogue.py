@@ -34,6 +34,10 @@ class Encoding:
         used_by: models that have it; () where we know of no published checkpoint.
         functions: where the library has it.
         module: its class in `posenc_lib.nn`.
+        relative: whether scores stay as they are when all positions move by the same number.
+        causal_only: whether it is defined for causal attention alone.
+        by_length: whether a model that takes it by name must say how long sequences are.
+        ends: whether it has a last position.
     """
 
     name: str
@@ -51,6 +55,15 @@ class Encoding:
     used_by: tuple[str, ...]
     functions: tuple[str, ...]
     module: str
+    relative: bool = False
+    causal_only: bool = False
+    by_length: bool = False
+    ends: bool = False
+
+    @property
+    def learns(self) -> bool:
+        """Whether any number of it is learned."""
+        return self.parameters != "0"
 
     @property
     def url(self) -> str | None:
@@ -224,6 +237,7 @@ def _scaled(
         used_by=used_by,
         functions=(f"posenc_lib.rotated.{scaling}", *_ROPE_FUNCTIONS),
         module="posenc_lib.nn.Rotary",
+        relative=True,
     )
 
 
@@ -245,6 +259,7 @@ _CATALOGUE = Catalogue(
             used_by=("every fourth layer of Llama 4 and SmolLM3", "global layers of Cohere 2"),
             functions=("posenc_lib.attention.attention",),
             module="posenc_lib.nn.NoPE",
+            relative=True,
         ),
         Encoding(
             name="sinusoidal",
@@ -283,6 +298,8 @@ _CATALOGUE = Catalogue(
             used_by=("BERT", "RoBERTa", "GPT-2", "OPT", "BART", "ViT", "CLIP", "Whisper's decoder"),
             functions=("posenc_lib.added.learned",),
             module="posenc_lib.nn.Learned",
+            by_length=True,
+            ends=True,
         ),
         Encoding(
             name="hybrid",
@@ -300,6 +317,7 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.added.hybrid",),
             module="posenc_lib.nn.Hybrid",
+            by_length=True,
         ),
         Encoding(
             name="fourier",
@@ -338,6 +356,8 @@ _CATALOGUE = Catalogue(
             used_by=("MAE", "DETR"),
             functions=("posenc_lib.added.grid_sinusoidal",),
             module="posenc_lib.nn.Grid",
+            by_length=True,
+            ends=True,
         ),
         Encoding(
             name="rope",
@@ -355,6 +375,7 @@ _CATALOGUE = Catalogue(
             used_by=("LLaMA 1 to 3", "Mistral", "Qwen", "Gemma", "GPT-NeoX and Pythia", "GPT-J", "Falcon"),
             functions=_ROPE_FUNCTIONS,
             module="posenc_lib.nn.Rotary",
+            relative=True,
         ),
         _scaled(
             "linear",
@@ -479,6 +500,8 @@ _CATALOGUE = Catalogue(
             used_by=("Qwen2-VL's image encoder", "DINOv3", "Flux"),
             functions=("posenc_lib.rotated.axial_tables", "posenc_lib.rotated.rotate"),
             module="posenc_lib.nn.AxialRotary",
+            by_length=True,
+            ends=True,
         ),
         Encoding(
             name="mrope",
@@ -496,6 +519,7 @@ _CATALOGUE = Catalogue(
             used_by=("Qwen2-VL", "Qwen2.5-VL", "Qwen3-VL"),
             functions=("posenc_lib.rotated.mrope_tables", "posenc_lib.rotated.rotate"),
             module="posenc_lib.nn.MultimodalRotary",
+            relative=True,
         ),
         Encoding(
             name="xpos",
@@ -513,6 +537,7 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.rotated.xpos_tables", "posenc_lib.rotated.rotate"),
             module="posenc_lib.nn.XPos",
+            relative=True,
         ),
         Encoding(
             name="alibi",
@@ -536,6 +561,7 @@ _CATALOGUE = Catalogue(
                 "posenc_lib.biased.alibi_score_mod",
             ),
             module="posenc_lib.nn.ALiBi",
+            relative=True,
         ),
         Encoding(
             name="t5",
@@ -557,6 +583,7 @@ _CATALOGUE = Catalogue(
                 "posenc_lib.biased.t5_score_mod",
             ),
             module="posenc_lib.nn.T5Bias",
+            relative=True,
         ),
         Encoding(
             name="shaw",
@@ -578,6 +605,7 @@ _CATALOGUE = Catalogue(
                 "posenc_lib.biased.shaw_score_mod",
             ),
             module="posenc_lib.nn.Shaw",
+            relative=True,
         ),
         Encoding(
             name="transformer-xl",
@@ -599,6 +627,7 @@ _CATALOGUE = Catalogue(
                 "posenc_lib.biased.transformer_xl_score_mod",
             ),
             module="posenc_lib.nn.TransformerXL",
+            relative=True,
         ),
         Encoding(
             name="kerple",
@@ -616,6 +645,7 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.biased.kerple_bias", "posenc_lib.biased.kerple_score_mod"),
             module="posenc_lib.nn.KERPLE",
+            relative=True,
         ),
         Encoding(
             name="fire",
@@ -654,6 +684,7 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.biased.sandwich_bias", "posenc_lib.biased.sandwich_score_mod"),
             module="posenc_lib.nn.Sandwich",
+            relative=True,
         ),
         Encoding(
             name="cope",
@@ -671,6 +702,8 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.biased.cope_bias",),
             module="posenc_lib.nn.CoPE",
+            relative=True,
+            causal_only=True,
         ),
     )
 )

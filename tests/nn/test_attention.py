@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, ALiBi, Attention, Cache, LayerCache, Rotary, Sizes, make_encoding
 
 BATCH, LENGTH, DIM, HEADS = 3, 7, 32, 4
@@ -69,8 +70,8 @@ def test_a_mask_of_numbers_is_added():
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_doors_are_those_of_the_plain_attention(name, causal):
     """The fused kernel and `posenc_lib.attention` agree, with every encoding, mask and direction."""
-    if name == "cope" and not causal:
-        pytest.skip("CoPE is for causal attention")
+    if catalogue().named(name).causal_only and not causal:
+        pytest.skip("for causal attention alone")
     encoding = make_encoding(name, Sizes(dim=DIM, heads=HEADS, length=9, causal=causal))
     for parameter in encoding.parameters():
         nn.init.normal_(parameter)

@@ -11,6 +11,7 @@ from torch import nn
 import posenc_lib
 from posenc_lib import added, biased, rotated
 from posenc_lib.added.sinusoidal import LAYOUTS
+from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import (
     ENCODINGS,
     FIRE,
@@ -76,12 +77,10 @@ def test_only_its_own_doors_are_open(name):
         "rotate": not (torch.equal(turned[0], q) and torch.equal(turned[1], k)),
         "bias": encoding.bias(q, k, range(LENGTH), range(LENGTH)) is not None,
     }
-    door = {
-        **dict.fromkeys(("sinusoidal", "learned", "hybrid", "fourier", "grid"), "add"),
-        **dict.fromkeys(("rope", "axial", "mrope", "xpos"), "rotate"),
-        "none": None,
-    }.get(name, "bias")
-    assert [key for key, is_open in opened.items() if is_open] == ([door] if door else [])
+    through = {"added": "add", "rotated": "rotate", "biased": "bias"}
+    assert [key for key, is_open in opened.items() if is_open] == [
+        through[door] for door in catalogue().named(name).doors
+    ]
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -156,8 +155,7 @@ def test_state_dict_holds_learned_numbers_and_nothing_else(name):
     encoding.bias(q, k, LENGTH, LENGTH)
     assert list(encoding.state_dict()) == [key for key, _ in encoding.named_parameters()]
     assert not list(encoding.buffers())
-    learned = {"learned", "hybrid", "t5", "shaw", "transformer-xl", "kerple", "fire", "cope"}
-    assert bool(encoding.state_dict()) == (name in learned)
+    assert bool(encoding.state_dict()) == catalogue().named(name).learns
     another = make_encoding(name, SIZES)
     another.load_state_dict(encoding.state_dict())
     for got, wanted in zip(another.parameters(), encoding.parameters(), strict=True):
@@ -639,3 +637,28 @@ def test_by_name_they_fit_the_model(causal):
     assert make_encoding("mrope", Sizes(dim=128, heads=1)).sections == (16, 24, 24)  # Qwen2-VL's
     assert make_encoding("fire", sizes).start == (0.1, 16.0)
     assert make_encoding("fire", Sizes(dim=DIM, heads=HEADS)).start == (0.1, 512.0)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_what_is_for_causal_attention_alone_says_so(name):
+    sizes = Sizes(dim=DIM, heads=HEADS, causal=False, length=36)
+    if catalogue().named(name).causal_only:
+        with pytest.raises(ValueError, match="give causal=True"):
+            make_encoding(name, sizes)
+    else:
+        make_encoding(name, sizes)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_what_has_a_last_position_refuses_the_next(name):
+    encoding, x, q = make_encoding(name, SIZES), torch.zeros(BATCH, 1, DIM), vectors(1)
+
+    def all_doors(at):
+        return encoding.add(x, at), encoding.rotate(q, q, at, at), encoding.bias(q, q, at, at)
+
+    all_doors(range(SIZES.length - 1, SIZES.length))
+    if catalogue().named(name).ends:
+        with pytest.raises(ValueError, match=f"position {SIZES.length} lies"):
+            all_doors(range(SIZES.length, SIZES.length + 1))
+    else:
+        all_doors(range(10_000, 10_001))

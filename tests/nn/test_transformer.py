@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from posenc_lib import rotated
+from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import (
     ENCODINGS,
     AxialRotary,
@@ -25,22 +26,8 @@ from posenc_lib.nn import (
     Transformer,
 )
 
+FACTS = {entry.name: entry for entry in catalogue()}
 VOCABULARY, DIM, LAYERS, HEADS, LENGTH = 11, 32, 2, 4, 16
-
-RELATIVE = {
-    "none",
-    "rope",
-    "mrope",
-    "xpos",
-    "alibi",
-    "t5",
-    "shaw",
-    "transformer-xl",
-    "kerple",
-    "sandwich",
-    "cope",
-}
-"""Those whose result does not change when all positions move by the same number."""
 
 
 def model_with(name, *, seed: int = 0, causal: bool = True, **options) -> Transformer:
@@ -71,7 +58,7 @@ def close(got: torch.Tensor, wanted: torch.Tensor) -> None:
 
 
 names = pytest.mark.parametrize("name", ENCODINGS)
-bidirectional = pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "cope"])
+bidirectional = pytest.mark.parametrize("name", [name for name in ENCODINGS if not FACTS[name].causal_only])
 
 
 @names
@@ -129,8 +116,8 @@ def test_without_an_encoding_tokens_are_a_bag_and_with_one_they_are_not(name):
 @names
 @pytest.mark.parametrize("causal", [True, False])
 def test_padding_changes_nothing(name, causal):
-    if name == "cope" and not causal:
-        pytest.skip("CoPE is for causal attention")
+    if FACTS[name].causal_only and not causal:
+        pytest.skip("for causal attention alone")
     model, tokens = model_with(name, causal=causal), some_tokens(3)
     alone = model(tokens)
     for left, right in (([4, 4, 4], [0, 0, 0]), ([0, 2, 4], [4, 2, 0]), ([0, 0, 0], [4, 4, 4])):
@@ -211,14 +198,14 @@ def test_padding_in_the_middle_of_decoding():
 
 @given(shift=st.integers(-40, 1000))
 @settings(max_examples=5, derandomize=True)
-@pytest.mark.parametrize("name", sorted(RELATIVE))
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if FACTS[name].relative])
 def test_relative_encodings_see_no_common_shift(name, shift):
     model, tokens = model_with(name), some_tokens(1)
     at = torch.arange(LENGTH)
     torch.testing.assert_close(model(tokens, positions=at + shift), model(tokens), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", sorted(set(ENCODINGS) - RELATIVE))
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if not FACTS[name].relative])
 def test_the_others_do(name):
     model, tokens = model_with(name), some_tokens(1)
     at = torch.arange(LENGTH)
