@@ -5,4 +5,4 @@ What Inductor makes of the graph is Inductor's part: that runs in `make test-pee
 
 import pytest
 
-BACKENDS = ["aot_eager", pytest.param("inductor", marks=pytest.mark.peers)]
+BACKENDS = ["aot_eager", pytest.param("inductor", marks=[pytest.mark.peers, pytest.mark.slow])]

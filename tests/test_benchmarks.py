@@ -78,6 +78,7 @@ def test_the_unit_is_one(smoke: dict[str, Any]) -> None:
             assert unit["kind"] == ("limit" if row["unit_is"] == "limit" else "peer")
 
 
+@pytest.mark.peers
 @pytest.mark.slow
 def test_the_command_from_end_to_end(tmp_path: Path) -> None:
     """Two processes, fresh interpreters, the table and the file."""

@@ -121,13 +121,19 @@ def windows(q, k, slopes):
     return [alibi_fused._window(r, k.shape[2]) for r in reach.tolist()]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("queries", "keys"), [(1100, 1100), (1024, 1024), (300, 1100)])
+@pytest.mark.parametrize(
+    ("dtype", "queries", "keys"),
+    [*((dtype, 1100, 1100) for dtype in DTYPES), (torch.float64, 1024, 1024), (torch.float64, 300, 1100)],
+)
 @pytest.mark.parametrize("causal", [True, False])
 def test_heads_that_need_no_far_keys_give_what_all_keys_would(dtype, queries, keys, causal):
-    q, k, v = vectors((1, 12, queries, 16), *[(1, 12, keys, 16)] * 2, dtype=dtype)
-    assert set(windows(q, k, alibi_slopes(12))) == {256, 512, keys}
-    error = (alibi_attention(q, k, v, causal=causal).double() - exact(q, k, v, causal=causal)).abs().max()
+    q, k, v = vectors((1, 4, queries, 16), *[(1, 4, keys, 16)] * 2, dtype=dtype)
+    slopes = [0.7, 0.25, 0.15, 0.004]  # heads that share a window, and heads that do not
+    found = windows(q, k, slopes)
+    assert found[0] == 256
+    assert set(found) == {256, 512, keys}
+    output = alibi_attention(q, k, v, slopes, causal=causal)
+    error = (output.double() - exact(q, k, v, slopes, causal=causal)).abs().max()
     assert (
         error
         < {torch.float32: 2e-6, torch.float64: 5e-15, torch.bfloat16: 0.02, torch.float16: 0.0025}[dtype]

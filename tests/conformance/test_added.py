@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,23 +17,20 @@ import numpy as np
 import pytest
 import torch
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-import transformers
-from diffusers.models import embeddings as diffusers_embeddings
-from positional_encodings import torch_encodings as positional_encodings
-from transformers.models.detr import modeling_detr
-from transformers.models.gptj import modeling_gptj
-from transformers.models.m2m_100 import modeling_m2m_100
-from transformers.models.marian import modeling_marian
-from transformers.models.musicgen import modeling_musicgen
-from transformers.models.speecht5 import modeling_speecht5
-from transformers.models.vit_mae import modeling_vit_mae
-from transformers.models.whisper import modeling_whisper
-from x_transformers import x_transformers
-
 from posenc_lib import sinusoidal
 from posenc_lib.added import fourier_features, grid_sinusoidal, learned
+from tests.conformance.peers import Peer, modeling, transformers, x_transformers
+
+diffusers_embeddings = Peer("diffusers.models.embeddings")
+positional_encodings = Peer("positional_encodings.torch_encodings")
+modeling_detr = modeling("detr")
+modeling_gptj = modeling("gptj")
+modeling_m2m_100 = modeling("m2m_100")
+modeling_marian = modeling("marian")
+modeling_musicgen = modeling("musicgen")
+modeling_speecht5 = modeling("speecht5")
+modeling_vit_mae = modeling("vit_mae")
+modeling_whisper = modeling("whisper")
 
 LENGTH, DIM = 50, 64
 NEAR = 2e-5  # float32 angles up to position 50 and their frequencies' rounding

@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 
 import numpy as np
 import pytest
 import torch
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
-    FalconConfig,
-    T5Config,
-    T5ForConditionalGeneration,
-    XLNetConfig,
-)
-from transformers.models.bloom import modeling_bloom
-from transformers.models.falcon import modeling_falcon
-from transformers.models.mpt import modeling_mpt
-from transformers.models.t5 import modeling_t5
-from transformers.models.xlnet import modeling_xlnet
-from x_transformers import x_transformers
 
 from posenc_lib import attention
 from posenc_lib.biased import (
@@ -37,6 +19,13 @@ from posenc_lib.biased import (
     t5_buckets,
     transformer_xl_bias,
 )
+from tests.conformance.peers import modeling, transformers, x_transformers
+
+modeling_bloom = modeling("bloom")
+modeling_falcon = modeling("falcon")
+modeling_mpt = modeling("mpt")
+modeling_t5 = modeling("t5")
+modeling_xlnet = modeling("xlnet")
 
 HEADS = [4, 8, 12, 16, 20, 40, 71, 112]
 
@@ -110,7 +99,7 @@ def our_bloom_attention(fused):
 
 
 def bloom(heads):
-    config = BloomConfig(
+    config = transformers.BloomConfig(
         vocab_size=50,
         hidden_size=8 * heads,
         n_layer=2,
@@ -120,7 +109,7 @@ def bloom(heads):
         initializer_range=0.3,
         attn_implementation="eager",
     )
-    return BloomForCausalLM(config).eval()
+    return transformers.BloomForCausalLM(config).eval()
 
 
 @torch.no_grad()
@@ -167,7 +156,7 @@ alibi_bias_with = alibi_bias
 @torch.no_grad()
 def test_falcon_s_attention_with_slopes_divided_by_the_root_of_head_dim():
     """It adds the bias before it divides the scores. 8 heads: slopes and biases that bfloat16 holds."""
-    config = FalconConfig(
+    config = transformers.FalconConfig(
         hidden_size=64, num_attention_heads=8, alibi=True, multi_query=False, new_decoder_architecture=False
     )
     config._attn_implementation = "eager"
@@ -231,7 +220,7 @@ def our_t5_attention(module, query, key, value, attention_mask, scaling, positio
 
 @torch.no_grad()
 def test_t5_gives_the_same_logits_with_our_door(monkeypatch):
-    config = T5Config(
+    config = transformers.T5Config(
         vocab_size=60,
         d_model=32,
         d_kv=8,
@@ -245,7 +234,8 @@ def test_t5_gives_the_same_logits_with_our_door(monkeypatch):
         decoder_start_token_id=0,
         attn_implementation="eager",
     )
-    model = T5ForConditionalGeneration(config).eval().double()  # float64: these weights amplify roundings
+    model = transformers.T5ForConditionalGeneration(config).eval()
+    model = model.double()  # these weights amplify roundings
     source, target = torch.randint(1, 60, (2, 50)), torch.randint(1, 60, (2, 45))
     padding = torch.ones(2, 50, dtype=torch.int64)
     padding[1, 40:] = 0
@@ -255,7 +245,7 @@ def test_t5_gives_the_same_logits_with_our_door(monkeypatch):
 
     theirs = logits()
     monkeypatch.setattr(modeling_t5.T5Attention, "compute_bias", our_t5_bias)
-    monkeypatch.setattr(modeling_t5, "eager_attention_forward", our_t5_attention)
+    monkeypatch.setattr("transformers.models.t5.modeling_t5.eager_attention_forward", our_t5_attention)
     torch.testing.assert_close(logits(), theirs, atol=1e-9, rtol=0)
 
     encoded = model.encoder(source, padding)
@@ -289,7 +279,9 @@ def test_xlnet_shifts_as_we_do_with_one_column_more_in_front(queries, keys):
 @torch.no_grad()
 @pytest.mark.parametrize(("queries", "keys"), [(7, 7), (4, 9)])
 def test_xlnet_s_attention_is_ours_with_transformer_xl_s_bias(queries, keys):
-    module = modeling_xlnet.XLNetRelativeAttention(XLNetConfig(d_model=24, n_head=3, dropout=0.0)).eval()
+    module = modeling_xlnet.XLNetRelativeAttention(
+        transformers.XLNetConfig(d_model=24, n_head=3, dropout=0.0)
+    ).eval()
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter)
     q = torch.randn(queries, 2, 3, 8)

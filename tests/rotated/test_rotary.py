@@ -18,6 +18,7 @@ from torch.autograd import forward_ad
 
 from posenc_lib import _arrays
 from posenc_lib.rotated import RotaryTables, YaRNScaling, apply_rotary, in_torch, rotary_tables, rotate
+from tests.compilers import BACKENDS
 
 LAYOUTS = ["interleaved", "half"]
 NEAR_AND_FAR = [0, 1, 2, 710, 4095, 131_000, 999_999, 1_000_000, 9_999_999, 10_000_000]
@@ -437,65 +438,81 @@ def test_out_is_refused_where_gradients_are_recorded() -> None:
         rotate(x, tables, out=torch.empty(3, 8))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_compiled_it_is_as_exact(layout: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_it_is_as_exact(backend: str) -> None:
     torch._dynamo.reset()
     x = torch.from_numpy(vectors(2, len(NEAR_AND_FAR), 16)).float()
     positions = torch.tensor(NEAR_AND_FAR)
 
-    @torch.compile(fullgraph=True)
-    def all_at_once(
-        x: torch.Tensor, sixteen: torch.Tensor, positions: torch.Tensor, out: torch.Tensor
-    ) -> tuple[RotaryTables, Any, Any]:
+    @torch.compile(fullgraph=True, backend=backend)
+    def all_at_once(x: torch.Tensor, positions: torch.Tensor, outs: list[torch.Tensor]) -> tuple[Any, ...]:
         tables = rotary_tables(positions, 16)
-        rotate(x, tables, layout=layout, out=out)
-        return tables, apply_rotary(x, positions, layout=layout), rotate(sixteen, tables, layout=layout)
+        for out, layout in zip(outs, LAYOUTS, strict=True):
+            rotate(x, tables, layout=layout, out=out)
+        turned = [apply_rotary(x, positions, layout=layout) for layout in LAYOUTS]
+        return tables, turned, [rotate(x.bfloat16(), tables, layout=layout) for layout in LAYOUTS]
 
-    out = torch.empty_like(x)
-    tables, turned, narrow = all_at_once(x, x.bfloat16(), positions, out)
+    outs = [torch.empty_like(x) for _ in LAYOUTS]
+    tables, turned, narrow = all_at_once(x, positions, outs)
     for found, truth in zip((tables.cos, tables.sin), exact_tables(positions, 16), strict=True):
         assert np.abs(found.double().numpy() - truth).max() <= 1e-7
-    truth = exact_rotation(x, positions, layout)
-    assert np.abs(turned.double().numpy() - truth).max() < 1e-6
-    assert torch.equal(out, turned)
-    truth = exact_rotation(x.bfloat16(), positions, layout)
-    assert (np.abs(narrow.double().numpy() - truth) <= 0.501 * spacing_of(truth, torch.bfloat16) + 1e-6).all()
+    for layout, wide, out, sixteen in zip(LAYOUTS, turned, outs, narrow, strict=True):
+        truth = exact_rotation(x, positions, layout)
+        assert np.abs(wide.double().numpy() - truth).max() < 1e-6
+        assert torch.equal(out, wide)
+        truth = exact_rotation(x.bfloat16(), positions, layout)
+        allowed = 0.501 * spacing_of(truth, torch.bfloat16) + 1e-6
+        assert (np.abs(sixteen.double().numpy() - truth) <= allowed).all()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_compiled_bfloat16(layout: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_bfloat16(backend: str) -> None:
     """Bit for bit as uncompiled, infinities, NaN, negative zeros and gradients included."""
     torch._dynamo.reset()
     x = torch.from_numpy(vectors(3, 40, 64)).bfloat16() * 2.0 ** torch.arange(-60, 60, 3).bfloat16()[:, None]
     x[0, :, 5], x[1, :, 6], x[2, :, 7] = math.inf, math.nan, -0.0
     tables = rotary_tables(torch.arange(40) + 999_960, 64)
-    turn = torch.compile(lambda x: rotate(x, tables, layout=layout), fullgraph=True)
-    torch.testing.assert_close(turn(x), rotate(x, tables, layout=layout), rtol=0, atol=0, equal_nan=True)
-
-    y, z = (x[:, :9, 8:].contiguous().requires_grad_() for _ in range(2))
     narrow = RotaryTables(tables.cos[:9, 4:], tables.sin[:9, 4:])
-    torch.compile(lambda x: rotate(x, narrow, layout=layout), fullgraph=True)(y).sum().backward()
-    rotate(z, narrow, layout=layout).sum().backward()
-    torch.testing.assert_close(y.grad, z.grad)
+    y, z = (x[:, :9, 8:].contiguous().requires_grad_() for _ in range(2))
+
+    def turned(x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
+        bits = [rotate(x, tables, layout=layout) for layout in LAYOUTS]
+        first, second = (rotate(y, narrow, layout=layout).sum() for layout in LAYOUTS)
+        return bits, first + 2 * second
+
+    bits, total = torch.compile(turned, fullgraph=True, backend=backend)(x, y)
+    wanted, wanted_total = turned(x, z)
+    torch.testing.assert_close(bits, wanted, rtol=0, atol=0, equal_nan=True)
+    total.backward()
+    wanted_total.backward()
+    torch.testing.assert_close(y.grad, z.grad, equal_nan=True)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_compiled_in_place(layout: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_in_place(backend: str) -> None:
     """Some columns only, and the same tensor read and written."""
     torch._dynamo.reset()
     x, tables = torch.from_numpy(vectors(2, 5, 12)).float(), rotary_tables(torch.arange(5) + 7, 8)
-    wanted = rotate(x, tables, layout=layout)
-    turn = torch.compile(lambda x, out: rotate(x, tables, layout=layout, out=out), fullgraph=True)
-    out = torch.empty_like(x)
-    torch.testing.assert_close(turn(x, out), wanted)
-    torch.testing.assert_close(out, wanted)
-    turn(x, x)
-    torch.testing.assert_close(x, wanted)
+    wanted = [rotate(x, tables, layout=layout) for layout in LAYOUTS]
+    outs, copies = [torch.empty_like(x) for _ in LAYOUTS], [x.clone() for _ in LAYOUTS]
+
+    @torch.compile(fullgraph=True, backend=backend)
+    def turn(x: torch.Tensor, outs: list[torch.Tensor], copies: list[torch.Tensor]) -> list[torch.Tensor]:
+        for copy, layout in zip(copies, LAYOUTS, strict=True):
+            rotate(copy, tables, layout=layout, out=copy)
+        pairs = zip(outs, LAYOUTS, strict=True)
+        return [rotate(x, tables, layout=layout, out=out) for out, layout in pairs]
+
+    for made in (turn(x, outs, copies), outs, copies):
+        torch.testing.assert_close(made, wanted)
 
 
-def test_compiled_for_any_length() -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_for_any_length(backend: str) -> None:
     torch._dynamo.reset()
-    turn = torch.compile(lambda x: apply_rotary(x, x.shape[-2], layout="half"), fullgraph=True, dynamic=True)
+    turn = torch.compile(
+        lambda x: apply_rotary(x, x.shape[-2], layout="half"), fullgraph=True, dynamic=True, backend=backend
+    )
     for length in (3, 8, 5):
         x = torch.randn(2, length, 8)
         torch.testing.assert_close(turn(x), apply_rotary(x, length, layout="half"))

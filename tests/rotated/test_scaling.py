@@ -24,6 +24,7 @@ from posenc_lib.rotated import (
     YaRNScaling,
     rotary_tables,
 )
+from tests.compilers import BACKENDS
 
 factors = st.floats(1.0, 64.0)
 dims = st.integers(2, 64).map(lambda pairs: 2 * pairs)
@@ -259,12 +260,13 @@ RULES = [
 ]
 
 
-def test_compiled_rules_are_as_exact() -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_rules_are_as_exact(backend: str) -> None:
     """A compiler traces NumPy as tensors, where a quotient of integers is float32: no rule may have one."""
     torch._dynamo.reset()
     positions = torch.tensor([9_999_999])
 
-    @torch.compile(fullgraph=True)
+    @torch.compile(fullgraph=True, backend=backend)
     def cosines(positions: torch.Tensor) -> list[torch.Tensor]:
         return [rotary_tables(positions, 16, scaling=rule, dtype=torch.float64).cos for rule in RULES]
 
