@@ -77,14 +77,14 @@ def attention(
     scores = xp.matmul(q, xp.matrix_transpose(k)) / math.sqrt(q.shape[-1])
     if bias is not None:
         scores = scores + bias
-    allowed = _allowed_pairs(xp, scores, mask, causal)
+    allowed = allowed_keys(xp, scores, mask, causal)
     weights = _softmax(xp, scores, allowed)
     output = xp.astype(xp.matmul(weights, xp.astype(v, weights.dtype, copy=False)), v.dtype, copy=False)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
 
 
-def _allowed_pairs(xp: Any, scores: Array, mask: Array | None, causal: bool) -> Array | None:
-    """Which (query, key) pairs may meet; None where all may."""
+def allowed_keys(xp: Any, scores: Array, mask: Array | None, causal: bool) -> Array | None:
+    """At which keys each query may look, (..., queries, keys); None where all may be looked at."""
     if not causal:
         return mask
     queries, keys = scores.shape[-2:]

@@ -16,7 +16,7 @@ from posenc_lib._arrays import (
 from posenc_lib.biased.relative import (
     offsets,
     per_head,
-    read_pair,
+    queries_and_keys,
     real_dtype,
 )
 
@@ -115,7 +115,7 @@ def alibi_bias(
     """
     heads = require.count(heads, "heads")
     before, after = read_slopes(heads, require.flag(causal, "causal"), slopes, slopes_after)
-    placed = read_pair(queries, keys, _foreign(slopes, slopes_after))
+    placed = queries_and_keys(queries, keys, _foreign(slopes, slopes_after))
     dtype = real_dtype(dtype, *placed, *_given(slopes, slopes_after))
     relative = widen(offsets(*placed))[..., None, :, :]
     bias = per_head(before, relative) * relative

@@ -1,7 +1,8 @@
 """ALiBi for PyTorch without a bias of queries x keys numbers: what users call.
 
 The work is done in `alibi_fused`, and in `alibi_by_columns`, which it takes where a kernel knows no bias.
-Both are loaded, and torch with them, when they are used.
+Both are loaded, and torch with them, when they are used. FlexAttention with `alibi_score_mod` does the same,
+but only compiled: otherwise it makes the scores of queries x keys.
 """
 
 from __future__ import annotations

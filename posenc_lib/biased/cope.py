@@ -7,9 +7,9 @@ from typing import Any
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
-    device_of,
     namespace,
 )
+from posenc_lib.attention import allowed_keys
 from posenc_lib.biased.relative import (
     default_scale,
 )
@@ -75,7 +75,7 @@ def cope_bias(
     wide = xp.result_type(q.dtype, xp.float32)
     logits = xp.astype(xp.matmul(q, xp.matrix_transpose(k)), wide) * default_scale(gate_scale, head_dim)
     gates = _sigmoid(xp, logits)
-    allowed = _allowed(xp, gates, mask, causal)
+    allowed = allowed_keys(xp, gates, mask, causal)
     if allowed is not None:
         gates = xp.where(allowed, gates, xp.zeros_like(gates))
 
@@ -93,14 +93,6 @@ def cope_bias(
 def _sigmoid(xp: Any, x: Array) -> Array:
     """1 / (1 + e^-x) by way of tanh, which overflows nowhere."""
     return 0.5 * (xp.tanh(0.5 * x) + 1.0)
-
-
-def _allowed(xp: Any, gates: Array, mask: Array | None, causal: bool) -> Array | None:
-    if not causal:
-        return mask
-    queries, keys = gates.shape[-2:]
-    past = xp.tril(xp.ones((queries, keys), dtype=xp.bool, device=device_of(gates)), k=keys - queries)
-    return past if mask is None else xp.logical_and(mask, past)
 
 
 def _require_fit(q: Array, k: Array, table: Array, mask: Array | None, causal: bool) -> Any:

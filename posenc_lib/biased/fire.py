@@ -16,7 +16,7 @@ from posenc_lib._arrays import (
 )
 from posenc_lib.biased.relative import (
     offsets,
-    read_pair,
+    queries_and_keys,
     real_dtype,
 )
 
@@ -62,7 +62,7 @@ def fire_distances(
     Transformers", section 3: the transform and the threshold.
     """
     c, threshold = require.positive_scalar(c, "c"), require.positive_scalar(threshold, "threshold")
-    placed = read_pair(queries, keys, like)
+    placed = queries_and_keys(queries, keys, like)
     anchors = placed if like is None else (like, *placed)
     namespace(*anchors)
     require.same_device(**{f"argument {i}": array for i, array in enumerate(anchors)})

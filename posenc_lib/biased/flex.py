@@ -33,7 +33,7 @@ from posenc_lib.biased.kerple import read_kerple
 from posenc_lib.biased.relative import (
     default_scale,
     is_count,
-    read_pair,
+    queries_and_keys,
 )
 from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
@@ -286,7 +286,7 @@ def sandwich_score_mod(
             "queries and keys must be numbers of positions here; for positions of your own use sandwich_bias"
         )
     ratio = _tensor(compression(require.count(heads, "heads")), device)
-    read_pair(queries, keys)
+    queries_and_keys(queries, keys)
     relative = torch.arange(-(keys - 1), queries, dtype=torch.float64)
     rates = torch.as_tensor(sandwich_rates(dim, base, first_pair))
     product = torch.zeros_like(relative)
@@ -309,7 +309,7 @@ def _places(
     lengths: tuple[Any, Any] = (None, None),
 ) -> tuple[PositionAt, PositionAt]:
     """Functions that give the position of the query and of the key with an index."""
-    placed = read_pair(queries, keys, like)
+    placed = queries_and_keys(queries, keys, like)
     _require_tensors(queries=placed[0], keys=placed[1])
     require.same_device(positions=placed[0], others=like)
     for positions, length, name in zip(placed, lengths, ("queries", "keys"), strict=True):

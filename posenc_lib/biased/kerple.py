@@ -14,7 +14,7 @@ from posenc_lib._arrays import (
 from posenc_lib.biased.relative import (
     offsets,
     per_head,
-    read_pair,
+    queries_and_keys,
     real_dtype,
 )
 
@@ -63,7 +63,7 @@ def kerple_bias(
     its logarithmic and its power variant.
     """
     r1, r2 = read_kerple(r1, r2, kind)
-    placed = read_pair(queries, keys, r1)
+    placed = queries_and_keys(queries, keys, r1)
     dtype = real_dtype(dtype, r1)
     relative = widen(offsets(*placed))[..., None, :, :]
     xp = namespace(relative)

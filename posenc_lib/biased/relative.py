@@ -44,10 +44,10 @@ def relative_positions(queries: int | Array, keys: int | Array, *, like: Array |
 
     Source: the sign is that of T5 (memory position - context position) and of Shaw et al. 2018 (j - i).
     """
-    return offsets(*read_pair(queries, keys, like))
+    return offsets(*queries_and_keys(queries, keys, like))
 
 
-def read_pair(queries: Any, keys: Any, like: Array | None = None) -> tuple[Array, Array]:
+def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tuple[Array, Array]:
     """The positions (..., queries) and (..., keys), as arrays of one library on one device."""
     placed = {
         name: None if is_count(given) else _read(given, name)

@@ -15,7 +15,7 @@ from posenc_lib._arrays import (
 )
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.biased.relative import (
-    read_pair,
+    queries_and_keys,
     real_dtype,
 )
 
@@ -65,7 +65,7 @@ def sandwich_bias(
     Field Analysis".
     """
     heads = require.count(heads, "heads")
-    placed = read_pair(queries, keys)
+    placed = queries_and_keys(queries, keys)
     dtype = real_dtype(dtype, *placed)
     rates = sandwich_rates(dim, base, first_pair)
     encoded = [_encode(positions, rates) for positions in placed]

@@ -13,7 +13,7 @@ from posenc_lib._arrays import (
 from posenc_lib.biased.relative import (
     default_scale,
     offsets,
-    read_pair,
+    queries_and_keys,
 )
 
 
@@ -110,7 +110,7 @@ def pick(x: Array, columns: Array) -> Array:
 def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | Array) -> tuple[Any, Array]:
     """The array functions, and the table's row for each query and key; checks what was given."""
     xp = read_table(x, name, table)
-    placed = read_pair(queries, keys, x)
+    placed = queries_and_keys(queries, keys, x)
     require.one_each(placed[0], x.shape[-2], "queries", name)
     relative = require.whole(offsets(*placed))
     require.same_device(**{name: x, "table": table, "positions": relative})
@@ -138,6 +138,6 @@ def read_table(x: Array, name: str, table: Array) -> Any:
     return xp
 
 
-def beside_heads(pairs: Array) -> Array:
+def beside_heads(rows: Array) -> Array:
     """(batch, queries, keys) -> (batch, 1, queries, keys), to broadcast against all heads."""
-    return pairs if pairs.ndim == 2 else pairs[..., None, :, :]
+    return rows if rows.ndim == 2 else rows[..., None, :, :]

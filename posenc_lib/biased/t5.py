@@ -12,7 +12,7 @@ from posenc_lib._arrays import (
 )
 from posenc_lib.biased.relative import (
     offsets,
-    read_pair,
+    queries_and_keys,
 )
 
 
@@ -117,7 +117,7 @@ def t5_bias(
     Source: Raffel et al. 2020, section 2.1.
     """
     table = require.real_array(table, "table", "(buckets, heads)", 2)
-    placed = read_pair(queries, keys, table)
+    placed = queries_and_keys(queries, keys, table)
     bucket = t5_buckets(
         offsets(*placed), buckets=table.shape[0], max_distance=max_distance, bidirectional=bidirectional
     )

@@ -49,7 +49,7 @@ class _OffsetBias(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
-        at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads)
+        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
         dtype = wide_dtype(q)
         # A compiler fuses the whole matrix by itself, and may know no lengths yet.
         ready = 0 not in (q.shape[-2], k.shape[-2]) and not is_compiling()
@@ -320,7 +320,7 @@ class FIRE(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
-        at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads)
+        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
         dtype = wide_dtype(q)
         w1, b1, w2, b2 = (
             parameter.to(dtype)
@@ -383,7 +383,7 @@ class Shaw(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
-        at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
+        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
         bias: Tensor = shaw_bias(
             q, self.table.to(q.dtype), as_tensor(at_q, q.device), as_tensor(at_k, k.device)
         )
@@ -437,7 +437,9 @@ class TransformerXL(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
-        at_q, at_k = _read_pair(self, q, k, q_positions, k_positions, self.heads, self.dim // self.heads)
+        at_q, at_k = _queries_and_keys(
+            self, q, k, q_positions, k_positions, self.heads, self.dim // self.heads
+        )
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
         if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
             farthest = k.shape[-2] - 1
@@ -521,7 +523,7 @@ class CoPE(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(batch, heads, queries, keys), for causal attention: keys after the query are not counted."""
-        _read_pair(self, q, k, q_positions, k_positions, None, self.head_dim)
+        _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
         bias: Tensor = cope_bias(q, k, self.table.to(q.dtype), mask=mask)
         return bias
 
@@ -529,7 +531,7 @@ class CoPE(PositionalEncoding):
         return f"{self.head_dim}, rows={self.table.shape[0]}"
 
 
-def _read_pair(
+def _queries_and_keys(
     encoding: nn.Module,
     q: Any,
     k: Any,
