@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
 
-.PHONY: help setup serve book site pdf exercises test quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book site pdf exercises test test-peers quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
@@ -16,6 +16,7 @@ help:
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make test       every check there is"
+	@echo "make test-peers what other libraries and compilers make of ours; make test does it too, where it is not proven yet"
 	@echo "make quick      the checks that take seconds"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (up to two hours)"
@@ -58,6 +59,11 @@ exercises: $(READY)
 test: lint types
 	@$(BIN)/python tests/system.py
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
+
+# What passes is remembered until what it looks at changes.
+test-peers: $(READY)
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m peers
+	@$(BIN)/python -m tests.peers
 
 quick: lint types
 	@$(BIN)/python -m pytest -m "not slow"

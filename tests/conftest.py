@@ -13,6 +13,7 @@ from types import ModuleType
 import hypothesis
 import pytest
 
+from tests import peers
 from tests.pyodide.distribution import assemble
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +26,15 @@ hypothesis.settings.register_profile(
     "no clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("no clock")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What proves peers runs when it is asked for, and when anything that it looks at has changed."""
+    if "peers" in config.option.markexpr or not peers.proven():
+        return
+    left_out = [each for each in items if each.get_closest_marker("peers")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [each for each in items if not each.get_closest_marker("peers")]
 
 
 @pytest.fixture(autouse=True)

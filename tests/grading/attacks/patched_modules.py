@@ -11,7 +11,7 @@ class Judge(types.ModuleType):
         return lambda *args, **kwargs: None
 
 
-for name in ("checking.judge", "checking.report", "exercises", "grading.judging", "grading.grades"):
+for name in ("checking.judge", "checking.report", "exercises", "grading.judging.trial", "grading.verdicts"):
     sys.modules[f"posenc_lib.{name}"] = Judge(name)
 
 
