@@ -204,8 +204,8 @@ def same_device(**arrays: Array) -> None:
 
 def same_head_dim(**arrays: Array) -> None:
     """Raise ValueError unless the last axes are of one size, 1 or more."""
-    sizes = {array.shape[-1] for array in arrays.values()}
-    if len(sizes) > 1 or 0 in sizes:
+    first, *others = (array.shape[-1] for array in arrays.values())  # in no set: they may be symbols
+    if first == 0 or any(other != first for other in others):
         raise ValueError(
             f"{shapes(**arrays)} differ in head_dim, the last axis, or it is 0; give the same head_dim, "
             "1 or more"
@@ -216,8 +216,8 @@ def no_more_queries(queries: int, keys: int) -> None:
     """Raise ValueError where the last query stands at the last key, and the first before all keys."""
     if queries > keys:
         raise ValueError(
-            f"causal attention of {queries} queries on {keys} keys: the last query stands at the last key, "
-            "so there must be at least as many keys as queries"
+            f"{queries} queries on {keys} keys: the last query stands at the last key, so there must be at "
+            "least as many keys as queries"
         )
 
 

@@ -296,12 +296,12 @@ def test_an_unknown_name_lists_the_known_ones():
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_what_needs_a_length_asks_for_it(name):
     if not catalogue().named(name).by_length:
-        make_encoding(name, Sizes(8, 2))
+        make_encoding(name, Sizes(16, 2))
         return
     with pytest.raises(
         ValueError, match=f"encoding={name!r} depends on how long sequences are; give length="
     ):
-        make_encoding(name, Sizes(8, 2))
+        make_encoding(name, Sizes(16, 2))
 
 
 def test_importing_posenc_lib_imports_neither_this_nor_torch():
