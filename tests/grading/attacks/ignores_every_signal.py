@@ -1,7 +1,7 @@
 # It handles all signals that can be handled, and every exception.
 # attacks: frequencies
 # verdict: time limit
-# limits: wall_seconds=6
+# limits: wall_seconds=3
 # others: any
 # %% frequencies
 import signal

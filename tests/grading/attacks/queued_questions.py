@@ -1,7 +1,7 @@
 # Questions that keep the judge busy, queued by the hundred before time is up.
 # attacks: add_positions
 # verdict: time limit
-# limits: wall_seconds=6
+# limits: wall_seconds=3
 # others: any
 # %% add_positions
 import os

@@ -1,7 +1,7 @@
 # It stops itself and never goes on.
 # attacks: frequencies
 # verdict: time limit
-# limits: wall_seconds=6
+# limits: wall_seconds=3
 # others: any
 # %% frequencies
 import time
