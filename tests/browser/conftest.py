@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,17 +15,28 @@ from playwright.sync_api import expect
 
 # A page that is right says so at once on a quiet machine; a busy one may take its time.
 expect.set_options(timeout=60_000)
+SLOW = 90_000  # ms
 
 
 class _Silent(SimpleHTTPRequestHandler):
+    def __init__(self, *given: object, without: tuple[str, ...], **named: object):
+        self.without = without
+        super().__init__(*given, **named)
+
+    def send_head(self):
+        if any(part in self.path for part in self.without):
+            return self.send_error(404)
+        return super().send_head()
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 
 
 @contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address at which a folder is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(folder)))
+def served(folder: Path, without: tuple[str, ...] = ()) -> Iterator[str]:
+    """The address at which a folder is served, but for what has one of the parts in its path."""
+    handler = functools.partial(_Silent, directory=str(folder), without=without)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -35,3 +47,51 @@ def address(site):
     """Where the site is served."""
     with served(site) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def plain_address(site):
+    """The site without Python and typeset formulas, which are slow.
+
+    A browser that intercepts requests in their place would keep nothing of what it has fetched.
+    """
+    with served(site, without=("/mathjax/", "/pyodide.mjs")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def newcomer(browser, address, plain_address):
+    """Gives a browser with these settings to somebody who was never here.
+
+    It is the one that an earlier test had, emptied of all but the files of the site: to fetch and compile
+    those anew is most of what opening a page costs. Two that are there at once have different settings.
+    """
+    contexts = {}
+
+    def come(**settings):
+        settings = {"viewport": {"width": 1200, "height": 900}} | settings
+        key = json.dumps(settings, sort_keys=True)
+        if key not in contexts:
+            contexts[key] = browser.new_context(**settings)
+        context = contexts[key]
+        empty = context.new_page()
+        for left in context.pages:
+            if left is not empty:
+                left.close()
+        session = context.new_cdp_session(empty)
+        for origin in (address, plain_address):
+            session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        empty.close()
+        return context
+
+    yield come
+    for context in contexts.values():
+        context.close()
+
+
+def make_editors(tab) -> None:
+    """Pass by every exercise: its editor is made when it comes near, and is there when this returns."""
+    without = ".posenc-exercise[data-live=yes]:not(:has(.cm-content))"
+    for place in tab.eval_on_selector_all(without, "all => all.map((each) => each.id)"):
+        tab.locator(f"#{place}").scroll_into_view_if_needed()
+        tab.locator(f"#{place} .cm-content").wait_for(timeout=SLOW)

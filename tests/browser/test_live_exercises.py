@@ -14,14 +14,13 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_lib.exercises import all_exercises, exercise
-from tests.browser.conftest import served
+from tests.browser.conftest import SLOW, make_editors, served
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER, FORMULA = "01-why-order-matters", "02-the-formula"
-SLOW = 90_000  # ms; Python starts once a page, which takes seconds, and more where the machine is busy
 READ = "domcontentloaded"  # the formulas may come later
 SOFTMAX = """
 def softmax(scores):
@@ -92,9 +91,13 @@ class Exercise:
         return self.box.get_by_role("button", name=name)
 
     def write(self, code: str) -> None:
+        """Key by key; without what the page says around, which is long, and drawn at every key."""
+        around = f".bd-article section > :not(section, #{self.place} *)"
+        alone = self.tab.add_style_tag(content=f"{around} {{ display: none }}")
         self.editor.click()
         self.tab.keyboard.press("Control+a")
         self.tab.keyboard.type(code)
+        alone.evaluate("style => style.remove()")
 
     def check(self, code: str | None = None, says: str = "") -> None:
         """Check, and wait for the verdict."""
@@ -153,16 +156,13 @@ def at(visitor):
 
 
 @pytest.fixture
-def fresh(browser, address):
+def fresh(newcomer, plain_address):
     """The first exercise of chapter 2, for somebody who was never here. Without Python: it takes its time."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.route("**/pyodide.mjs", lambda route: route.abort())
-    tab = context.new_page()
-    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
     found = Exercise(tab, f"{FORMULA}.frequencies")
     found.editor.wait_for()
-    yield found
-    context.close()
+    return found
 
 
 # --- Verdicts ----------------------------------------------------------------------------------------
@@ -289,23 +289,17 @@ PRINTABLE = "".join(map(chr, range(32, 127)))
 CHAPTERS = sorted({each.chapter for each in all_exercises()})
 
 
-@pytest.fixture(scope="module")
-def writer(browser, address):
-    """Opens a chapter for somebody who only writes: without Python, and with a clipboard."""
-    context = browser.new_context(
-        viewport={"width": 1200, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
-    )
-    context.route("**/pyodide.mjs", lambda route: route.abort())
-    context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed to write
-    context.set_default_timeout(SLOW)
-    tab = context.new_page()
+@pytest.fixture
+def writer(newcomer, plain_address):
+    """Opens a chapter for somebody who was never here and only writes: with a clipboard, without Python."""
+    tab = newcomer(permissions=["clipboard-read", "clipboard-write"]).new_page()
+    tab.set_default_timeout(SLOW)
 
     def visit(chapter: str):
-        tab.goto(f"{address}/book/{chapter}.html", wait_until=READ)
+        tab.goto(f"{plain_address}/book/{chapter}.html", wait_until=READ)
         return tab
 
-    yield visit
-    context.close()
+    return visit
 
 
 def kept(asked: Exercise, code: str) -> None:
@@ -366,14 +360,14 @@ def test_what_is_pasted_or_composed_arrives_and_can_be_undone(writer):
 
 def test_tab_goes_through_the_page_and_leaves_every_editor_as_it_is(writer):
     tab = writer(ORDER)
-    live = tab.locator(".posenc-exercise[data-live=yes]")
-    editors = live.count()
-    for each in live.all():  # however busy the machine is, each is there before Tab comes to it
-        each.scroll_into_view_if_needed()
-        each.locator(".cm-content").wait_for()
+    make_editors(tab)  # each is there before Tab comes to it, and so is what else a script makes
+    tab.wait_for_function("!document.querySelector('.posenc-figure-live:not(:has(.posenc-stage))')")
+    tab.locator(".posenc-answerable").first.wait_for()
+    editors = tab.locator(".posenc-exercise[data-live=yes]").count()
+    stops = tab.locator("a, button, input, select, textarea, summary, [tabindex], [contenteditable]").count()
     tab.locator("h1").first.evaluate("title => { title.tabIndex = -1; title.focus() }")
     reached, last = set(), False
-    for _ in range(400):
+    for _ in range(stops + 1):
         tab.keyboard.press("Tab")
         place, last = tab.evaluate(
             """() => {
@@ -552,10 +546,9 @@ def test_a_site_without_solutions_holds_none(site, browser, tmp_path):
 
 
 @pytest.mark.parametrize("chapter", [ORDER, FORMULA])
-def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(browser, address, chapter):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(f"{address}/book/{chapter}.html", wait_until=READ)
+def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(newcomer, plain_address, chapter):
+    tab = newcomer(java_script_enabled=False).new_page()
+    tab.goto(f"{plain_address}/book/{chapter}.html", wait_until=READ)
     for each in (e for e in all_exercises() if e.chapter == chapter):
         box = tab.locator("#exercise-" + each.function.replace("_", "-"))
         expect(box).to_have_attribute("data-exercise", each.id)
@@ -567,14 +560,14 @@ def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(browser,
         expect(box.locator(".posenc-hint").first).to_contain_text("Hint 1")
         expect(box.locator(".posenc-solution summary")).to_be_visible()
         expect(box.locator(".posenc-notebook a[href$='.ipynb']")).to_be_visible()
-    context.close()
 
 
-def test_an_exercise_with_torch_sends_the_learner_to_the_notebook_and_can_be_marked_here(browser, address):
-    context = browser.new_context()
-    context.set_default_timeout(SLOW)
-    tab = context.new_page()
-    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+def test_an_exercise_with_torch_sends_the_learner_to_the_notebook_and_can_be_marked_here(
+    newcomer, plain_address
+):
+    tab = newcomer().new_page()
+    tab.set_default_timeout(SLOW)
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
     box = tab.locator("#exercise-add-positions")
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
@@ -588,28 +581,25 @@ def test_an_exercise_with_torch_sends_the_learner_to_the_notebook_and_can_be_mar
     tab.reload(wait_until=READ)
     expect(box.get_by_label("I passed it in the notebook")).to_be_checked()
 
-    tab.goto(f"{address}/book/progress.html", wait_until=READ)
+    tab.goto(f"{plain_address}/book/progress.html", wait_until=READ)
     row = tab.locator(f"[data-exercise='{FORMULA}.add_positions']")
     expect(row).to_contain_text("Passed")
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Export my work").click()
     record = json.loads(download.value.path().read_text())["records"]["exercise"][f"{FORMULA}.add_positions"]
     assert record["passed"]
-    elsewhere = browser.new_context().new_page()
-    elsewhere.goto(f"{address}/book/progress.html", wait_until=READ)
+    elsewhere = newcomer(viewport={"width": 1000, "height": 900}).new_page()
+    elsewhere.goto(f"{plain_address}/book/progress.html", wait_until=READ)
     with elsewhere.expect_file_chooser() as chooser:
         elsewhere.get_by_role("button", name="Import a file").click()
     chooser.value.set_files(download.value.path())
     expect(elsewhere.locator(f"[data-exercise='{FORMULA}.add_positions']")).to_contain_text("Passed")
-    elsewhere.context.close()
-    context.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_colour_of_the_code_is_legible(browser, address, theme):
-    tab = browser.new_page(color_scheme=theme)
-    tab.route("**/pyodide.mjs", lambda route: route.abort())
-    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+def test_every_colour_of_the_code_is_legible(newcomer, plain_address, theme):
+    tab = newcomer(color_scheme=theme).new_page()
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
     asked = Exercise(tab, f"{FORMULA}.frequencies")
     asked.write(
         'def f(x):\n    """text"""\n    if True and x is not None:  # why\n        return -1.5 * x["a"]'
@@ -619,7 +609,6 @@ def test_every_colour_of_the_code_is_legible(browser, address, theme):
     ratios = asked.box.evaluate(CONTRASTS)
     assert len(ratios) > 6
     assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
-    tab.close()
 
 
 CONTRASTS = """box => {

@@ -28,26 +28,22 @@ BASES = FIGURES["heatmap"].sliders[1].values
 LIVE = "window.posencFigures && document.querySelectorAll('.posenc-stage').length === 6"
 
 
-def open_page(browser, address, **options):
-    tab = browser.new_page(**{"viewport": {"width": 1200, "height": 900}} | options)
+def open_page(newcomer, address, **options):
+    tab = newcomer(**options).new_page()
     tab.goto(f"{address}/{PAGE}", wait_until="load", timeout=60_000)
     tab.wait_for_function(LIVE, timeout=60_000)
     return tab
 
 
 @pytest.fixture(scope="module")
-def shared(browser, address):
+def shared(newcomer, address):
     """A page for tests that move nothing."""
-    tab = open_page(browser, address)
-    yield tab
-    tab.close()
+    return open_page(newcomer, address, viewport={"width": 1100, "height": 900})
 
 
 @pytest.fixture
-def tab(browser, address):
-    opened = open_page(browser, address)
-    yield opened
-    opened.close()
+def tab(newcomer, address):
+    return open_page(newcomer, address)
 
 
 def live(tab, name):
@@ -227,15 +223,14 @@ def test_both_ends_of_every_slider_can_be_drawn(tab, name):
     assert not re.search("NaN|undefined|∞", reading(tab, name))
 
 
-def test_a_finger_moves_a_slider(browser, address):
-    tab = open_page(browser, address, viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+def test_a_finger_moves_a_slider(newcomer, address):
+    tab = open_page(newcomer, address, viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     control = slider(tab, "clocks", "position")
     control.scroll_into_view_if_needed()
     box = control.bounding_box()
     assert box["height"] >= 24
     tab.touchscreen.tap(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     assert 160 < int(live(tab, "clocks").locator("output").first.inner_text()) < 200
-    tab.close()
 
 
 @pytest.mark.parametrize(("dim", "rise"), [(64, 5), (512, 43)])
@@ -308,15 +303,14 @@ def test_the_heat_maps_pixels_are_the_table_and_lie_within_its_axes(tab):
 # The page around them
 
 
-def test_without_a_script_the_still_pictures_stand(browser, address):
-    tab = browser.new_page(java_script_enabled=False)
+def test_without_a_script_the_still_pictures_stand(newcomer, address):
+    tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{address}/{PAGE}", timeout=60_000)
     assert tab.locator("input[type=range]").count() == 0
     for name in FIGURES:
         still = live(tab, name).locator("svg[role=img]")
         assert still.is_visible()
         assert still.get_attribute("aria-label") == FIGURES[name].picture().alt
-    tab.close()
 
 
 def test_a_figure_that_cannot_be_built_stays_a_still_picture_and_the_others_move(browser, address):
@@ -335,18 +329,17 @@ def test_a_figure_that_cannot_be_built_stays_a_still_picture_and_the_others_move
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_take_the_colour_of_the_page(browser, address, theme):
-    tab = open_page(browser, address, color_scheme=theme)
+def test_words_take_the_colour_of_the_page(newcomer, address, theme):
+    tab = open_page(newcomer, address, color_scheme=theme)
     text = tab.evaluate("getComputedStyle(document.querySelector('main p')).color")
     inks = tab.eval_on_selector_all(
         ".posenc-stage svg text", "all => [...new Set(all.map(t => getComputedStyle(t).fill))]"
     )
     assert inks == [text]
-    tab.close()
 
 
-def test_a_phone_shows_every_figure_at_a_readable_size(browser, address):
-    tab = open_page(browser, address, viewport={"width": 360, "height": 780})
+def test_a_phone_shows_every_figure_at_a_readable_size(newcomer, address):
+    tab = open_page(newcomer, address, viewport={"width": 360, "height": 780})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
     sizes = tab.eval_on_selector_all(
         ".posenc-stage svg text",
@@ -367,17 +360,15 @@ def test_a_phone_shows_every_figure_at_a_readable_size(browser, address):
         })""",
     )
     assert outside == []
-    tab.close()
 
 
-def test_the_chapter_has_the_figures_that_its_text_speaks_of(browser, address):
-    tab = browser.new_page()
-    tab.goto(f"{address}/book/02-the-formula.html", timeout=60_000)
+def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/02-the-formula.html", timeout=60_000)
     tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 3", timeout=60_000)
     for name in ("clocks", "dot-product", "heatmap"):
         assert live(tab, name).get_by_role("slider").count() == len(FIGURES[name].sliders)
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")
-    tab.close()
 
 
 def test_on_paper_the_picture_stays_and_the_sliders_go(tab):

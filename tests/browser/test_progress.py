@@ -27,11 +27,9 @@ FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.encode"
 
 
 @pytest.fixture
-def context(browser):
+def context(newcomer):
     """A browser that was never here before."""
-    opened = browser.new_context(viewport={"width": 1200, "height": 900})
-    yield opened
-    opened.close()
+    return newcomer()
 
 
 def open_page(context, address: str, page: str = PAGE):
@@ -189,14 +187,12 @@ def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
     chapter.wait_for_url("**/progress.html")
 
 
-def test_the_list_and_its_links_are_there_without_scripts(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
+def test_the_list_and_its_links_are_there_without_scripts(newcomer, address):
+    tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{address}/{PAGE}")
     assert row(tab, FREQUENCIES).locator("a").inner_text() == "One frequency per pair"
     assert tab.locator("main noscript").inner_text().startswith("This page needs JavaScript")
     assert not tab.locator(".posenc-progress-bar").is_visible()
-    context.close()
 
 
 # Export, import, deletion.
@@ -220,17 +216,15 @@ def take_in(tab, file: Path) -> str:
     return tab.locator(".posenc-said").inner_text()
 
 
-def test_work_moves_to_another_browser_as_one_file(browser, context, address, tmp_path):
+def test_work_moves_to_another_browser_as_one_file(newcomer, context, address, tmp_path):
     here = open_page(context, address)
     keep(here, FREQUENCIES)
     keep(here, ENCODE, passed=False)
     file = export(here, tmp_path / "work.json")
-    elsewhere = browser.new_context()
-    there = open_page(elsewhere, address)
+    there = open_page(newcomer(viewport={"width": 1000, "height": 900}), address)
     assert take_in(there, file) == "2 entries of the file were taken in."
     assert there.evaluate("store.all('exercise')") == here.evaluate("store.all('exercise')")
     assert row(there, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
-    elsewhere.close()
 
 
 def test_an_older_export_never_replaces_newer_work(context, address, tmp_path):
@@ -326,8 +320,6 @@ def test_nothing_leaves_the_machine(context, address, tmp_path):
 
 @pytest.mark.parametrize("page", [PAGE, "book/review.html"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_phone_shows_the_pages_without_sideways_scrolling(browser, address, page, theme):
-    context = browser.new_context(viewport={"width": 360, "height": 800}, color_scheme=theme)
-    tab = open_page(context, address, page)
+def test_a_phone_shows_the_pages_without_sideways_scrolling(newcomer, address, page, theme):
+    tab = open_page(newcomer(viewport={"width": 360, "height": 800}, color_scheme=theme), address, page)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
-    context.close()

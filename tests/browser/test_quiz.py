@@ -20,19 +20,17 @@ START = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def context(browser):
+def context(newcomer):
     """A browser that was never here before, at noon of a day in March."""
-    opened = browser.new_context(viewport={"width": 1200, "height": 900}, timezone_id="UTC", locale="en-GB")
-    opened.clock.install(time=START)
-    opened.route("**/mathjax/**", lambda route: route.abort())  # slow, and needed by one test only
-    yield opened
-    opened.close()
+    opened = newcomer(timezone_id="UTC", locale="en-GB")
+    opened.clock.set_fixed_time(START)
+    return opened
 
 
 @pytest.fixture
-def tab(context, address):
+def tab(context, plain_address):
     opened = context.new_page()
-    opened.goto(f"{address}/{CHAPTER}", wait_until="domcontentloaded")
+    opened.goto(f"{plain_address}/{CHAPTER}", wait_until="domcontentloaded")
     opened.locator(".posenc-answerable").first.wait_for()
     return opened
 
@@ -132,20 +130,18 @@ def press(tab, name: str, how) -> None:
 
 
 @pytest.mark.parametrize("page", [CHAPTER, "book/review.html"])
-def test_to_choose_is_no_answer_and_the_same_answer_counts_once(browser, address, page):
+def test_to_choose_is_no_answer_and_the_same_answer_counts_once(newcomer, plain_address, page):
     """With a pointer, a thumb and the keyboard; where one is right, and where several are."""
-    context = browser.new_context(has_touch=True)
-    context.set_default_timeout(90_000)
-    context.route("**/mathjax/**", lambda route: route.abort())
-    tab = context.new_page()
-    tab.goto(f"{address}/{CHAPTER}", wait_until="domcontentloaded")
+    tab = newcomer(has_touch=True).new_page()
+    tab.set_default_timeout(90_000)
+    tab.goto(f"{plain_address}/{CHAPTER}", wait_until="domcontentloaded")
     before = 0
     if page != CHAPTER:  # there, only what was answered before is asked
         earlier = {"chosen": [3], "right": False, "tries": 1, "box": 1, "due": "2026-01-01T00:00:00.000Z"}
         for name in (ONE, SEVERAL):
             keep = "([key, record]) => localStorage.setItem(key, JSON.stringify(record))"
             tab.evaluate(keep, [f"posenc:1:quiz:{name}", earlier])
-        tab.goto(f"{address}/{page}", wait_until="domcontentloaded")
+        tab.goto(f"{plain_address}/{page}", wait_until="domcontentloaded")
         before = 1
     tab.locator(".posenc-answerable").first.wait_for()
     for name, wrong, right in ((ONE, (0, 2, 3), {1}), (SEVERAL, (3, 3, 3), {0, 1})):
@@ -174,7 +170,6 @@ def test_to_choose_is_no_answer_and_the_same_answer_counts_once(browser, address
         option(tab, name, number).locator("input").press("Enter")
         assert verdict(tab, name) == "That is right."
         assert record(tab, name)["tries"] == tries + 1
-    context.close()
 
 
 def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
@@ -210,7 +205,7 @@ def test_what_is_chosen_and_said_is_named_for_screen_readers(tab):
     )
 
 
-def test_an_answer_is_still_there_after_a_reload_and_counts_in_the_progress(tab, address):
+def test_an_answer_is_still_there_after_a_reload_and_counts_in_the_progress(tab, plain_address):
     choose(tab, ONE, 1)
     choose(tab, CODE, 0)
     tab.reload()
@@ -219,7 +214,7 @@ def test_an_answer_is_still_there_after_a_reload_and_counts_in_the_progress(tab,
     assert verdict(tab, ONE) == "That is right."
     assert verdict(tab, CODE).startswith("That is not right.")
     assert "You have answered this once." in question(tab, ONE).inner_text()
-    tab.goto(f"{address}/book/progress.html")
+    tab.goto(f"{plain_address}/book/progress.html")
     row = tab.locator(f"[data-questions*='{ONE}']")
     row.locator(".posenc-state").wait_for()
     assert row.locator(".posenc-state").inner_text() == "◐ 1 of 5 right"
@@ -245,28 +240,24 @@ def test_formulas_and_code_of_questions_are_set(browser, address):
     tab.close()
 
 
-def test_every_feedback_can_be_read_without_scripts(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(f"{address}/{CHAPTER}")
+def test_every_feedback_can_be_read_without_scripts(newcomer, plain_address):
+    tab = newcomer(java_script_enabled=False).new_page()
+    tab.goto(f"{plain_address}/{CHAPTER}")
     assert notes(tab, ONE) == []
     for number, word in enumerate(["wrong", "right", "wrong", "wrong"]):
         option(tab, ONE, number).locator("summary").click()
         assert f"This is {word}." in notes(tab, ONE)[number]
-    context.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_right_and_wrong_differ_by_more_than_colour(browser, address, theme):
-    context = browser.new_context(color_scheme=theme)
-    tab = context.new_page()
-    tab.goto(f"{address}/{CHAPTER}", wait_until="load")
+def test_right_and_wrong_differ_by_more_than_colour(newcomer, plain_address, theme):
+    tab = newcomer(color_scheme=theme).new_page()
+    tab.goto(f"{plain_address}/{CHAPTER}", wait_until="load")
     tab.locator(".posenc-answerable").first.wait_for()
     choose(tab, ONE, 0)
     assert "✗ This is wrong." in notes(tab, ONE)[0]
     choose(tab, ONE, 1)
     assert "✓ This is right." in notes(tab, ONE)[0]
-    context.close()
 
 
 # Review.
@@ -287,41 +278,41 @@ def due(tab) -> list[str]:
     )
 
 
-def test_before_any_answer_the_review_says_where_questions_come_from(tab, address):
-    assert review(tab, address, 0).startswith("You have not answered any question yet.")
+def test_before_any_answer_the_review_says_where_questions_come_from(tab, plain_address):
+    assert review(tab, plain_address, 0).startswith("You have not answered any question yet.")
     assert due(tab) == []
 
 
-def test_questions_come_back_after_1_3_7_and_21_days_and_after_a_mistake_the_next_day(tab, address):
+def test_questions_come_back_after_1_3_7_and_21_days_and_after_a_mistake_the_next_day(tab, plain_address):
     choose(tab, ONE, 1)
     assert (
-        review(tab, address, 0.4)
+        review(tab, plain_address, 0.4)
         == "Nothing more is due today. The next question comes back on March 3, 2026."
     )
     day = 0
     for pause in (1, 3, 7, 21, 21):
-        assert review(tab, address, day + pause - 1) != "One question is due today."
+        assert review(tab, plain_address, day + pause - 1) != "One question is due today."
         assert due(tab) == []
         day += pause
         # Earlier in the day than last time, and due all the same.
-        assert review(tab, address, day - 0.3) == "One question is due today."
+        assert review(tab, plain_address, day - 0.3) == "One question is due today."
         assert due(tab) == [ONE]
         assert choose(tab, ONE, 1) == "That is right."
         assert tab.locator(".posenc-due").inner_text().startswith("Nothing more is due today.")
-    assert review(tab, address, day + 21) == "One question is due today."
+    assert review(tab, plain_address, day + 21) == "One question is due today."
     choose(tab, ONE, 0)
     choose(tab, ONE, 1)  # mended at once, but it was not known
     assert record(tab, ONE)["box"] == 1
-    assert review(tab, address, day + 22) == "One question is due today."
+    assert review(tab, plain_address, day + 22) == "One question is due today."
 
 
-def test_only_what_is_due_is_asked_and_the_longest_waiting_comes_first(tab, address):
+def test_only_what_is_due_is_asked_and_the_longest_waiting_comes_first(tab, plain_address):
     choose(tab, ONE, 1)
     tab.clock.set_fixed_time(START + timedelta(days=1))
     choose(tab, CODE, 0)
-    assert review(tab, address, 1) == "One question is due today."
+    assert review(tab, plain_address, 1) == "One question is due today."
     assert due(tab) == [ONE]
-    assert review(tab, address, 2) == "2 questions are due today."
+    assert review(tab, plain_address, 2) == "2 questions are due today."
     assert due(tab) == [ONE, CODE]
     assert verdict(tab, ONE) == ""
     assert not option(tab, ONE, 1).locator("input").is_checked()
@@ -329,17 +320,17 @@ def test_only_what_is_due_is_asked_and_the_longest_waiting_comes_first(tab, addr
     tab.wait_for_url("**/02-the-formula.html#quiz-column-and-pair")
 
 
-def test_the_progress_page_says_what_is_due(tab, address):
+def test_the_progress_page_says_what_is_due(tab, plain_address):
     choose(tab, ONE, 1)
     tab.clock.set_fixed_time(START + timedelta(days=1))
-    tab.goto(f"{address}/book/progress.html")
+    tab.goto(f"{plain_address}/book/progress.html")
     tab.get_by_role("link", name="One question of your quizzes is due for review.").click()
     tab.wait_for_url("**/review.html")
 
 
-def test_a_review_left_open_over_night_asks_what_is_due_in_the_morning(tab, address):
+def test_a_review_left_open_over_night_asks_what_is_due_in_the_morning(tab, plain_address):
     choose(tab, ONE, 1)
-    review(tab, address, 0.1)
+    review(tab, plain_address, 0.1)
     assert due(tab) == []
     tab.clock.set_fixed_time(START + timedelta(days=1))
     with tab.expect_navigation():
@@ -348,10 +339,8 @@ def test_a_review_left_open_over_night_asks_what_is_due_in_the_morning(tab, addr
     assert due(tab) == [ONE]
 
 
-def test_without_scripts_the_review_page_holds_every_question(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(f"{address}/book/review.html")
+def test_without_scripts_the_review_page_holds_every_question(newcomer, plain_address):
+    tab = newcomer(java_script_enabled=False).new_page()
+    tab.goto(f"{plain_address}/book/review.html")
     assert question(tab, ONE).is_visible()
     assert tab.locator("main noscript").inner_text().startswith("This page needs JavaScript")
-    context.close()
