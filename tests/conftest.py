@@ -29,12 +29,31 @@ hypothesis.settings.load_profile("no clock")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "peers" not in config.option.markexpr and peers.proven():
+        _leave_out_peers(config, items)
+    _begin_with_what_takes_long(items)
+
+
+def _leave_out_peers(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What proves peers runs when it is asked for, and when anything that it looks at has changed."""
-    if "peers" in config.option.markexpr or not peers.proven():
-        return
     left_out = [each for each in items if each.get_closest_marker("peers")]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [each for each in items if not each.get_closest_marker("peers")]
+
+
+def _begin_with_what_takes_long(items: list[pytest.Item]) -> None:
+    """First the file that builds the site, then what is slow, and last of that what needs the site.
+
+    So no process waits for the site while there is something else to do, nor for another at the end.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    on_site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
+    first = max(on_site, key=lambda path: len(files[path]), default=None)
+    turns = sorted(files, key=lambda path: (path != first, path not in slow, path in on_site))
+    items[:] = [item for path in turns for item in files[path]]
 
 
 @pytest.fixture(autouse=True)

@@ -27,11 +27,17 @@ FOCUSED = """() => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def desk(browser, address):
+    return Visit(browser, address)
+
+
 @themes
-def test_a_verdict_is_legible_named_and_announced(browser, address, theme):
+def test_a_verdict_is_legible_named_and_announced(desk, theme):
     """What is on the page only after Check: the report of a wrong answer, the hints, the solution."""
-    visit = Visit(browser, address, FORMULA, theme=theme)
-    tab = visit.tab
+    tab = desk.tab
+    tab.emulate_media(color_scheme=theme)
+    desk.open(FORMULA)
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
     box = tab.locator("#exercise-frequencies")
     box.scroll_into_view_if_needed()
@@ -45,13 +51,12 @@ def test_a_verdict_is_legible_named_and_announced(browser, address, theme):
     box.get_by_role("button", name="Hint").click()
     box.get_by_role("button", name="Show solution").click()
     box.get_by_role("button", name="Yes, show it").click()
-    assert visit.serious_faults() == []
-    tab.close()
+    assert desk.serious_faults() == []
 
 
 @pytest.mark.parametrize("page", [FORMULA, EXERCISES[0], "book/progress.html", "book/review.html"])
-def test_the_tab_key_reaches_named_and_visible_controls_and_never_sticks(browser, address, page):
-    tab = Visit(browser, address, page).tab
+def test_the_tab_key_reaches_named_and_visible_controls_and_never_sticks(desk, page):
+    tab = desk.open(page).tab
     if page == FORMULA:  # its script makes the controls, and on a busy machine it comes late
         tab.get_by_role("button", name="Check", exact=True).first.wait_for(timeout=SLOW)
     reached = []
@@ -73,12 +78,10 @@ def test_the_tab_key_reaches_named_and_visible_controls_and_never_sticks(browser
         names = {at["name"] for at in reached}
         assert {"Check", "Reset", "Show solution"} <= names
         assert len([at for at in reached if "cm-content" in at["classes"]]) >= 2
-    tab.close()
 
 
-def test_formulas_are_read_aloud(browser, address):
-    tab = Visit(browser, address, FORMULA).tab
+def test_formulas_are_read_aloud(desk):
+    tab = desk.open(FORMULA).tab
     formulas = tab.locator("mjx-container")
     assert formulas.count() > 10
     assert tab.locator("mjx-container mjx-assistive-mml math").count() == formulas.count()
-    tab.close()

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 ORDER, FORMULA = "01-why-order-matters", "02-the-formula"
 READ = "domcontentloaded"  # the formulas may come later
+SMALL = {"width": 800, "height": 600}  # a window that is drawn at every key that is typed
 SOFTMAX = """
 def softmax(scores):
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -91,13 +92,9 @@ class Exercise:
         return self.box.get_by_role("button", name=name)
 
     def write(self, code: str) -> None:
-        """Key by key; without what the page says around, which is long, and drawn at every key."""
-        around = f".bd-article section > :not(section, #{self.place} *)"
-        alone = self.tab.add_style_tag(content=f"{around} {{ display: none }}")
         self.editor.click()
         self.tab.keyboard.press("Control+a")
         self.tab.keyboard.type(code)
-        alone.evaluate("style => style.remove()")
 
     def check(self, code: str | None = None, says: str = "") -> None:
         """Check, and wait for the verdict."""
@@ -126,7 +123,7 @@ class Exercise:
 @pytest.fixture(scope="module")
 def visitor(browser, address):
     """Opens chapters, one tab each, with Python staying loaded in them; notes what they ask for."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context = browser.new_context(viewport=SMALL)
     context.requested, context.complaints, tabs = [], [], {}
     context.on("request", lambda request: context.requested.append(request.url))
     context.on("weberror", lambda error: context.complaints.append(str(error.error)))
@@ -292,7 +289,7 @@ CHAPTERS = sorted({each.chapter for each in all_exercises()})
 @pytest.fixture
 def writer(newcomer, plain_address):
     """Opens a chapter for somebody who was never here and only writes: with a clipboard, without Python."""
-    tab = newcomer(permissions=["clipboard-read", "clipboard-write"]).new_page()
+    tab = newcomer(viewport=SMALL, permissions=["clipboard-read", "clipboard-write"]).new_page()
     tab.set_default_timeout(SLOW)
 
     def visit(chapter: str):

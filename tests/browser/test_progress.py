@@ -37,9 +37,9 @@ def open_page(context, address: str, page: str = PAGE):
     tab = context.new_page()
     tab.complaints = []
     tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    tab.route("**/store-for-test.js", lambda route: route.fulfill(path=STORE, content_type="text/javascript"))
     tab.goto(f"{address}/{page}", wait_until="domcontentloaded")
-    tab.evaluate("import('/store-for-test.js').then(module => { window.store = module })")
+    load = "code => import(`data:text/javascript,${encodeURIComponent(code)}`)"
+    tab.evaluate(f"{load}.then((module) => {{ window.store = module }})", STORE.read_text())
     return tab
 
 

@@ -111,7 +111,11 @@ FINISH_FADING = """() => document.getAnimations()
 
 
 class Visit:
-    """A tab, and the page that is open in it with everything that it asked for and complained about."""
+    """A tab, and the page that is open in it with everything that it asked for and complained about.
+
+    Pages are opened one after another, each as if the reader had never been here; but what an earlier one has
+    fetched is at hand.
+    """
 
     def __init__(self, browser, address: str, page: str = "", *, theme: str = "light", width: int = 1200):
         self.address = address
@@ -122,13 +126,11 @@ class Visit:
             "response", lambda r: self.complaints.append(f"{r.status} {r.url}") if r.status >= 400 else None
         )
         self.tab.on("request", lambda r: self._note(r.url))
+        self.tab.add_init_script("localStorage.clear(); sessionStorage.clear()")
         if page:
             self.open(page)
 
     def open(self, page: str) -> Visit:
-        """Open a page as for the first time; but what an earlier one has fetched is at hand."""
-        if self.tab.url.startswith(self.address):
-            self.tab.evaluate("localStorage.clear(); sessionStorage.clear()")
         self.page = page
         self.complaints: list[str] = []
         self.outside: list[str] = []
