@@ -72,7 +72,9 @@ def test_two_tabs_keep_each_others_work_and_hear_of_it(context, address):
     other.evaluate("window.heard = []; void store.onChange(change => heard.push(change))")
     keep(one, FREQUENCIES)
     keep(other, ENCODE)
-    assert set(one.evaluate("store.all('exercise')")) == {FREQUENCIES, ENCODE}
+    for tab in (one, other):  # what a tab keeps reaches another one soon, but not at once
+        tab.wait_for_function("Object.keys(store.all('exercise')).length === 2")
+        assert set(tab.evaluate("store.all('exercise')")) == {FREQUENCIES, ENCODE}
     other.wait_for_function("heard.length >= 2")
     heard = other.evaluate("heard")
     assert {"kind": "exercise", "id": FREQUENCIES} in heard
