@@ -1,4 +1,4 @@
-"""`check`: run, judge and report in one call, for notebooks and pages."""
+"""Run, judge and report in one call: `check` for notebooks, `report_on` for those who show the report."""
 
 from __future__ import annotations
 
@@ -34,12 +34,22 @@ def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
         >>> check("02-the-formula.frequencies", frequencies).passed
         True
     """
-    asked = exercise(exercise_id)
-    report = judge(asked, run(_as_function(asked, answer), asked.cases(seed), asked.array_library), seed=seed)
+    report = report_on(exercise_id, answer, seed=seed)
     if not report.passed:
         _display(report)
         report.raise_on_failure()
     return report
+
+
+def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
+    """The report on an answer, right or wrong; arguments and other errors are those of `check`.
+
+    Example:
+        >>> report_on("02-the-formula.frequencies", lambda dim: dim).passed
+        False
+    """
+    asked = exercise(exercise_id)
+    return judge(asked, run(_as_function(asked, answer), asked.cases(seed), asked.array_library), seed=seed)
 
 
 def _as_function(asked: Exercise, answer: Any) -> Any:

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from posenc_lib.checking import CheckFailed, Report, check
+from posenc_lib.checking import report_on
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
 
@@ -147,13 +147,7 @@ def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
     answer = namespace[asked.function]
     if asked.kind == "function" and not callable(answer):
         return {"kind": "uncallable", "function": asked.function}
-    try:
-        return _reported(check(exercise_id, answer))
-    except CheckFailed as failure:
-        return _reported(failure.report)
-
-
-def _reported(report: Report) -> dict[str, Any]:
+    report = report_on(exercise_id, answer)
     return {
         "kind": "report",
         "passed": report.passed,
