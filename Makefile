@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
 
-.PHONY: help setup serve book site pdf exercises test test-peers quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book site pdf exercises messages test test-peers quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
@@ -15,6 +15,7 @@ help:
 	@echo "                with PYODIDE=DIR, an unpacked Pyodide release, it needs no other site"
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
+	@echo "make messages   gather all that a learner reads into _build/posenc_lib.pot, to be translated"
 	@echo "make test       every check there is"
 	@echo "make test-peers what other libraries and compilers make of ours; make test does it too, where it is not proven yet"
 	@echo "make quick      the checks that take seconds"
@@ -45,7 +46,7 @@ serve: $(READY)
 book: $(READY)
 	@$(BIN)/python book/build.py
 
-# PYODIDE: the folder of an unpacked Pyodide release (pyodide-0.29.4.tar.bz2), or nothing.
+# PYODIDE: the folder of an unpacked Pyodide release (book/_ext/pyodide.json says which), or nothing.
 site: $(READY)
 	@rm -rf _build/html
 	@$(BIN)/python book/build.py $(if $(PYODIDE),--pyodide "$(PYODIDE)")
@@ -56,8 +57,15 @@ pdf: $(READY)
 exercises: $(READY)
 	@$(BIN)/python -m posenc_lib.grading.release
 
+messages: $(READY)
+	@mkdir -p _build
+	@$(BIN)/python -m babel.messages.frontend --quiet extract --mapping book/babel.cfg --output _build/posenc_lib.pot \
+		--keywords set_xlabel --keywords set_ylabel --keywords set_title --keywords suptitle \
+		--project posenc_lib --no-wrap --sort-by-file --ignore-dirs '.* _build node_modules' .
+	@echo "what a learner reads: _build/posenc_lib.pot"
+
 test: lint types
-	@$(BIN)/python tests/system.py
+	@$(BIN)/python -m tests.system
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
 
 # What passes is remembered until what it looks at changes.

@@ -173,7 +173,7 @@ def main() -> None:
             print("\ninterrupted; nothing was written", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
-    from posenc_lib.figures.speed import misses, speed_tables
+    from benchmarks.speed import misses, speed_tables
 
     print(speed_tables(results))
     if not options.smoke:

@@ -25,7 +25,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-from tests.browser.chromium import FLAGS, find
+from book.chromium import FLAGS, find
 
 RESULT = Path(__file__).resolve().parent / "results" / "pages" / "cpu.json"
 PAGE, PLACE = "book/02-the-formula.html", "#exercise-frequencies"

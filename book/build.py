@@ -32,8 +32,8 @@ PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zi
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
-NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
-"""Parts of posenc_lib that need more than NumPy."""
+NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "figures", "__pycache__")
+"""Parts of posenc_lib that no page can use: a browser has no torch, matplotlib or nbgrader. And leftovers."""
 
 
 class PyodideError(Exception):
@@ -67,7 +67,7 @@ def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
 
 def _inputs(root: Path, pyodide: Path | None) -> list[Path]:
     """Every file that the site is made from."""
-    folders = ("book", "exercises", "solutions", "posenc_lib", "benchmarks/results")
+    folders = ("book", "exercises", "solutions", "posenc_lib", "benchmarks")
     found = [p for folder in folders for p in (root / folder).rglob("*") if p.is_file()]
     found = [p for p in found if not NOT_INPUTS & set(p.parts)]
     found += [p for p in root.iterdir() if p.is_file()]
@@ -76,8 +76,9 @@ def _inputs(root: Path, pyodide: Path | None) -> list[Path]:
 
 def _build(root: Path, pyodide: Path | None) -> None:
     built = root / "_build"
-    library = [p for p in (root / "posenc_lib").rglob("*") if p.suffix in {".py", ".json"}]
-    measured = list((root / "benchmarks" / "results").rglob("*.json"))
+    library = [p for p in (root / "posenc_lib").rglob("*") if p.suffix in {".py", ".json", ".mo"}]
+    benchmarks = (root / "benchmarks").rglob("*")
+    measured = [p for p in benchmarks if p.suffix == ".json" or p.name == "speed.py"]
     texts = list((root / "solutions").glob("*.md"))
     if _changed(built / "library.sha256", library + measured):
         shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)
@@ -95,7 +96,7 @@ def _build(root: Path, pyodide: Path | None) -> None:
         place_pyodide(root, pyodide)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}  # cells read benchmarks/
     try:
         subprocess.run(
             [jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"],

@@ -16,12 +16,10 @@ import sys
 from pathlib import Path
 
 import yaml
+from chromium import FLAGS, find
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.browser.chromium import FLAGS, find  # noqa: E402 - the root is on the path now
 
 PARTS = ("Chapters", "Back matter")
 ONLY_ON_SCREEN = ("book/playground",)
@@ -53,7 +51,7 @@ def make(root: Path, to: Path) -> None:
     subprocess.run(
         [jupyter_book, "build", ".", "--builder", "singlehtml", "--toc", toc, "--path-output", work, "-qq"],
         cwd=root,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)},  # cells read benchmarks/
         check=True,
     )
     pages = work / "_build" / "singlehtml"

@@ -120,10 +120,10 @@ def browser():
     """One Chromium for all tests of a process: Playwright can be started once in each."""
     from playwright.sync_api import sync_playwright  # here, because most tests open no page
 
-    from tests.browser.chromium import FLAGS, find
+    from book.chromium import FLAGS, find
 
     path = find()
-    assert path, "no Chromium: run `python tests/system.py`"
+    assert path, "no Chromium: run `python -m tests.system`"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield chromium

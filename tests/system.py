@@ -1,6 +1,6 @@
 """Programs of the system that the checks need: find each, or install it where that is ours to do.
 
-python tests/system.py
+python -m tests.system
 """
 
 from __future__ import annotations
@@ -13,16 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROME_ON_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-
-
-def chromium() -> str | None:
-    """Path of a Chromium or Chrome; the variable CHROMIUM wins."""
-    if named := os.environ.get("CHROMIUM"):
-        return named
-    found = next((path for path in map(shutil.which, CHROMIUMS) if path), None)
-    return found or (str(CHROME_ON_MAC) if CHROME_ON_MAC.exists() else None)
+from book.chromium import find as chromium
 
 
 def bubblewrap() -> str | None:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import cases, encodings, measure
-from posenc_lib.figures import speed
+from benchmarks import cases, encodings, measure, speed
 
 STORED = sorted(encodings.RESULTS.glob("*.json"))
 

@@ -1,1 +1,1 @@
-"""Every picture of the book, one module per chapter. Each function returns a `Picture`."""
+"""Every picture of the book, one module for each subject. Each function returns a `Picture`."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from book.chromium import FLAGS, find
 from posenc_lib.exercises import all_exercises
-from tests.browser.chromium import FLAGS, find
 
 pytestmark = pytest.mark.slow
 

@@ -36,7 +36,7 @@ class Server:
 
     def __init__(self) -> None:
         found = postgresql()
-        assert found, "no PostgreSQL: run `python tests/system.py`"
+        assert found, "no PostgreSQL: run `python -m tests.system`"
         self._programs = Path(found)
         # Short, as the path of a socket must be, and open to whoever runs the server.
         self._folder = Path(tempfile.mkdtemp(prefix="posenc-pg-", dir="/tmp"))

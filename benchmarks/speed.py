@@ -1,4 +1,4 @@
-"""The speeds that the project claims: table and chart of what `benchmarks/encodings.py` stored.
+"""The speeds that the project claims: table and chart of what `encodings.py` stored.
 
 Nothing is measured here, and no number is written here: all come from the stored file.
 """
@@ -13,9 +13,10 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator
 
-from posenc_lib.figures.picture import BLUE, GREY, Picture, canvas, finish
+from posenc_lib.colours import BLUE, GREY
+from posenc_lib.figures.picture import Picture, canvas, finish
 
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+RESULTS = Path(__file__).resolve().parent / "results"
 FORMAT = 1
 
 ROWS = (
