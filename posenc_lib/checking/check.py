@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from posenc_lib.checking.answer import fits
 from posenc_lib.checking.judge import judge
 from posenc_lib.checking.report import Report
-from posenc_lib.checking.run import run
-from posenc_lib.exercises import Exercise, exercise
+from posenc_lib.checking.run import as_function, run
+from posenc_lib.exercises import exercise
 
 
 def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
@@ -49,18 +50,13 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
         False
     """
     asked = exercise(exercise_id)
-    return judge(asked, run(_as_function(asked, answer), asked.cases(seed), asked.array_library), seed=seed)
-
-
-def _as_function(asked: Exercise, answer: Any) -> Any:
-    if asked.kind == "value":
-        return lambda: answer
-    if not callable(answer):
+    if not fits(asked, answer):
         raise TypeError(
             f"check({asked.id!r}, ...) was given {type(answer).__name__}; give the function itself: "
             f"check({asked.id!r}, {asked.function}), without calling it"
         )
-    return answer
+    function = as_function(answer, value=asked.kind == "value")
+    return judge(asked, run(function, asked.cases(seed), asked.array_library), seed=seed)
 
 
 def _display(report: Report) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib.checking.answer import unwritten
 from posenc_lib.checking.messages import _
 from posenc_lib.checking.plain import as_array
 from posenc_lib.checking.report import CaseResult, Report
@@ -45,7 +46,7 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
         # Wrong answers overflow and divide by zero in the comparison too; the learner knows already.
         warnings.simplefilter("ignore")
         results = tuple(
-            CaseResult(case.label, difference(exercise, want, got), want.value, got.value)
+            CaseResult(_(case.label), difference(exercise, want, got), want.value, got.value)
             for case, want, got in zip(cases, expected, outcomes, strict=True)
         )
         if all(result.passed for result in results):
@@ -87,7 +88,7 @@ def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:
     if got.kind == "raised":
         return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
     if got.kind == "malformed":
-        return _("It returned something that cannot be compared: {text}.").format(text=got.text)
+        return _("It returned something that cannot be compared.") + f" {got.text}"
     text = _different_value(exercise, want.value, got.value)
     if (
         text is not None
@@ -140,7 +141,8 @@ def _different_parts(exercise: Exercise, want: tuple[Any, ...], got: Any) -> str
     which = which.format(count=len(want), number=wrong[0], numbers=", ".join(map(str, wrong)))
     if exercise.kind == "value":  # to say more would be to give the answer away
         return which
-    return _("{which} Number {number}: {text}").format(which=which, number=wrong[0], text=texts[wrong[0] - 1])
+    number = _("Number {number}:").format(number=wrong[0])
+    return f"{which} {number} {texts[wrong[0] - 1]}"
 
 
 def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
@@ -211,7 +213,7 @@ def _certain_notes(
     outcomes: Sequence[Outcome],
     first_wrong: int,
 ) -> tuple[str, ...]:
-    if all(o.kind == "raised" and o.error_type == "NotImplementedError" for o in outcomes):
+    if exercise.kind == "function" and unwritten(exercise, outcomes):
         return (_("The function is not written yet: it still raises NotImplementedError."),)
     notes = []
     for case, want, got in zip(cases, expected, outcomes, strict=True):
@@ -232,7 +234,7 @@ def _broken(prop: Property, case: Case, *, shown: bool) -> str:
     message = _(prop.message)
     if shown:
         return message
-    return _("In the case “{case}”: {message}").format(case=case.label, message=message)
+    return _("In the case “{case}”:").format(case=_(case.label)) + f" {message}"
 
 
 def _not_finite(case: Case, want: Any, got: Any) -> str | None:
@@ -260,7 +262,7 @@ def _not_finite(case: Case, want: Any, got: Any) -> str | None:
         why = _(
             "Infinity comes out of numbers that are too large, such as exp(1000), of x / 0, and of log(0)."
         )
-    return f"{where.format(case=case.label, index=list(index))} {why}"
+    return f"{where.format(case=_(case.label), index=list(index))} {why}"
 
 
 def _first_not_finite(want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:

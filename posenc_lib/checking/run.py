@@ -44,6 +44,11 @@ def run(answer: Callable[..., Any], cases: Iterable[Case], library: Library = "n
     return tuple(call(answer, case.args, library) for case in cases)
 
 
+def as_function(answer: Any, *, value: bool) -> Callable[..., Any]:
+    """What `run` and `call` take: the answer itself, or what gives it back where a value is asked for."""
+    return (lambda: answer) if value else answer
+
+
 def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "numpy") -> Outcome:
     """The outcome of one call, on copies of the arguments; what a generator raises, the answer raised."""
     arguments = [for_library(copy.deepcopy(each), library) for each in args]

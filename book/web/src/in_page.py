@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from posenc_lib.checking import report_on
+from posenc_lib.checking.answer import lack, stops_as_released
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
 
@@ -142,12 +143,9 @@ def _run_quietly(code: str, namespace: dict[str, Any]) -> None:
 
 def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
     asked = exercise(exercise_id)
-    if asked.function not in namespace:
-        return {"kind": "missing", "function": asked.function}
-    answer = namespace[asked.function]
-    if asked.kind == "function" and not callable(answer):
-        return {"kind": "uncallable", "function": asked.function}
-    report = report_on(exercise_id, answer)
+    if why := lack(asked, namespace):
+        return {"kind": why, "function": asked.function}
+    report = report_on(exercise_id, namespace[asked.function])
     return {
         "kind": "report",
         "passed": report.passed,
@@ -158,7 +156,8 @@ def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
 
 def _explain(exercise_id: str, error: BaseException) -> dict[str, Any]:
     """The error with the learner's own line; nothing of ours."""
-    if isinstance(error, NotImplementedError) and exercise(exercise_id).kind == "value":
+    asked, name = exercise(exercise_id), type(error).__name__
+    if asked.kind == "value" and stops_as_released(asked, name):
         return {"kind": "unwritten"}
     if isinstance(error, SyntaxError):
         line, text = error.lineno, error.msg
@@ -166,7 +165,6 @@ def _explain(exercise_id: str, error: BaseException) -> dict[str, Any]:
         own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
         line, text = (own[-1].lineno if own else None), str(error)
     source = linecache.getline(FILE, line).strip() if line else ""
-    name = type(error).__name__
     return {"kind": "error", "error": f"{name}: {text}" if text else name, "line": line, "source": source}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from posenc_lib.checking.answer import stops_as_released, unwritten
 from posenc_lib.checking.judge import difference, right_outcomes
 from posenc_lib.checking.run import Outcome
 from posenc_lib.exercises import Case, Exercise
@@ -84,7 +85,7 @@ def earned(asked: Exercise, cases: Sequence[Case], passed: Sequence[bool]) -> fl
 
 def _wrong_kind(asked: Exercise, outcomes: Sequence[Outcome], passed: Sequence[bool]) -> Verdict:
     first = next(outcome for outcome, right in zip(outcomes, passed, strict=True) if not right)
-    if unwritten(outcomes) or _nothing(asked, outcomes):
+    if unwritten(asked, outcomes):
         return Verdict.UNWRITTEN
     if first.kind == "malformed":
         return Verdict.MALFORMED
@@ -92,16 +93,6 @@ def _wrong_kind(asked: Exercise, outcomes: Sequence[Outcome], passed: Sequence[b
         out_of_memory = first.error_type in _MEMORY_ERRORS or "allocate memory" in first.text
         return Verdict.MEMORY_LIMIT if out_of_memory else Verdict.ERROR
     return Verdict.WRONG
-
-
-def unwritten(outcomes: Sequence[Outcome]) -> bool:
-    """Whether a function still raises what the released one does, whatever it is given."""
-    return bool(outcomes) and all(each.error_type == "NotImplementedError" for each in outcomes)
-
-
-def _nothing(asked: Exercise, outcomes: Sequence[Outcome]) -> bool:
-    """Whether a value is None: a function that returns None forgot its `return`."""
-    return asked.kind == "value" and all(o.kind == "value" and o.value is None for o in outcomes)
 
 
 def _missing(asked: Exercise, trial: Trial) -> Verdict:
@@ -116,6 +107,5 @@ def _missing(asked: Exercise, trial: Trial) -> Verdict:
 
 def _fails(asked: Exercise, output: Mapping[str, Any]) -> bool:
     """Whether this is an error of the answer's own: not the released one, nor a check's without answer."""
-    name, text = output.get("ename"), str(output.get("evalue"))
-    expected = name == "NotImplementedError" or (name == "NameError" and f"'{asked.function}'" in text)
-    return output["output_type"] == "error" and not expected
+    as_released = stops_as_released(asked, str(output.get("ename")), str(output.get("evalue")))
+    return output["output_type"] == "error" and not as_released

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from html import escape
 
+from posenc_lib.checking.answer import unwritten
 from posenc_lib.checking.judge import judge, makes, right_outcomes
 from posenc_lib.checking.messages import _
 from posenc_lib.checking.report import CaseResult, Report
 from posenc_lib.checking.run import Outcome
-from posenc_lib.grading.judging.attempts import PUBLIC_SEED, Attempt, unwritten
+from posenc_lib.grading.judging.attempts import PUBLIC_SEED, Attempt
 from posenc_lib.grading.judging.trial import Trial, ending_sentence, trespass_sentence
 from posenc_lib.grading.sandbox.warm import Ended
 from posenc_lib.grading.verdicts import ExerciseGrade, Verdict
@@ -31,10 +32,10 @@ def exercise_grade(attempt: Attempt, trial: Trial) -> ExerciseGrade:
         text, html = str(report), report._repr_html_()
     else:
         text = _sentence(attempt)
-        html = _html(asked.title, text)
+        html = _html(_(asked.title), text)
     if len(text) > FEEDBACK_CHARACTERS:
         text = text[:FEEDBACK_CHARACTERS] + " ..."
-        html = _html(asked.title, text)
+        html = _html(_(asked.title), text)
     if attempt.verdict is Verdict.PARTLY:
         part = _("Part of it is right: {points:g} of {total} points.").format(
             points=attempt.points, total=asked.points
@@ -58,7 +59,7 @@ def _public_report(attempt: Attempt, trial: Trial) -> Report | None:
     try:
         if asked.kind == "value":
             outcomes = attempt.outcomes[:1] * len(cases)
-        elif unwritten(attempt.outcomes):
+        elif unwritten(asked, attempt.outcomes):
             outcomes = (Outcome("raised", error_type="NotImplementedError"),) * len(cases)
         elif attempt.answer < trial.find(asked):
             outcomes = trial.outcomes(asked, attempt.answer, PUBLIC_SEED)

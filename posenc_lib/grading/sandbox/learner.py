@@ -33,7 +33,7 @@ from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
 from posenc_lib.checking.plain import decode, encode, to_plain
-from posenc_lib.checking.run import Library, Outcome, call, describe, for_library
+from posenc_lib.checking.run import Library, Outcome, as_function, call, describe, for_library
 from posenc_lib.grading.sandbox import borrowed
 
 TRACEBACK_CHARACTERS = 20_000
@@ -225,7 +225,7 @@ class Learner:
 
     def _call(self, order: dict[str, Any]) -> Outcome:
         found, library = self.found[order["call"]], order["library"]
-        answer = (lambda: found) if order["value"] else found
+        answer = as_function(found, value=order["value"])
         args = [
             self._argument(each["argument"], library) if "argument" in each else decode(each["data"])
             for each in order["args"]

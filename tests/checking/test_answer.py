@@ -1,0 +1,52 @@
+"""Whether there is an answer at all: what a page, a notebook and the grading go by."""
+
+from __future__ import annotations
+
+import pytest
+
+from posenc_lib.checking import Outcome, report_on
+from posenc_lib.checking.answer import lack, stops_as_released, unwritten
+from posenc_lib.exercises import exercise
+
+FUNCTION, VALUE = exercise("02-the-formula.frequencies"), exercise("02-the-formula.longest_wavelength")
+
+
+def starter(*args):
+    raise NotImplementedError
+
+
+def test_a_function_is_there_where_its_name_can_be_called():
+    assert lack(FUNCTION, {}) == "missing"
+    assert lack(FUNCTION, {"frequencies": 3.0}) == "uncallable"
+    assert lack(FUNCTION, {"frequencies": starter}) is None
+    assert lack(VALUE, {}) == "missing"
+    assert lack(VALUE, {"longest_wavelength": 3.0}) is None
+
+
+def test_what_raises_as_released_on_every_case_is_unwritten_and_what_does_so_on_one_is_not():
+    raised, value = Outcome("raised", error_type="NotImplementedError"), Outcome("value", value=1.0)
+    assert unwritten(FUNCTION, [raised, raised])
+    assert not unwritten(FUNCTION, [raised, value])
+    assert not unwritten(FUNCTION, [Outcome("value")] * 2), "it returns None: a return is forgotten"
+    assert not unwritten(FUNCTION, [])
+    assert unwritten(VALUE, [Outcome("value")])
+    assert not unwritten(VALUE, [value])
+
+
+def test_an_error_of_the_released_notebook_is_told_from_one_of_the_learners_own():
+    assert stops_as_released(FUNCTION, "NotImplementedError")
+    assert stops_as_released(FUNCTION, "NameError", "name 'frequencies' is not defined")
+    assert not stops_as_released(FUNCTION, "NameError", "name 'frequency' is not defined")
+    assert not stops_as_released(FUNCTION, "ZeroDivisionError", "division by zero")
+
+
+def test_the_report_comes_back_right_or_wrong_and_only_a_call_that_is_none_raises():
+    assert report_on(FUNCTION.id, FUNCTION.reference).passed
+    wrong = report_on(FUNCTION.id, starter)
+    assert not wrong.passed
+    assert "not written yet" in str(wrong)
+    assert report_on(VALUE.id, VALUE.reference()).passed
+    with pytest.raises(TypeError, match="give the function itself"):
+        report_on(FUNCTION.id, 3.0)
+    with pytest.raises(ValueError, match="there is no exercise"):
+        report_on("02-the-formula.nothing", starter)
