@@ -30,8 +30,9 @@ from posenc_lib.checking.messages import _
 from posenc_lib.exercises import Exercise, exercise
 from posenc_lib.grading.release import ReleaseError, cost, hints, source_notebook
 
-PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.29.4/full/"
-PACKED = {"pyodide.asm.js": 1_074_322, "pyodide.asm.wasm": 8_647_684}
+RELEASE = json.loads(Path(__file__).with_name("pyodide.json").read_text())
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/".format(**RELEASE)
+PACKED = RELEASE["packed"]
 """Bytes of those files there that servers send packed: without, how much is to come cannot be told."""
 MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
@@ -113,12 +114,12 @@ class ExerciseDirective(SphinxDirective):
         in_page = asked.array_library == "numpy"
         box = live_exercise(
             asked=asked.id,
-            title=asked.title,
+            title=_(asked.title),
             setup=written.setup,
             live=in_page,
             ids=[f"exercise-{asked.function.replace('_', '-')}"],
         )
-        box += self._paragraph(_("Exercise: {title}").format(title=asked.title), "admonition-title")
+        box += self._paragraph(_("Exercise: {title}").format(title=_(asked.title)), "admonition-title")
         self._parse(f"{cost(asked)}\n\n{written.text}", box)
         if not in_page:
             box += self._paragraph(

@@ -22,6 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
+from posenc_lib.colours import CSS
 from posenc_lib.figures.interactive import FIGURES
 
 SLIDERS = {slider.name for figure in FIGURES.values() for slider in figure.sliders}
@@ -57,7 +58,7 @@ class LiveFigureDirective(SphinxDirective):
 
 def visit_html(writer: HTML5Translator, node: live_figure) -> None:
     writer.body.append(
-        f'<div class="posenc-figure-live" data-figure="{escape(node["figure"])}" '
+        f'<div class="posenc-figure-live" style="{CSS}" data-figure="{escape(node["figure"])}" '
         f'data-sliders="{escape(node["sliders"])}">\n'
         f'<figure class="posenc-figure">{node["svg"]}</figure>\n<div class="posenc-caption">\n'
     )

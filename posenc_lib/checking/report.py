@@ -11,6 +11,7 @@ import numpy as np
 
 from posenc_lib.checking.messages import _
 from posenc_lib.checking.plain import as_array
+from posenc_lib.colours import RED
 from posenc_lib.exercises import Exercise, Mistake
 
 
@@ -58,10 +59,10 @@ class Report:
     def headline(self) -> str:
         good, total = sum(r.passed for r in self.results), len(self.results)
         if self.passed:
-            text = _("Passed: {title}. Cases right: {good} of {total}.")
+            text = _("Passed: “{title}”. Cases right: {good} of {total}.")
         else:
-            text = _("Not yet: {title}. Cases right: {good} of {total}.")
-        return text.format(title=self.exercise.title, good=good, total=total)
+            text = _("Not yet: “{title}”. Cases right: {good} of {total}.")
+        return text.format(title=_(self.exercise.title), good=good, total=total)
 
     @property
     def explanation(self) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ CORNER = 5.5
 """From the middle of a cell's cross to its two nearest edges."""
 LABEL_WIDTH = 64
 LINES_WIDTH, LINES_HEIGHT = 300, 90
-CROSS = 'stroke="var(--pst-color-danger, #d33)" stroke-width="1.8"'
+CROSS = f'stroke="var(--pst-color-danger, {RED})" stroke-width="1.8"'
 
 
 def _picture(exercise: Exercise, result: CaseResult) -> str:
@@ -181,9 +182,8 @@ def _heat_maps(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
         first_row=rows.start, last_row=rows.stop - 1, first_column=columns.start, last_column=columns.stop - 1
     )
     if first[:-2]:
-        caption = _("{caption} Before these come the indices {leading}.").format(
-            caption=caption, leading=list(first[:-2])
-        )
+        before = _("Before these come the indices {leading}.").format(leading=list(first[:-2]))
+        caption = f"{caption} {before}"
     return _svg(drawn, right + max(wide, LABEL_WIDTH), high + 18, alt, caption)
 
 

@@ -14,7 +14,8 @@ from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.fire import fire_distances
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
-from posenc_lib.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Picture, canvas, finish
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from posenc_lib.figures.picture import Picture, canvas, finish
 
 # The smallest number is the page itself, the largest is blue: so it reads on a light and on a dark page.
 _SHADES = LinearSegmentedColormap.from_list("numbers", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.75)])

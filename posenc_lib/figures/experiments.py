@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from posenc_lib.colours import COLOURS, GREY
 from posenc_lib.experiments.results import runs, stored
-from posenc_lib.figures.picture import COLOURS, DASHES, GREY, Picture, canvas, finish
+from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from posenc_lib.added.learned import learned
 from posenc_lib.angles import frequencies
-from posenc_lib.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, canvas, finish
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.figures.picture import Picture, canvas, finish
 
 ROWS = 64
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.figures.picture import BLUE, DIVERGING, GREEN, GREY, ORANGE, PURPLE, Picture, canvas, finish
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 
 # Frequencies that halve from pair to pair, as the bits of a counter do: base^(-2i/dim) = 2^-i.
 COUNTER_BITS = 4

@@ -15,18 +15,9 @@ from posenc_lib.added.sinusoidal import similarity, sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.biased.alibi import alibi_slopes
 from posenc_lib.checking.messages import _
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures import formula
-from posenc_lib.figures.picture import (
-    BLUE,
-    DIVERGING,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    Picture,
-    canvas,
-    finish,
-)
+from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
 

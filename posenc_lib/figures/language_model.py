@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from posenc_lib._arrays import Array
+from posenc_lib.colours import COLOURS, GREY
 from posenc_lib.experiments.results import stored
-from posenc_lib.figures.picture import COLOURS, DASHES, GREY, Picture, canvas, finish
+from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 NAME = "train-short-test-long"
 MARKERS = ("o", "s", "^", "D", "v", "P")

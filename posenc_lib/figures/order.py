@@ -13,7 +13,8 @@ from matplotlib.patches import Rectangle
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
 from posenc_lib.attention import attention
-from posenc_lib.figures.picture import BLUE, DASHES, GREEN, GREY, ORANGE, PURPLE, Picture, canvas, finish
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 # Weight 0 is the page itself, weight 1 is blue: so it reads on a light and on a dark page.
 _SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
@@ -166,7 +167,7 @@ def three_doors(tokens: int = 8) -> Picture:
             mesh = _heatmap(axes, weights, [str(p) for p in range(tokens)], digits=None, top=top)
             axes.set_title(name)
             axes.set_xlabel("position of the key")
-            axes.set_ylabel("")
+            axes.set_ylabel(None)
         panels[0].set_ylabel("position of the query")
         bar = figure.colorbar(mesh, ax=list(panels), label="attention weight", shrink=0.9)
         bar.outline.set_visible(False)

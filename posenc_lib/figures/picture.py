@@ -2,7 +2,7 @@
 cannot see it.
 
 Axes and text take the colour of the page's own text (SVG's `currentColor`). Everything else uses
-`COLOURS` and `DIVERGING`, chosen to stand out against white and near-black alike.
+`posenc_lib/colours.py` and `DIVERGING`, chosen to stand out against white and near-black alike.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from html import escape
 import matplotlib
 from cycler import cycler
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-# Contrast of at least 3 : 1 against #ffffff and against #121212. Tell lines apart by dash or marker too.
-BLUE, ORANGE, GREEN, PURPLE, RED, GREY = "#3d85c6", "#d9730d", "#2e9e5b", "#a461d8", "#e0484d", "#808080"
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED, GREY)
+from posenc_lib.checking.messages import _
+from posenc_lib.colours import COLOURS
+
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 DIVERGING = "coolwarm"
 
@@ -109,6 +110,9 @@ def finish(figure: Figure, *, alt: str) -> Picture:
             shown = axes.axison and axis.get_visible() and any(t.get_text() for t in axis.get_ticklabels())
             if shown and not axis.get_label().get_text():
                 raise ValueError(f"the {axis.axis_name} axis has numbers but no label; name what it measures")
+    for text in figure.findobj(Text):
+        if (said := text.get_text()) and (translated := _(said)) != said:
+            text.set_text(translated)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return Picture(_for_page(buffer.getvalue(), alt), alt)

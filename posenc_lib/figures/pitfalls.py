@@ -9,7 +9,8 @@ import numpy as np
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.figures.picture import COLOURS, DASHES, GREY, PURPLE, Picture, canvas, finish
+from posenc_lib.colours import COLOURS, GREY, PURPLE
+from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v")
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from posenc_lib.colours import INKS
 from posenc_lib.figures.formula import heatmap
-
-INKS = {"light": "#1f2328", "dark": "#f0f6fc"}
 
 
 def readme_pictures() -> dict[str, str]:

@@ -9,19 +9,10 @@ import numpy as np
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
-from posenc_lib.figures.picture import (
-    BLUE,
-    DIVERGING,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    Picture,
-    canvas,
-    finish,
-)
+from posenc_lib.colours import BLUE, GREEN, GREY, INKS, ORANGE, PURPLE
+from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 
-_ON_COLOURS = "#202020"
+_ON_COLOURS = INKS["light"]
 """Seen on every colour of a map, which does not change with the page."""
 
 

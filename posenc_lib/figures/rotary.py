@@ -11,18 +11,8 @@ from matplotlib.patches import Rectangle
 
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
-from posenc_lib.figures.picture import (
-    BLUE,
-    COLOURS,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    Picture,
-    canvas,
-    finish,
-)
+from posenc_lib.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib.rotated import RotaryTables, apply_rotary
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.turn import LAYOUTS, columns

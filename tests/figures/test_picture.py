@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from posenc_lib.colours import COLOURS
 from posenc_lib.figures import picture
-from posenc_lib.figures.picture import COLOURS, canvas, finish
+from posenc_lib.figures.picture import canvas, finish
 from posenc_lib.figures.readme import readme_pictures
 
 ROOT = Path(__file__).resolve().parents[2]

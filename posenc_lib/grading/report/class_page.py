@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from posenc_lib.colours import GREY, INKS, PAPERS
 from posenc_lib.figures.picture import Picture
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.report.class_report import ClassReport, histogram
@@ -23,19 +24,19 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-_STYLE = """
-:root { color-scheme: light dark; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
-  color: #1f2328; background: #ffffff; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; }
-th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid #80808066; }
-figure { margin: 1rem 0; }
-@media (prefers-color-scheme: dark) { body { color: #f0f6fc; background: #0d1117; } }
+_STYLE = f"""
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
+  color: {INKS["light"]}; background: {PAPERS["light"]}; }}
+.wide {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: .9rem; }}
+th, td {{ padding: .3rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid {GREY}66; }}
+figure {{ margin: 1rem 0; }}
+@media (prefers-color-scheme: dark) {{ body {{ color: {INKS["dark"]}; background: {PAPERS["dark"]}; }} }}
 """
 _SVG_STYLE = (
-    "svg{color:#1f2328;background:#ffffff}"
-    "@media(prefers-color-scheme:dark){svg{color:#f0f6fc;background:#0d1117}}"
+    f"svg{{color:{INKS['light']};background:{PAPERS['light']}}}"
+    f"@media(prefers-color-scheme:dark){{svg{{color:{INKS['dark']};background:{PAPERS['dark']}}}}}"
 )
 
 

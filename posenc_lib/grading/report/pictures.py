@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import MaxNLocator
 
-from posenc_lib.figures.picture import BLUE, Picture, canvas, finish
+from posenc_lib.colours import BLUE
+from posenc_lib.figures.picture import Picture, canvas, finish
 
 SHOWN = 20
 """Bars; rarer mistakes are counted in the title."""
