@@ -70,7 +70,7 @@ def _exercise_row(exercise: Exercise, chapter_uri: str) -> Tag:
     return Tag.make(
         "li",
         {"data-exercise": exercise.id, "data-points": str(exercise.points)},
-        link(uri, exercise.title),
+        link(uri, _(exercise.title)),
         Tag.make("span", {"class": "posenc-points"}, one if exercise.points == 1 else many),
     )
 

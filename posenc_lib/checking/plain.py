@@ -35,7 +35,7 @@ _NUMBERS = frozenset((bool, int, float, complex, np.ndarray))
 
 
 class NotPlain(TypeError):
-    """A value that is no plain data."""
+    """A value that is no plain data; the message is a whole sentence, to a learner."""
 
 
 class _Room:
@@ -47,12 +47,12 @@ class _Room:
     def take(self, elements: int) -> None:
         self.left -= elements
         if self.left < 0:
-            raise NotPlain(_("it is far bigger than any right answer"))
+            raise NotPlain(_("It is far bigger than any right answer."))
 
     def take_array(self, shape: tuple[int, ...]) -> None:
         """An axis of length 0 does not make the others small: a sum over it is as long as they are."""
         if len(shape) > MAX_AXES:
-            raise NotPlain(_("an array of more than {n} axes").format(n=MAX_AXES))
+            raise NotPlain(_("It is an array of more than {n} axes.").format(n=MAX_AXES))
         self.take(math.prod(size for size in shape if size))
 
 
@@ -76,7 +76,7 @@ def _plain(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
     room.take(ITEM)
     if depth == 0:
-        raise NotPlain(_("it is nested more than {n} deep").format(n=MAX_DEPTH))
+        raise NotPlain(_("It is nested more than {n} deep.").format(n=MAX_DEPTH))
     if kind is float or kind is bool or value is None:
         return value
     for exact in (int, float, complex):
@@ -89,14 +89,16 @@ def _plain(value: Any, depth: int, room: _Room) -> Any:
     if issubclass(kind, Mapping):
         return {_key(key): _plain(each, depth - 1, room) for key, each in value.items()}
     if issubclass(kind, Set) and not issubclass(kind, MappingView):
-        raise NotPlain(_("a set, which has no order; return a list or an array"))
+        raise NotPlain(_("It is a set, which has no order; return a list or an array."))
     if hasattr(kind, "__iter__") or (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")):
         items = [_plain(each, depth - 1, room) for each in value]
         return tuple(items) if issubclass(kind, tuple) else items
     for protocol, number in (("__index__", operator.index), ("__float__", float), ("__complex__", complex)):
         if hasattr(kind, protocol):
             return _plain(_converted(number, value), depth - 1, room)
-    raise NotPlain(_("{type}, which is neither a number, text nor an array").format(type=kind.__name__))
+    raise NotPlain(
+        _("Its type is {type}, which is neither a number, text nor an array.").format(type=kind.__name__)
+    )
 
 
 def _as_array_of_its_own(value: Any) -> np.ndarray | None:
@@ -107,7 +109,7 @@ def _as_array_of_its_own(value: Any) -> np.ndarray | None:
         return _from_torch(value)
     masked = sys.modules.get("numpy.ma")
     if masked is not None and issubclass(kind, masked.MaskedArray) and masked.is_masked(value):
-        raise NotPlain(_("a masked array with masked cells, which hold no number; fill them first"))
+        raise NotPlain(_("It is a masked array with masked cells, which hold no number; fill them first."))
     if any(hasattr(kind, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
         return np.asarray(value)
     if hasattr(kind, "__dlpack__"):
@@ -123,7 +125,9 @@ def _plain_array(array: np.ndarray, depth: int, room: _Room) -> Any:
     if array.dtype.kind in "OUT":  # objects or texts, each by itself
         return _plain(array.tolist(), depth - 1, room)
     if array.dtype.kind not in NUMERIC_KINDS:
-        raise NotPlain(_("an array of dtype {dtype}, which holds no numbers").format(dtype=array.dtype))
+        raise NotPlain(
+            _("It is an array of dtype {dtype}, which holds no numbers.").format(dtype=array.dtype)
+        )
     if array.dtype.char in "gG":  # wider than a float, and no two machines agree on how
         with np.errstate(all="ignore"):
             array = array.astype(np.float64 if array.dtype.char == "g" else np.complex128)
@@ -147,24 +151,24 @@ def _converted(number: Any, value: Any) -> Any:
     try:
         return number(value)
     except OverflowError:
-        raise NotPlain(_("a number too large for a float")) from None
+        raise NotPlain(_("It holds a number too large for a float.")) from None
 
 
 def _whole(number: complex) -> complex:
     if type(number) is int and number.bit_length() > MOST_BITS:
-        raise NotPlain(_("a number too large for a float"))
+        raise NotPlain(_("It holds a number too large for a float."))
     return number
 
 
 def _text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
-        raise NotPlain(_("a text of more than {n} characters").format(n=MOST_CHARACTERS))
+        raise NotPlain(_("It holds a text of more than {n} characters.").format(n=MOST_CHARACTERS))
     return text
 
 
 def _key(key: Any) -> str:
     if not issubclass(type(key), str):
-        raise NotPlain(_("a dict, whose keys are not even text; return a list or an array"))
+        raise NotPlain(_("It is a dict, whose keys are not even text; return a list or an array."))
     return _text(str.__str__(key))
 
 
@@ -198,7 +202,7 @@ def decode(value: Any) -> Any:
 def _decode(value: Any, depth: int, room: _Room) -> Any:
     room.take(ITEM)
     if depth == 0:
-        raise NotPlain(_("it is nested more than {n} deep").format(n=MAX_DEPTH))
+        raise NotPlain(_("It is nested more than {n} deep.").format(n=MAX_DEPTH))
     if isinstance(value, list):
         return [_decode(each, depth - 1, room) for each in value]
     if isinstance(value, str):

@@ -168,7 +168,7 @@ def fresh(newcomer, plain_address):
 def test_a_right_answer_passes_and_is_kept_as_passed(at):
     asked = at(f"{FORMULA}.frequencies")
     expect(asked.box.locator(".posenc-badge")).to_be_hidden()
-    asked.check(FREQUENCIES, "Passed: One frequency per pair. Cases right: 6 of 6.")
+    asked.check(FREQUENCIES, "Passed: “One frequency per pair”. Cases right: 6 of 6.")
     expect(asked.box.locator(".posenc-badge")).to_be_visible()
     assert asked.record["passed"]
     assert asked.record["attempts"] == 1
@@ -733,7 +733,7 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     expect(asked.button("Try again")).to_be_hidden()
     expect(asked.status).to_contain_text("Passed", timeout=SLOW)
     expect(loading).to_be_hidden()
-    verdict = asked.result.get_by_text("Passed: One frequency per pair.").first
+    verdict = asked.result.get_by_text("Passed: “One frequency per pair”.").first
     expect(verdict).to_be_in_viewport(ratio=1)
     uncovered = """text => {
       const { x, y, height } = text.getBoundingClientRect();

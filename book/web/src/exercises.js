@@ -2,6 +2,7 @@
 import { button, intoView, isInView, made, status } from "./elements.js";
 import { NoVerdict, Runner } from "./runner.js";
 import * as store from "./store.js";
+import { language } from "./words.js";
 import { words } from "./words-exercises.js";
 
 const SAVE_AFTER = 300; // ms without a key pressed
@@ -22,6 +23,7 @@ function startLive(elements) {
     library: address(library),
     sizes: JSON.parse(sizes),
     exercise,
+    language,
   });
   const exercises = [];
   for (const element of elements) exercises.push(new LiveExercise(element, runner, [...exercises]));

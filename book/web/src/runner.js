@@ -16,8 +16,8 @@ export class Runner {
   #waiting; // the timer that runs while bytes are waited for
 
   /**
-   * `needs`: addresses of Pyodide's folder and of posenc_lib's wheel, sizes of files, by name, and an exercise of the
-   * chapter to make ready. `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets
+   * `needs`: addresses of Pyodide's folder and of posenc_lib's wheel, sizes of files, by name, an exercise of the
+   * chapter to make ready, and the language. `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets
    * "loading", "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.
    */
   constructor(needs) {

@@ -1,45 +1,58 @@
-// What the progress page and the bar say. Whole sentences, to be translated.
+// What the progress page and the bar say.
+import { _, ngettext } from "./words.js";
+
 export const words = {
-  passed: "Passed",
-  tried: "Tried",
-  open: "Open",
-  exercisesPassed: (passed, total) => `${passed} of ${total} exercises passed`,
-  points: (points, total) => `You have ${points} of ${total} points.`,
-  questionsRight: (right, total) => `${right} of ${total} right`,
+  passed: _("Passed"),
+  tried: _("Tried"),
+  open: _("Open"),
+  exercisesPassed: (passed, total) => _("{passed} of {total} exercises passed", { passed, total }),
+  points: (points, total) => _("You have {points} of {total} points.", { points, total }),
+  questionsRight: (right, total) => _("{right} of {total} right", { right, total }),
   due: (count) =>
-    count === 1
-      ? "One question of your quizzes is due for review."
-      : `${count} questions of your quizzes are due for review.`,
-  notKept:
+    ngettext(
+      "One question of your quizzes is due for review.",
+      "{count} questions of your quizzes are due for review.",
+      count,
+    ),
+  notKept: _(
     "Your browser does not let this page keep your work, perhaps because this is a private window." +
     " It is lost when you close the page, unless you export it.",
-  python: "Python in the pages",
-  early: "Load Python when the page opens",
-  whenLoaded:
+  ),
+  python: _("Python in the pages"),
+  early: _("Load Python when the page opens"),
+  whenLoaded: _(
     "Python checks your exercises in your browser. It is large, so a page loads it only when you first click or type in an editor." +
     " With this, a page that has exercises loads it at once.",
-  keep: "Keep, move or delete your work",
-  exportAll: "Export my work",
-  importAll: "Import a file",
-  clear: "Delete my work",
-  exported: (name) => `Your work is in the file ${name}, where your browser puts downloads.`,
+  ),
+  keep: _("Keep, move or delete your work"),
+  exportAll: _("Export my work"),
+  importAll: _("Import a file"),
+  clear: _("Delete my work"),
+  exported: (name) => _("Your work is in the file {name}, where your browser puts downloads.", { name }),
   taken: (count) =>
-    count === 1 ? "One entry of the file was taken in." : `${count} entries of the file were taken in.`,
+    ngettext(
+      "One entry of the file was taken in.",
+      "{count} entries of the file were taken in.",
+      count,
+    ),
   kept: (count) =>
-    count === 1
-      ? "One entry stayed as it is, because yours is as new or newer."
-      : `${count} entries stayed as they are, because yours are as new or newer.`,
-  faulty: (names) => `These entries of the file could not be read, and were left out: ${names}.`,
+    ngettext(
+      "One entry stayed as it is, because yours is as new or newer.",
+      "{count} entries stayed as they are, because yours are as new or newer.",
+      count,
+    ),
+  faulty: (names) => _("These entries of the file could not be read, and were left out: {names}.", { names }),
   refused: {
-    unreadable: "This file is damaged, or no export of this page. Nothing was changed.",
-    foreign: "This file is no export of this page. Nothing was changed.",
-    damaged: "This file is an export of this page, but it is damaged. Nothing was changed.",
-    newer: "This file comes from a newer version of this site. Reload the page, and try again. Nothing was changed.",
+    unreadable: _("This file is damaged, or no export of this page. Nothing was changed."),
+    foreign: _("This file is no export of this page. Nothing was changed."),
+    damaged: _("This file is an export of this page, but it is damaged. Nothing was changed."),
+    newer: _("This file comes from a newer version of this site. Reload the page, and try again. Nothing was changed."),
   },
-  askClear:
+  askClear: _(
     "This deletes your answers, your code and your progress from this browser. It cannot be undone." +
     " Export your work first if you may want it back.",
-  confirmClear: "Delete everything",
-  cancel: "Cancel",
-  cleared: "Your work is deleted.",
+  ),
+  confirmClear: _("Delete everything"),
+  cancel: _("Cancel"),
+  cleared: _("Your work is deleted."),
 };

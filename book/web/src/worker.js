@@ -1,5 +1,5 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library, sizes, exercise}, {kind: "check", request}
+//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "check", request}
 //   out: {kind: "loading", received, total}, {kind: "starting"}, {kind: "ready"}, {kind: "begun"},
 //        {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
 import { Downloads } from "./download.js";
@@ -19,7 +19,7 @@ self.onmessage = async ({ data }) => {
   }
 };
 
-async function start({ pyodide, library, sizes, exercise }) {
+async function start({ pyodide, library, sizes, exercise, language }) {
   const files = new Map(); // address -> Blob
   const keep = (address, file) => files.set(address, file).get(address);
   const lock = `${pyodide}pyodide-lock.json`;
@@ -39,7 +39,7 @@ async function start({ pyodide, library, sizes, exercise }) {
   };
   await script(files.get(`${pyodide}pyodide.asm.js`)); // Pyodide would fetch it past `fetch`
   const { loadPyodide } = await script(files.get(`${pyodide}pyodide.mjs`));
-  const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES });
+  const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES, env: { LANGUAGE: language } });
   python.unpackArchive(await ours.arrayBuffer(), "wheel");
   python.FS.writeFile("in_page.py", program);
   files.clear();

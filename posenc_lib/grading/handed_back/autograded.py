@@ -198,7 +198,7 @@ def _notes(grade: SubmissionGrade) -> str:
     if not items:
         return ""
     lines = [f"- {_as_markdown(visible(each))}" for each in items[:MOST_NOTES]]
-    return "\n".join([f"#### {_('Notes from grading')}", "", *lines])
+    return "\n".join(["#### " + _("Notes from grading"), "", *lines])
 
 
 def _as_markdown(text: str) -> str:

@@ -50,6 +50,7 @@ _SHARED = (
         f"grading/sandbox/{name}.py"
         for name in ("__init__", "borrowed", "learner", "namespaces", "stand_in", "system_calls", "zygote")
     ),
+    *(str(file.relative_to(_LIBRARY)) for file in _LIBRARY.glob("locale/*/LC_MESSAGES/*.mo")),
 )
 """The few files of the library that are inside, where they are outside."""
 _STAND_INS = ("__init__.py", "checking/__init__.py")
@@ -233,6 +234,7 @@ def _environment(home: str, paths: list[str]) -> dict[str, str]:
         "USER": "learner",
         "LOGNAME": "learner",
         "LANG": "C.UTF-8",
+        "LANGUAGE": os.environ.get("LANGUAGE", ""),
         "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "TMPDIR": home,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

@@ -1,4 +1,5 @@
-import { number, powerOfTen, say, words } from "../words-figures.js";
+import { number, powerOfTen, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { alibiSlopes, powerOfTwoWithin } from "./numbers.js";
 import { axes, circle, line, path, powers, square, ticks } from "./svg.js";
 

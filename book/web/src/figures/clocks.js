@@ -1,4 +1,5 @@
-import { decimals, number, say, words } from "../words-figures.js";
+import { decimals, number, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { frequencies } from "./numbers.js";
 import { circle, line, path, text } from "./svg.js";
 

@@ -1,4 +1,5 @@
-import { number, say, words } from "../words-figures.js";
+import { number, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { firstRise, similarities } from "./numbers.js";
 import { axes, dots, line, path, square, text, ticks } from "./svg.js";
 

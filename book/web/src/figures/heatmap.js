@@ -1,4 +1,5 @@
-import { number, say, words } from "../words-figures.js";
+import { number, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { frequencies, sinusoidalTable, wavelengths } from "./numbers.js";
 import { axes, text, ticks } from "./svg.js";
 

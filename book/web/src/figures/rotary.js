@@ -1,4 +1,5 @@
-import { decimals, number, say, words } from "../words-figures.js";
+import { decimals, number, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { dot, rotate } from "./numbers.js";
 import { arrow, axes, circle, line, path, square, text, ticks } from "./svg.js";
 

@@ -1,4 +1,4 @@
-import { number } from "../words-figures.js";
+import { number } from "../words.js";
 
 let made = 0; // sliders on this page, for their ids
 

@@ -1,4 +1,5 @@
-import { number, powerOfTen, say, words } from "../words-figures.js";
+import { number, powerOfTen, say } from "../words.js";
+import { words } from "../words-figures.js";
 import { frequencies, linearScaling, ntkScaling, wavelengths, yarnAttention, yarnScaling } from "./numbers.js";
 import { axes, line, path, powers, text, ticks } from "./svg.js";
 

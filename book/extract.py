@@ -1,0 +1,34 @@
+"""What a learner reads and no `_()` surrounds, for Babel: words of exercises, and titles of pages."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+Found = tuple[int, None, str, list[str]]
+
+
+def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterator[Found]:
+    """Titles, hints, messages, and the labels of the cases that `check` shows, of one chapter."""
+    source = file.read().decode()
+    module = importlib.import_module(f"posenc_lib.exercises.{Path(file.name).stem}")
+    for asked in module.EXERCISES:
+        told = [*asked.mistakes, *asked.properties]
+        texts = [asked.title, *asked.hints, *(each.message for each in told), asked.where_not_finite]
+        for text in filter(None, [*texts, *(case.label for case in asked.cases())]):
+            yield _line(source, text), None, text, []
+
+
+def titles(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterator[Found]:
+    """The title of a page. Sphinx looks it up in the same catalogue."""
+    source = file.read().decode()
+    if found := re.search(r"^# (.+)$", source, re.MULTILINE):
+        yield _line(source, found[0]), None, found[1], []
+
+
+def _line(source: str, text: str) -> int:
+    """Where the text begins; long ones go on in another line. The first line where it cannot be told."""
+    return source.count("\n", 0, max(source.find(text[:30]), 0)) + 1

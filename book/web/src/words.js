@@ -1,0 +1,29 @@
+// What pages say, in the language of the page: whole sentences, in which {names} stand for numbers, names and code.
+// book/_ext/language.py brings the translations; `make messages` finds what is to be translated.
+const { sentences = {}, plural = "n != 1" } = window.posencWords ?? {};
+const formFor = new Function("n", `return Number(${plural})`); // as gettext has it in the head of a catalogue
+
+export const language = document.documentElement.lang || "en";
+
+/** A sentence with its {names} filled in; those that are not given stay. */
+export const say = (sentence, values = {}) => sentence.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+
+export const _ = (sentence, values) => say(sentences[sentence]?.[0] ?? sentence, values);
+
+/** The sentence for one thing, or the one for {count} things. */
+export const ngettext = (one, many, count) => say((sentences[one] ?? [one, many])[formFor(count)], { count });
+
+/** A number as a reader writes it, with so many significant digits. */
+export const number = (value, digits = 6) => written(value, { maximumSignificantDigits: digits });
+
+/** A number with so many decimals. */
+export const decimals = (value, count) =>
+  written(value, { minimumFractionDigits: count, maximumFractionDigits: count });
+
+const written = (value, how) => new Intl.NumberFormat(language, how).format(value).replace("-", "−");
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A power of ten, such as 10⁻⁶. */
+export const powerOfTen = (exponent) =>
+  `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((digit) => RAISED[digit]).join("")}`;

