@@ -359,6 +359,28 @@ def test_a_worker_that_dies_costs_nobody_else_anything():
     assert isinstance(results["killer"].exception(), Died)
 
 
+def test_who_dies_by_bad_luck_is_tried_once_more_alone(tmp_path):
+    tasks = [Task(f"s{number}", square, lambda number=number: (number,)) for number in range(6)]
+    tasks.insert(2, Task("unlucky", dies_once, lambda: (tmp_path,)))
+    with Workers(2) as workers:
+        results = {task.student: future.result() for task, future in workers.run(tasks)}
+        beside = Path(f"/proc/{results['unlucky']}")
+        assert beside.exists()  # it goes on
+        os.kill(results["unlucky"], signal.SIGKILL)  # while it has nothing to do
+        wait_until(lambda: not beside.exists() or "zombie" in (beside / "status").read_text())
+        assert {future.result() for _task, future in workers.run(tasks[:2])} == {0, 1}
+    assert len(results) == 7
+
+
+def dies_once(folder: Path) -> int:
+    """Ends its process the first time; the second time, gives it."""
+    seen = folder / "seen"
+    if not seen.exists():
+        seen.touch()
+        die()
+    return os.getpid()
+
+
 def square(number: int) -> int:
     return number**2
 
