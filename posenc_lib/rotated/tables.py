@@ -32,6 +32,7 @@ class RotaryTables:
         ValueError: their shapes or devices differ, or hold no pair.
 
     Example:
+        >>> from posenc_lib.rotated import rotary_tables
         >>> tables = rotary_tables(1000, 64)  # once, for the longest text
         >>> tables.dim, tables.cos.shape
         (64, (1000, 32))
