@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_site import EXERCISES, SLOW, Visit, themes
+from tests.browser.test_site import EXERCISES, SLOW, Visit
 
 pytestmark = pytest.mark.slow
 
@@ -32,13 +32,9 @@ def desk(browser, address):
     return Visit(browser, address)
 
 
-@themes
-def test_a_verdict_is_legible_named_and_announced(desk, theme):
+def test_a_verdict_is_legible_named_and_announced(desk):
     """What is on the page only after Check: the report of a wrong answer, the hints, the solution."""
-    tab = desk.tab
-    tab.emulate_media(color_scheme=theme)
-    desk.open(FORMULA)
-    assert tab.evaluate("document.documentElement.dataset.theme") == theme
+    tab = desk.open(FORMULA).tab
     box = tab.locator("#exercise-frequencies")
     box.scroll_into_view_if_needed()
     box.locator(".cm-content").click()
@@ -51,7 +47,9 @@ def test_a_verdict_is_legible_named_and_announced(desk, theme):
     box.get_by_role("button", name="Hint").click()
     box.get_by_role("button", name="Show solution").click()
     box.get_by_role("button", name="Yes, show it").click()
-    assert desk.serious_faults() == []
+    for theme in ("light", "dark"):
+        desk.look(theme=theme)
+        assert desk.serious_faults() == [], theme
 
 
 @pytest.mark.parametrize("page", [FORMULA, EXERCISES[0], "book/progress.html", "book/review.html"])
