@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 ORDER, FORMULA = "01-why-order-matters", "02-the-formula"
 READ = "domcontentloaded"  # the formulas may come later
-SMALL = {"width": 800, "height": 600}  # a window that is drawn at every key that is typed
+SMALL = {"width": 600, "height": 400}  # a window that is drawn at every key that is typed
 SOFTMAX = """
 def softmax(scores):
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
