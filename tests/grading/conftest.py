@@ -16,7 +16,7 @@ from posenc_lib.grading.handed_in.submission import Cell, Submission
 from posenc_lib.grading.judging.grader import Grader
 from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.sandbox.warm import WarmParent
-from tests.grading.class_fixtures import CHAPTER, release_to
+from tests.grading.class_fixtures import CHAPTER, LIGHT, release_to
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = Limits(wall_seconds=60, memory_bytes=192 * 2**20)
@@ -39,6 +39,12 @@ def grader() -> Iterator[Grader]:
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course whose chapter is released, with nothing handed in. Copy it."""
     return release_to(tmp_path_factory.mktemp("released"), [CHAPTER])
+
+
+@pytest.fixture(scope="session")
+def released_light(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of the chapter that needs no PyTorch."""
+    return release_to(tmp_path_factory.mktemp("released"), [LIGHT])
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.limits import Limits
 from posenc_lib.grading.one import grade_file
 from posenc_lib.grading.processes.workers import Task
-from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
+from tests.grading.class_fixtures import LIGHT, LIGHT_TOTAL, ROOT, Class, new_class, points
 from tests.grading.test_grade import wait_until
 
 pytestmark = pytest.mark.slow
@@ -43,6 +43,7 @@ while b"posenc_lib.grading.cluster_worker" not in pathlib.Path(f"/proc/{pid}/cmd
     pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 os.kill(pid, signal.SIGKILL)
 """
+WRONG = "def far_gap(losses, trained): return 0.0"
 WAITS = """
 import time
 time.sleep({seconds})
@@ -141,13 +142,13 @@ def cluster(tmp_path_factory) -> Iterator[DaskCluster]:
 
 
 @pytest.fixture
-def work(released, tmp_path) -> Class:
-    return new_class(released, tmp_path)
+def work(released_light, tmp_path) -> Class:
+    return new_class(released_light, tmp_path, LIGHT)
 
 
 def started(work: Class, cluster: DaskCluster, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        work.command("grade", CHAPTER, "--scheduler", cluster.address, *PATIENT, *more),
+        work.command("grade", LIGHT, "--scheduler", cluster.address, *PATIENT, *more),
         cwd=work.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -175,7 +176,7 @@ def journalled(work: Class) -> list[tuple[int, str, str]]:
 def test_a_worker_is_killed_and_each_submission_is_graded_once(cluster, work):
     for number in range(4):
         work.hand_in(f"right-{number}", with_cell(work, WAITS.format(seconds=1)))
-        work.hand_in(f"known-{number}", work.solved(frequencies=NO_DIVISION))
+        work.hand_in(f"known-{number}", work.solved(far_gap=WRONG))
         work.hand_in(f"blank-{number}", work.blank())
         work.hand_in(f"阿达-{number}", with_cell(work, WAITS.format(seconds=1)))
         work.hand_in(f"garbage-{number}", "no notebook")
@@ -195,10 +196,11 @@ def test_a_worker_is_killed_and_each_submission_is_graded_once(cluster, work):
     assert len(cluster.workers) == 2
     records, grades = work.records(), [row[1:] for row in rows]
 
-    work.posenc("grade", CHAPTER, "--again", *PATIENT)
+    work.posenc("grade", LIGHT, "--again", *PATIENT)
     assert work.records() == records
     assert [row[1:] for row in journalled(work)] == grades
-    assert {work.marks()[f"known-{number}"] for number in range(4)} == {TOTAL - POINTS["frequencies"]}
+    without_gap = LIGHT_TOTAL - points(LIGHT)["far_gap"]
+    assert {work.marks()[f"known-{number}"] for number in range(4)} == {without_gap}
 
 
 def test_what_ends_its_grader_costs_the_cluster_nothing(cluster, work):
@@ -208,7 +210,7 @@ def test_what_ends_its_grader_costs_the_cluster_nothing(cluster, work):
     run = started(work, cluster, "--unsafe")
     printed, errors = run.communicate(timeout=400)
     assert run.returncode == 0, errors
-    assert work.marks() == {"ada": TOTAL, "killer": 0.0, "zoe": TOTAL}
+    assert work.marks() == {"ada": LIGHT_TOTAL, "killer": 0.0, "zoe": LIGHT_TOTAL}
     assert "crashed            1" in printed
     assert "The grader itself ended each time" in work.feedback("killer")
     assert [each.pid for each in cluster.workers if each.poll() is None] == alive
@@ -230,7 +232,7 @@ def test_a_submission_whose_workers_are_killed_stops_nobody_else(cluster, work):
     work.hand_in("unlucky")
     work.hand_in("next")
     printed, errors = started(work, cluster).communicate(timeout=400)
-    assert work.marks() == {"next": TOTAL, "unlucky": TOTAL}, errors
+    assert work.marks() == {"next": LIGHT_TOTAL, "unlucky": LIGHT_TOTAL}, errors
 
 
 def test_a_lost_scheduler_ends_the_run_and_loses_nothing(work, tmp_path_factory):
@@ -249,9 +251,9 @@ def test_a_lost_scheduler_ends_the_run_and_loses_nothing(work, tmp_path_factory)
     assert "run the command again" in errors.splitlines()[-1]
     before = journalled(work)
     assert 0 < len(before) < 8
-    work.posenc("grade", CHAPTER, *PATIENT)
+    work.posenc("grade", LIGHT, *PATIENT)
     assert journalled(work)[: len(before)] == before
-    assert work.marks() == {f"s{number}": TOTAL for number in range(8)}
+    assert work.marks() == {f"s{number}": LIGHT_TOTAL for number in range(8)}
 
 
 def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
@@ -259,11 +261,11 @@ def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
     work.hand_in("ada")
     nowhere = "tcp://127.0.0.1:1"
     assert f"no Dask scheduler answers at {nowhere}" in work.posenc(
-        "grade", CHAPTER, "--scheduler", nowhere, status=1
+        "grade", LIGHT, "--scheduler", nowhere, status=1
     )
     monkeypatch.undo()
     with DaskCluster(tmp_path_factory.mktemp("empty"), workers=0) as cluster:
-        told = work.posenc("grade", CHAPTER, "--scheduler", cluster.address, status=1)
+        told = work.posenc("grade", LIGHT, "--scheduler", cluster.address, status=1)
         assert f"has no workers; start some: dask worker {cluster.address}" in told
     assert work.marks() == {}
 
@@ -271,7 +273,7 @@ def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
 def test_another_library_grades_nothing(cluster, work, monkeypatch):
     path = work.hand_in("ada")
     monkeypatch.setattr(grading_cluster, "library_digest", lambda: "of an older version")
-    task = Task("ada", grade_file, lambda: (path, "ada", CHAPTER, 1, Limits(), False))
+    task = Task("ada", grade_file, lambda: (path, "ada", LIGHT, 1, Limits(), False))
     with Cluster(cluster.address, 1) as workers:
         [(_task, result)] = workers.run([task])
         with pytest.raises(CourseError, match="is not the same as here"):

@@ -22,7 +22,16 @@ from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.course import write_atomically
 from posenc_lib.grading.processes.helper import Died
 from posenc_lib.grading.processes.workers import Task, Workers
-from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
+from tests.grading.class_fixtures import (
+    CHAPTER,
+    LIGHT,
+    LIGHT_TOTAL,
+    NO_DIVISION,
+    POINTS,
+    TOTAL,
+    Class,
+    new_class,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -215,13 +224,13 @@ def test_what_a_person_gave_survives_and_late_work_is_penalised(small):
     assert f"Late submission penalty (Score: -{TOTAL}" in small.feedback("cem")
 
 
-def test_a_run_that_is_killed_goes_on(released, tmp_path):
-    work = new_class(released, tmp_path)
+def test_a_run_that_is_killed_goes_on(released_light, tmp_path):
+    work = new_class(released_light, tmp_path, LIGHT)
     everyone = [f"s{number:02}" for number in range(12)]
     for student in everyone:
         work.hand_in(student)
     run = subprocess.Popen(
-        work.command("grade", CHAPTER, "--jobs", "2"), cwd=work.root, stderr=subprocess.DEVNULL
+        work.command("grade", LIGHT, "--jobs", "2"), cwd=work.root, stderr=subprocess.DEVNULL
     )
     try:
         wait_until(lambda: len(journal_rows(work)) >= 2 or run.poll() is not None)
@@ -230,23 +239,26 @@ def test_a_run_that_is_killed_goes_on(released, tmp_path):
         run.wait()
     killed_at = journal_rows(work)
     assert 2 <= len(killed_at) < len(everyone), "the run was not killed half way"
-    assert work.marks() == {} or set(work.marks().values()) == {TOTAL}
-    work.posenc("grade", CHAPTER)
+    assert work.marks() == {} or set(work.marks().values()) == {LIGHT_TOTAL}
+    work.posenc("grade", LIGHT)
     after = journal_rows(work)
     assert {student: after[student] for student in killed_at} == killed_at  # graded once
-    assert work.marks() == dict.fromkeys(everyone, TOTAL)
+    assert work.marks() == dict.fromkeys(everyone, LIGHT_TOTAL)
     for student in everyone:
         assert work.feedback(student)
         assert work.autograded(student)
     assert not list((work.root / "course").rglob(".part-*"))
 
 
-def test_workers_do_not_outlive_a_run_that_is_killed(small):
+def test_workers_do_not_outlive_a_run_that_is_killed(released_light, tmp_path):
+    work = new_class(released_light, tmp_path, LIGHT)
+    for student in ("ada", "bob", "cem"):
+        work.hand_in(student)
     run = subprocess.Popen(
-        small.command("grade", CHAPTER, "--jobs", "1"), cwd=small.root, stderr=subprocess.DEVNULL
+        work.command("grade", LIGHT, "--jobs", "1"), cwd=work.root, stderr=subprocess.DEVNULL
     )
     try:
-        wait_until(lambda: journal_rows(small) or run.poll() is not None)
+        wait_until(lambda: journal_rows(work) or run.poll() is not None)
         family = descendants(run.pid)
         assert len(family) >= 2
     finally:
@@ -298,21 +310,21 @@ def tmpfs(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_is_told_before_a_mark_is_lost(released, tmp_path):
+def test_a_full_disk_is_told_before_a_mark_is_lost(released_light, tmp_path):
     root, beside = tmp_path / "course", tmp_path / "submissions"
     root.mkdir()
     with tmpfs(root, "80M"):
-        work = new_class(released, root)
+        work = new_class(released_light, root, LIGHT)
         everyone = [f"s{number:02}" for number in range(8)]
         for student in everyone:
             work.hand_in(student)
         filler = root / "filler"
         filler.write_bytes(bytes(40 * 2**20))
-        assert "is nearly full" in work.posenc("grade", CHAPTER, status=1)  # at the start
+        assert "is nearly full" in work.posenc("grade", LIGHT, status=1)  # at the start
         filler.unlink()
 
         run = subprocess.Popen(
-            work.command("grade", CHAPTER, "--jobs", "1"),
+            work.command("grade", LIGHT, "--jobs", "1"),
             cwd=root,
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -332,8 +344,8 @@ def test_a_full_disk_is_told_before_a_mark_is_lost(released, tmp_path):
         assert before
 
         filler.unlink()
-        work.posenc("grade", CHAPTER)
-        assert work.marks() == dict.fromkeys(everyone, TOTAL)
+        work.posenc("grade", LIGHT)
+        assert work.marks() == dict.fromkeys(everyone, LIGHT_TOTAL)
         after = journal_rows(work)
         assert {student: after[student] for student in before} == before
     shutil.rmtree(beside, ignore_errors=True)
