@@ -27,8 +27,7 @@ from posenc_lib.biased import (
 )
 from posenc_lib.catalogue import catalogue
 from posenc_lib.rotated import RopeSettings, axial_tables, rope_from_config, rotate
-
-transformers = pytest.importorskip("transformers")
+from tests.conformance.peers import transformers
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "book" / "reference"

@@ -107,10 +107,11 @@ def test_the_alt_text_of_the_doors_is_true():
 
 
 @pytest.mark.parametrize(
-    "picture",
-    [pictures.three_doors(), pictures.reading_of_a_mark(), pictures.learning_curves(CURVES, every=10)],
+    "draw",
+    [pictures.three_doors, pictures.reading_of_a_mark, lambda: pictures.learning_curves(CURVES, every=10)],
     ids=["doors", "mark", "curves"],
 )
-def test_pictures_take_the_text_colour_of_the_page(picture):
-    assert "currentColor" in picture.svg
-    assert "#000000" not in picture.svg
+def test_pictures_take_the_text_colour_of_the_page(draw):
+    svg = draw().svg
+    assert "currentColor" in svg
+    assert "#000000" not in svg

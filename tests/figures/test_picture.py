@@ -88,6 +88,7 @@ def test_lines_stand_out_on_light_and_dark(colour, ground):
     assert (bright + 0.05) / (dark + 0.05) >= 3
 
 
-@pytest.mark.parametrize(("name", "svg"), readme_pictures().items())
-def test_the_readmes_pictures_are_current(name, svg):
-    assert (ROOT / "book" / "_static" / name).read_text() == svg, "run `python -m posenc_lib.figures.readme`"
+def test_the_readmes_pictures_are_current():
+    for name, svg in readme_pictures().items():
+        current = (ROOT / "book" / "_static" / name).read_text() == svg  # no listing of the whole picture
+        assert current, "run `python -m posenc_lib.figures.readme`"
