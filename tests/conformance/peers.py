@@ -16,7 +16,7 @@ class Peer:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__"):  # what pytest asks of everything that it sees
+        if attribute.startswith("__") and attribute != "__version__":  # what pytest asks of all that it sees
             raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
 
