@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready
+# The tests start Python hundreds of times: what was compiled once is kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup serve book site pdf exercises messages test test-peers quick bench experiments mutants lint format types lock clean
 

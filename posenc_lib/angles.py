@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    widen,
-)
+from posenc_lib._arrays import Array, constant, widen
 from posenc_lib.scaling.config import read_scaling
 
 SPACINGS = ("paper", "tensor2tensor")

@@ -7,12 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    device_of,
-    is_floating,
-    namespace,
-)
+from posenc_lib._arrays import Array, device_of, is_floating, namespace
 
 Rotation = Callable[[Array], Array]
 

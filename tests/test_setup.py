@@ -10,6 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib"}
@@ -57,3 +58,20 @@ def test_the_readme_names_the_command_and_the_makefile_has_it(command):
 
 def test_ci_runs_the_test_command():
     assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_workflows_call_what_the_makefile_has():
+    workflows = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    steps = [step for flow in workflows for job in flow["jobs"].values() for step in job["steps"]]
+    called = {name for step in steps for name in re.findall(r"\bmake ([\w-]+)", step.get("run", ""))}
+    assert called == {"test", "book", "site"}
+    makefile = (ROOT / "Makefile").read_text()
+    assert [name for name in called if f"\n{name}:" not in makefile] == []
+
+
+def test_the_workflow_tries_every_python_that_is_promised():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]
+    least = re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text())[1]
+    tried = jobs["test"]["strategy"]["matrix"]["python"]
+    assert tried[0] == least
+    assert all(isinstance(version, str) for version in tried), "3.10 is no number"

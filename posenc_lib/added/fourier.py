@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    narrow,
-    result_dtype,
-    widen,
-)
+from posenc_lib._arrays import Array, constant, namespace, narrow, result_dtype, widen
 from posenc_lib.added.sinusoidal import LAYOUTS, join_pairs
 
 

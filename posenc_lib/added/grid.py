@@ -7,12 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    result_dtype,
-)
+from posenc_lib._arrays import Array, constant, namespace, result_dtype
 from posenc_lib.added.sinusoidal import LAYOUTS as LAYOUTS_OF_ONE_AXIS
 from posenc_lib.added.sinusoidal import sinusoidal
 

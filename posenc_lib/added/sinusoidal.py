@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    narrow,
-    result_dtype,
-)
+from posenc_lib._arrays import Array, constant, namespace, narrow, result_dtype
 from posenc_lib.added.by_shifts import evenly_spaced, shifted_table
 from posenc_lib.angles import SPACINGS, angles, frequencies
 

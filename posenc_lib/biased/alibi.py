@@ -7,18 +7,8 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    namespace,
-    narrow,
-    widen,
-)
-from posenc_lib.biased.relative import (
-    offsets,
-    per_head,
-    queries_and_keys,
-    real_dtype,
-)
+from posenc_lib._arrays import Array, namespace, narrow, widen
+from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 
 def alibi_slopes(heads: int, *, max_bias: float = 8.0) -> np.ndarray:

@@ -15,12 +15,7 @@ from typing import Any
 import torch
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    torch_of,
-    values_are_known,
-    widen,
-)
+from posenc_lib._arrays import Array, torch_of, values_are_known, widen
 from posenc_lib.biased.alibi import read_slopes
 
 

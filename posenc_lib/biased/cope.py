@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    namespace,
-)
+from posenc_lib._arrays import Array, namespace
 from posenc_lib.attention import allowed_keys
-from posenc_lib.biased.relative import (
-    default_scale,
-)
+from posenc_lib.biased.relative import default_scale
 from posenc_lib.biased.shaw import pick
 
 

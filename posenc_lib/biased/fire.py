@@ -7,18 +7,8 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    narrow,
-    widen,
-)
-from posenc_lib.biased.relative import (
-    offsets,
-    queries_and_keys,
-    real_dtype,
-)
+from posenc_lib._arrays import Array, constant, namespace, narrow, widen
+from posenc_lib.biased.relative import offsets, queries_and_keys, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
 

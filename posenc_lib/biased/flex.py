@@ -23,18 +23,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    torch_of,
-)
+from posenc_lib._arrays import Array, torch_of
 from posenc_lib.biased.alibi import read_slopes
 from posenc_lib.biased.fire import FireWeights, read_fire_weights
 from posenc_lib.biased.kerple import read_kerple
-from posenc_lib.biased.relative import (
-    default_scale,
-    is_count,
-    queries_and_keys,
-)
+from posenc_lib.biased.relative import default_scale, is_count, queries_and_keys
 from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
 from posenc_lib.biased.t5 import t5_buckets

@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    namespace,
-    narrow,
-    widen,
-)
-from posenc_lib.biased.relative import (
-    offsets,
-    per_head,
-    queries_and_keys,
-    real_dtype,
-)
+from posenc_lib._arrays import Array, namespace, narrow, widen
+from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 KINDS = ("log", "power")
 

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    device_of,
-    is_floating,
-    namespace,
-    result_dtype,
-    widen,
-)
+from posenc_lib._arrays import Array, constant, device_of, is_floating, namespace, result_dtype, widen
 
 
 def relative_positions(queries: int | Array, keys: int | Array, *, like: Array | None = None) -> Array:

@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    narrow,
-)
+from posenc_lib._arrays import Array, constant, namespace, narrow
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.biased.relative import (
-    queries_and_keys,
-    real_dtype,
-)
+from posenc_lib.biased.relative import queries_and_keys, real_dtype
 
 
 def sandwich_bias(

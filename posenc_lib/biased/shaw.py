@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    namespace,
-    take_along_last_axis,
-)
-from posenc_lib.biased.relative import (
-    default_scale,
-    offsets,
-    queries_and_keys,
-)
+from posenc_lib._arrays import Array, namespace, take_along_last_axis
+from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
 
 def shaw_bias(

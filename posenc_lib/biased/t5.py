@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    device_of,
-    namespace,
-)
-from posenc_lib.biased.relative import (
-    offsets,
-    queries_and_keys,
-)
+from posenc_lib._arrays import Array, device_of, namespace
+from posenc_lib.biased.relative import offsets, queries_and_keys
 
 
 def t5_buckets(

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    namespace,
-)
-from posenc_lib.biased.relative import (
-    default_scale,
-)
+from posenc_lib._arrays import Array, namespace
+from posenc_lib.biased.relative import default_scale
 
 
 def relative_shift(x: Array, keys: int) -> Array:

@@ -20,15 +20,7 @@ from posenc_lib.added import (
 )
 from posenc_lib.added.learned import BEYOND
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
-from posenc_lib.nn.positions import (
-    Positions,
-    as_tensor,
-    in_grid,
-    one_axis,
-    read_places,
-    read_shape,
-    rows_of,
-)
+from posenc_lib.nn.positions import Positions, as_tensor, in_grid, one_axis, read_places, read_shape, rows_of
 from posenc_lib.nn.tables import KeptTables
 
 

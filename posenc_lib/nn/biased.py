@@ -14,11 +14,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib import sinusoidal
-from posenc_lib._arrays import (
-    is_compiling,
-    refuse_unless,
-    values_are_known,
-)
+from posenc_lib._arrays import is_compiling, refuse_unless, values_are_known
 from posenc_lib.biased import (
     alibi_bias,
     alibi_slopes,

@@ -9,16 +9,7 @@ from typing import Any
 
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
-from posenc_lib.nn.biased import (
-    FIRE,
-    KERPLE,
-    ALiBi,
-    CoPE,
-    Sandwich,
-    Shaw,
-    T5Bias,
-    TransformerXL,
-)
+from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 
 

@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-)
+from posenc_lib._arrays import Array, constant, namespace
 from posenc_lib.rotated.axial import mrope_tables
 from posenc_lib.rotated.rotary import rotary_tables, rotate
 from posenc_lib.rotated.tables import RotaryTables

@@ -12,12 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    device_of,
-    namespace,
-    torch_of,
-)
+from posenc_lib._arrays import Array, device_of, namespace, torch_of
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.rotated.turn import LAYOUTS, fitting, require_broadcast, require_vectors, turn

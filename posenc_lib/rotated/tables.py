@@ -6,14 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    default_float,
-    is_floating,
-    namespace,
-    narrow,
-    result_dtype,
-)
+from posenc_lib._arrays import Array, default_float, is_floating, namespace, narrow, result_dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    is_floating,
-    namespace,
-)
+from posenc_lib._arrays import Array, is_floating, namespace
 from posenc_lib.rotated.tables import RotaryTables
 
 LAYOUTS = ("interleaved", "half")

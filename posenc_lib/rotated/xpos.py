@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import (
-    Array,
-    constant,
-    namespace,
-    values_are_known,
-    widen,
-)
+from posenc_lib._arrays import Array, constant, namespace, values_are_known, widen
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, table_dtype, tables_of
 

@@ -9,14 +9,7 @@ import pytest
 import torch
 
 from posenc_lib import frequencies
-from posenc_lib.rotated import (
-    RopeSettings,
-    YaRNScaling,
-    axial_tables,
-    mrope_tables,
-    rotary_tables,
-    rotate,
-)
+from posenc_lib.rotated import RopeSettings, YaRNScaling, axial_tables, mrope_tables, rotary_tables, rotate
 
 GRID = np.indices((3, 4)).reshape(2, -1)
 

@@ -1,7 +1,8 @@
 // What pages say, in the language of the page: whole sentences, in which {names} stand for numbers, names and code.
 // book/_ext/language.py brings the translations; `make messages` finds what is to be translated.
-const { sentences = {}, plural = "n != 1" } = window.posencWords ?? {};
-const formFor = new Function("n", `return Number(${plural})`); // as gettext has it in the head of a catalogue
+const { sentences = {}, plural } = window.posencWords ?? {};
+// Without a catalogue as in English, else as gettext has it in the catalogue's head.
+const formFor = plural ? new Function("n", `return Number(${plural})`) : (n) => Number(n !== 1);
 
 export const language = document.documentElement.lang || "en";
 

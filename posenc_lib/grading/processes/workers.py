@@ -40,7 +40,7 @@ class Workers:
     """
 
     def __init__(self, jobs: int) -> None:
-        self._jobs = jobs or len(os.sched_getaffinity(0))
+        self._jobs = jobs or _cores()
 
     def __enter__(self) -> Workers:
         self._threads = ThreadPoolExecutor(self._jobs)
@@ -125,6 +125,11 @@ class Workers:
         finally:
             if helper.is_alive:
                 self._idle.append(helper)
+
+
+def _cores() -> int:
+    """As many as this process may use, where the system tells; macOS does not."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _end_forkserver() -> None:
