@@ -52,8 +52,8 @@ NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a notebook can be opened."""
+class WayIn:
+    """A way to open a notebook."""
 
     name: str
     uri: str
@@ -62,31 +62,31 @@ class Place:
     """Whether it opens in a tab of its own, so that the page stays with what was written in it."""
 
 
-def places(config: Config, docname: str) -> Iterator[Place]:
+def ways_in(config: Config, docname: str) -> Iterator[WayIn]:
     """Of one exercise page, the nearest first."""
     up = "../" * docname.count("/")
     file = f"{docname}.ipynb"
     at_hand = f"{up}{FOLDER}/notebooks/index.html?{urlencode({'path': PurePosixPath(file).name})}"
     if config.posenc_lite:
         about = _("Opens in a new tab of this browser, with nothing to install.")
-        yield Place(_("Open the whole notebook"), at_hand, about)
+        yield WayIn(_("Open the whole notebook"), at_hand, about)
     about = _("Saves the notebook for Jupyter on your machine.")
-    yield Place(_("Download"), f"{up}_sources/{file}", about, beside=False)
+    yield WayIn(_("Download"), f"{up}_sources/{file}", about, beside=False)
     repository = config.posenc_repository.removeprefix(GITHUB).strip("/")
     if repository:
         uri = (
             f"https://colab.research.google.com/github/{repository}/blob/{quote(config.posenc_branch)}/{file}"
         )
-        yield Place(_("Open in Colab"), uri, _("Opens on a machine of Google's; you need an account there."))
+        yield WayIn(_("Open in Colab"), uri, _("Opens on a machine of Google's; you need an account there."))
     if config.posenc_binder:
         branch = quote(config.posenc_branch, safe="")
         query = urlencode({"urlpath": f"lab/tree/{file}"})
         uri = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{branch}?{query}"
-        yield Place(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
+        yield WayIn(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
     if config.posenc_jupyterhub:
         uri = f"{config.posenc_jupyterhub.rstrip('/')}/hub/user-redirect/lab"
         about = _("Opens your class's server. Fetch the assignment there.")
-        yield Place(_("Open your JupyterHub"), uri, about)
+        yield WayIn(_("Open your JupyterHub"), uri, about)
 
 
 def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -95,7 +95,7 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if app.builder.format != "html" or docname not in exercise_pages(app) or title is None:
         return
     row = Tag.make("p", {"class": "posenc-open"})
-    for place in places(app.config, docname):
+    for place in ways_in(app.config, docname):
         anchor = link(place.uri, place.name)
         anchor["attributes"] |= {"title": place.about}
         if place.beside:
