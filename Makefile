@@ -20,7 +20,7 @@ help:
 	@echo "make messages   gather all that a learner reads into _build/posenc_lib.pot, to be translated"
 	@echo "make test       every check there is"
 	@echo "make test-peers what other libraries and compilers make of ours; make test does it too, where it is not proven yet"
-	@echo "make quick      the checks that take seconds"
+	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (up to two hours)"
 	@echo "make mutants    change right answers a little, see whether the judge notices, and keep the result"
@@ -75,8 +75,10 @@ test-peers: $(READY)
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m peers
 	@$(BIN)/python -m tests.peers
 
+# The library's own: style, types, and its tests but for the slow ones.
 quick: lint types
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not slow" --ignore tests/test_benchmarks.py \
+		tests/added tests/biased tests/checking tests/nn tests/rotated tests/test_*.py
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks.encodings --compile

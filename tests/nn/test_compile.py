@@ -23,7 +23,10 @@ EACH_KIND = ("rope", "t5", "cope")
 
 WITH_AN_END = tuple(name for name in ENCODINGS if catalogue().named(name).ends)
 
-pytestmark = pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`"),
+]
 
 
 @pytest.fixture(autouse=True)

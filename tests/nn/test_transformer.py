@@ -61,6 +61,7 @@ names = pytest.mark.parametrize("name", ENCODINGS)
 bidirectional = pytest.mark.parametrize("name", [name for name in ENCODINGS if not FACTS[name].causal_only])
 
 
+@pytest.mark.slow
 @names
 def test_it_learns_to_copy(name):
     """In the second half stands what stood in the first; the loss falls, and gradients are finite."""
