@@ -32,6 +32,11 @@ def turns(kind: dict[str, Any], length: int) -> list[float]:
     return RULES[rule["type"]](plain, base, dim, rule, length)
 
 
+def _alpha(plain: list[float], base: float, dim: int, rule: dict[str, Any], length: int) -> list[float]:
+    grown = base * rule["alpha"] ** (dim / (dim - 2))
+    return [grown ** (-2 * i / dim) for i in range(dim // 2)]
+
+
 def _dynamic(plain: list[float], base: float, dim: int, rule: dict[str, Any], length: int) -> list[float]:
     longer = max(1.0, length / rule["length"])
     grown = base * (rule["factor"] * longer - (rule["factor"] - 1)) ** (dim / (dim - 2))
@@ -78,6 +83,7 @@ def _proportional(
 RULES: dict[str, Any] = {
     "default": lambda plain, *_: plain,
     "linear": lambda plain, base, dim, rule, length: [f / rule["factor"] for f in plain],
+    "alpha": _alpha,
     "dynamic": _dynamic,
     "yarn": _yarn,
     "llama3": _llama3,
