@@ -7,6 +7,7 @@ and the answer. Answers come from reading the models' own code or transformers',
 - `from`: where the file was read. Its home is `https://huggingface.co/<model>/blob/main/config.json`.
   `excerpt` marks those of which only a part was found. Where nothing but the default of transformers' class
   for that checkpoint is known, `from` says so.
+- `family`: what a caller has to name, where the file's `model_type` is not known here or says too little.
 - `answer.by`: whose code says so. `answer.layers`: a letter for each layer, explained by `answer.kinds`:
   `attends: false` is a layer without queries and keys, `softmax` what scores are multiplied by, `window` how
   many keys a query sees, its own included (about half of them on either side, where `both`).
