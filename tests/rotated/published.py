@@ -9,8 +9,9 @@ and the answer. Answers come from reading the models' own code or transformers',
   for that checkpoint is known, `from` says so.
 - `family`: what a caller has to name, where the file's `model_type` is not known here or says too little.
 - `answer.by`: whose code says so. `answer.layers`: a letter for each layer, explained by `answer.kinds`:
-  `attends: false` is a layer without queries and keys, `softmax` what scores are multiplied by, `window` how
-  many keys a query sees, its own included (about half of them on either side, where `both`).
+  `attends: false` is a layer without queries and keys, `softmax` what scores are multiplied by, `width` how
+  wide a query is, where not `head_dim`, `window` how many keys it sees, its own included (about half of them
+  on either side, where `both`). `trailing`: the last columns of a head turn, as with latent attention.
 """
 
 from __future__ import annotations
