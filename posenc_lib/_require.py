@@ -76,6 +76,19 @@ def head_width(dim: int, heads: int) -> int:
     return dim // heads
 
 
+def key_heads(kv_heads: Any, heads: int) -> int:
+    """How many heads keys and values have: a divisor of heads, by default as many."""
+    number = heads if kv_heads is None else count(kv_heads, "kv_heads")
+    if not divides(number, heads):
+        raise ValueError(f"kv_heads={number} does not divide heads={heads}; give a divisor of {heads}")
+    return number
+
+
+def divides(kv_heads: int, heads: int) -> bool:
+    """Whether each head of keys can serve as many heads of queries."""
+    return 0 < kv_heads <= heads and heads % kv_heads == 0
+
+
 # Arrays by themselves
 
 
@@ -180,13 +193,22 @@ def tensors(remedy: str = "", **given: Any) -> None:
             raise TypeError(f"{name} is a {type(value).__name__}; give a torch tensor{remedy}")
 
 
-def vectors_of_heads(x: Any, name: str, heads: int | None = None, head_dim: int | None = None) -> None:
-    """Raise unless x is a tensor of queries or keys, (batch, heads, length, head_dim)."""
+def vectors_of_heads(
+    x: Any, name: str, heads: int | None = None, head_dim: int | None = None, *, grouped: bool = False
+) -> None:
+    """Raise unless x is a tensor of queries or keys, (batch, heads, length, head_dim).
+
+    Where keys are `grouped`, a divisor of the heads will do.
+    """
     shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
     tensors(f" of shape {shape}", **{name: x})
-    if x.ndim != 4 or heads not in (None, x.shape[1]) or head_dim not in (None, x.shape[3]):
+    fits = x.ndim == 4 and head_dim in (None, x.shape[3])
+    if fits and heads is not None:
+        fits = divides(x.shape[1], heads) if grouped else x.shape[1] == heads
+    if not fits:
         raise ValueError(
             f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
+            + (", or a divisor of these heads" if heads and grouped else "")
             + (f", with head_dim={head_dim} as it was made for" if head_dim else "")
         )
 
@@ -262,6 +284,22 @@ def common_axes(last: int, **arrays: Array) -> tuple[int, ...]:
     except ValueError:
         where = "axis" if last == 1 else f"{last} axes"
         raise ValueError(f"the shapes do not broadcast before the last {where}: {shapes(**arrays)}") from None
+
+
+def heads_in_groups(q: Array, **others: Array) -> tuple[int, ...]:
+    """The axes before the last two of the scores, where the others may have a divisor of q's heads."""
+    shared = [q.shape[:-2]]
+    for other in others.values():
+        axes = other.shape[:-2]
+        grouped = axes and q.ndim > 2 and divides(axes[-1], q.shape[-3])
+        shared.append((*axes[:-1], q.shape[-3]) if grouped else axes)
+    try:
+        return np.broadcast_shapes(*(tuple(axes) for axes in shared))
+    except ValueError:
+        raise ValueError(
+            f"the shapes do not broadcast before the last 2 axes: {shapes(q=q, **others)}; axes must be "
+            "equal or 1, and the heads of keys and values may be a divisor of those of the queries"
+        ) from None
 
 
 def shapes(**arrays: Array) -> str:

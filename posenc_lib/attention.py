@@ -8,6 +8,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, device_of, is_floating, namespace
+from posenc_lib._heads import matmul_by_group
 
 Rotation = Callable[[Array], Array]
 
@@ -30,8 +31,9 @@ def attention(
 
     Args:
         q: (..., queries, head_dim), real floating point.
-        k: (..., keys, head_dim).
-        v: (..., keys, value_dim).
+        k: (..., keys, head_dim). With fewer heads than q, (..., kv_heads, keys, head_dim) with a divisor of
+            q's heads, each key head serves as many query heads in turn: grouped queries.
+        v: (..., keys, value_dim), heads as those of k.
         rotate: a function from an array to one of the same shape, applied to q and to k; a pair of
             them, (for q, for k), where queries and keys stand at different positions.
         bias: real numbers of any width, added to the scaled scores; broadcasts to (..., queries, keys).
@@ -61,7 +63,7 @@ def attention(
                [0.269, 0.731, 0.   ],
                [0.09 , 0.245, 0.665]])
 
-    Source: Vaswani et al. 2017, equation 1.
+    Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA".
     """
     xp = _require_fit(q, k, v, bias, mask, causal)
     rotate_q, rotate_k = _read_rotations(rotate)
@@ -69,12 +71,13 @@ def attention(
 
     wide = xp.result_type(q.dtype, k.dtype, xp.float32)
     q, k = xp.astype(q, wide, copy=False), xp.astype(k, wide, copy=False)
-    scores = xp.matmul(q, xp.matrix_transpose(k)) / math.sqrt(q.shape[-1])
+    scores = matmul_by_group(xp, q, xp.matrix_transpose(k)) / math.sqrt(q.shape[-1])
     if bias is not None:
         scores = scores + bias
     allowed = allowed_keys(xp, scores, mask, causal)
     weights = _softmax(xp, scores, allowed)
-    output = xp.astype(xp.matmul(weights, xp.astype(v, weights.dtype, copy=False)), v.dtype, copy=False)
+    output = matmul_by_group(xp, weights, xp.astype(v, weights.dtype, copy=False))
+    output = xp.astype(output, v.dtype, copy=False)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
 
 
@@ -151,7 +154,7 @@ def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array |
     queries, keys = q.shape[-2], k.shape[-2]
     if causal:
         require.no_more_queries(queries, keys)
-    scores = (*require.common_axes(2, q=q, k=k, v=v), queries, keys)
+    scores = (*require.heads_in_groups(q, k=k, v=v), queries, keys)
     if bias is not None:
         require.to_scores(bias, "bias", scores)
     if mask is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.attention import allowed_keys
 from posenc_lib.biased.relative import default_scale
 from posenc_lib.biased.shaw import pick
@@ -28,7 +29,7 @@ def cope_bias(
 
     Args:
         q: (..., queries, head_dim), real.
-        k: (..., keys, head_dim).
+        k: (..., keys, head_dim); its heads may be a divisor of q's, as in `attention`.
         table: (positions, head_dim), learned, or (heads, positions, head_dim): row p is e[p]. Counts
             beyond the last row stay there.
         causal: count no key after the query. The last query stands at the last key. CoPE is defined for
@@ -68,7 +69,9 @@ def cope_bias(
     xp = _require_fit(q, k, table, mask, require.flag(causal, "causal"))
     head_dim = q.shape[-1]
     wide = xp.result_type(q.dtype, xp.float32)
-    logits = xp.astype(xp.matmul(q, xp.matrix_transpose(k)), wide) * default_scale(gate_scale, head_dim)
+    logits = xp.astype(matmul_by_group(xp, q, xp.matrix_transpose(k)), wide) * default_scale(
+        gate_scale, head_dim
+    )
     gates = _sigmoid(xp, logits)
     allowed = allowed_keys(xp, gates, mask, causal)
     if allowed is not None:
@@ -79,7 +82,7 @@ def cope_bias(
     below = xp.floor(count)
     part = count - below
     whole = xp.astype(below, xp.int64)
-    at_each_row = xp.matmul(q, xp.matrix_transpose(table)) * default_scale(scale, head_dim)
+    at_each_row = matmul_by_group(xp, q, xp.matrix_transpose(table)) * default_scale(scale, head_dim)
     lower = pick(at_each_row, whole)
     upper = pick(at_each_row, xp.clip(whole + 1, 0, table.shape[-2] - 1))
     return xp.astype(lower * (1 - part) + upper * part, q.dtype, copy=False)
@@ -106,7 +109,7 @@ def _require_fit(q: Array, k: Array, table: Array, mask: Array | None, causal: b
     queries, keys = q.shape[-2], k.shape[-2]
     if causal:
         require.no_more_queries(queries, keys)
-    batch = require.common_axes(2, q=q, k=k, table=table)
+    batch = require.heads_in_groups(q, k=k, table=table)
     if mask is not None:
         require.mask(mask, (*batch, queries, keys))
     return xp

@@ -5,9 +5,10 @@ adds what the materialised bias holds at that place. Two things do not fit: CoPE
 other keys than the one to be biased, and Shaw's value term.
 
 FlexAttention scales scores by 1 / sqrt(head_dim), as `attention` does, and masks nothing by itself: give it a
-`block_mask` for causal attention. Its indices count queries and keys from 0; `queries` and `keys` say
-where they stand: ints, of which the last query stands at the last key, or tensors of positions, (queries,)
-and (keys,), or (batch, queries) and (batch, keys).
+`block_mask` for causal attention, and `enable_gqa=True` where keys have fewer heads than queries; `heads` are
+those of the queries. Its indices count queries and keys from 0; `queries` and `keys` say where they stand:
+ints, of which the last query stands at the last key, or tensors of positions, (queries,) and (keys,), or
+(batch, queries) and (batch, keys).
 
     from torch.nn.attention.flex_attention import flex_attention
     output = flex_attention(q, k, v, score_mod=alibi_score_mod(heads, queries, keys))
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, torch_of
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased.alibi import read_slopes
 from posenc_lib.biased.fire import FireWeights, read_fire_weights
 from posenc_lib.biased.kerple import read_kerple
@@ -134,10 +136,12 @@ def shaw_score_mod(
         >>> mod(torch.tensor(0.0), 0, 0, torch.tensor(2), torch.tensor(1))  # one key back: row 1
         tensor(1.)
     """
+    import torch
+
     _require_tensors(q=q, table=table)
     require.real_array(q, "q", "(batch, heads, queries, head_dim)", 4)
     read_table(q, "q", table)
-    products = (q @ table.mT) * default_scale(scale, q.shape[-1])
+    products = matmul_by_group(torch, q, table.mT) * default_scale(scale, q.shape[-1])
     reach = table.shape[-2] // 2
     place_q, place_k = _places(queries, keys, q, whole=True, lengths=(q.shape[-2], None))
 
@@ -177,8 +181,8 @@ def transformer_xl_score_mod(
     require.real_array(q, "q", "(batch, heads, queries, head_dim)", 4)
     require.real_array(k, "k", "(batch, heads, keys, head_dim)", 4)
     factor = default_scale(scale, q.shape[-1])
-    by_distance = ((q + v[:, None]) @ relative_keys.mT) * factor
-    of_the_key = (u[:, None] @ k.mT)[..., 0, :] * factor
+    by_distance = matmul_by_group(torch, q + v[:, None], relative_keys.mT) * factor
+    of_the_key = matmul_by_group(torch, u[:, None], k.mT)[..., 0, :] * factor
     queries, last = q.shape[-2], relative_keys.shape[-2] - 1
 
     def score_mod(score: Any, batch: Any, head: Any, q_idx: Any, kv_idx: Any) -> Any:

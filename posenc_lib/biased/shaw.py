@@ -6,6 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace, take_along_last_axis
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
 
@@ -20,7 +21,8 @@ def shaw_bias(
     Args:
         q: (..., queries, head_dim), real.
         table: (2k + 1, head_dim), learned: row r + k is for the relative position r, so that row k is
-            the query's own. (heads, 2k + 1, head_dim) for a table per head; the paper shares one.
+            the query's own. (heads, 2k + 1, head_dim) for a table per head; the paper shares one. With
+            grouped queries there may be one for each head of keys.
         queries: an int n for the last n of the keys' positions, or integers of shape
             (..., queries): as many as q has.
         keys: an int n for positions 0 .. n-1, or integers of shape (..., keys).
@@ -49,7 +51,7 @@ def shaw_bias(
     equation 4.
     """
     xp, rows = _read(q, "q", table, queries, keys)
-    against_each_row = xp.matmul(q, xp.matrix_transpose(table)) * default_scale(scale, q.shape[-1])
+    against_each_row = matmul_by_group(xp, q, xp.matrix_transpose(table)) * default_scale(scale, q.shape[-1])
     return pick(against_each_row, beside_heads(rows))
 
 
@@ -86,7 +88,7 @@ def shaw_values(weights: Array, table: Array, queries: int | Array, keys: int | 
     picked = xp.take(table, xp.reshape(rows, (-1,)), axis=-2)
     vectors = xp.reshape(picked, (*table.shape[:-2], *rows.shape, table.shape[-1]))
     if table.ndim == 3:
-        vectors = xp.moveaxis(vectors, 0, -4)
+        vectors = xp.moveaxis(xp.repeat(vectors, weights.shape[-3] // table.shape[0], axis=0), 0, -4)
     elif rows.ndim > 2:
         vectors = vectors[..., None, :, :, :]  # one table for all heads
     return xp.matmul(weights[..., None, :], vectors)[..., 0, :]
@@ -122,10 +124,12 @@ def read_table(x: Array, name: str, table: Array) -> Any:
         )
     if name == "q":
         require.same_head_dim(q=x, table=table)
-    if table.ndim > 3 or (table.ndim == 3 and (x.ndim < 3 or x.shape[-3] != table.shape[0])):
+    if table.ndim > 3 or (
+        table.ndim == 3 and (x.ndim < 3 or not require.divides(table.shape[0], x.shape[-3]))
+    ):
         raise ValueError(
             f"table of shape {tuple(table.shape)} has other heads than {name} of shape {tuple(x.shape)}; "
-            "give (2k + 1, head_dim) for all heads, or (heads, 2k + 1, head_dim)"
+            "give (2k + 1, head_dim) for all heads, or (heads, 2k + 1, head_dim), heads as many or a divisor"
         )
     return xp
 

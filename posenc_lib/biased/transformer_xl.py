@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased.relative import default_scale
 
 
@@ -67,11 +68,12 @@ def transformer_xl_bias(
 
     Args:
         q: (..., heads, queries, head_dim), real.
-        k: (..., heads, keys, head_dim).
+        k: (..., heads, keys, head_dim); its heads may be a divisor of q's, as in `attention`.
         relative_keys: (heads, keys, head_dim), a row per distance, the farthest past first: row c is for
             key - query = c - (keys - 1), so the last row is for the query's own position. For
             attention in both directions, (heads, queries + keys - 1, head_dim), on into the future.
-            The paper's are a learned projection of `sinusoidal` of the distance query - key.
+            The paper's are a learned projection of `sinusoidal` of the distance query - key. Heads as
+            those of q or of k.
         u, v: (heads, head_dim), learned; `r_w_bias` and `r_r_bias` in the authors' code.
         scale: 1 / sqrt(head_dim) by default, that of `attention`.
 
@@ -97,8 +99,8 @@ def transformer_xl_bias(
     """
     require_transformer_xl(q, k, relative_keys, u, v)
     xp = namespace(q, k, relative_keys, u, v)
-    by_distance = xp.matmul(q + v[:, None, :], xp.matrix_transpose(relative_keys))
-    of_the_key = xp.matmul(u[:, None, :], xp.matrix_transpose(k))
+    by_distance = matmul_by_group(xp, q + v[:, None, :], xp.matrix_transpose(relative_keys))
+    of_the_key = matmul_by_group(xp, u[:, None, :], xp.matrix_transpose(k))
     bias = of_the_key + _shifted(by_distance, k.shape[-2])
     return bias * default_scale(scale, q.shape[-1])
 
@@ -126,16 +128,17 @@ def require_transformer_xl(q: Array, k: Array, relative_keys: Array, u: Array, v
     require.same_device(**given)
     heads, queries, head_dim = q.shape[-3:]
     keys = k.shape[-2]
-    expected = {
-        "k": (heads, keys, head_dim),
-        "relative_keys": (heads, relative_keys.shape[-2], head_dim),
-        "u": (heads, head_dim),
-        "v": (heads, head_dim),
+    fits = {
+        "k": require.divides(k.shape[-3], heads),
+        "relative_keys": require.divides(relative_keys.shape[0], heads),
+        "u": u.shape[0] == heads,
+        "v": v.shape[0] == heads,
     }
-    for name, shape in expected.items():
-        if tuple(given[name].shape[-len(shape) :]) != shape:
+    for name, heads_fit in fits.items():
+        if not heads_fit or given[name].shape[-1] != head_dim:
+            or_fewer = "" if name in ("u", "v") else " (or a divisor of that)"
             raise ValueError(
                 f"{name} of shape {tuple(given[name].shape)} does not fit q of shape {tuple(q.shape)}; it "
-                f"needs {heads} heads and head_dim {head_dim}"
+                f"needs {heads} heads{or_fewer} and head_dim {head_dim}"
             )
     _is_causal(relative_keys.shape[-2], queries, keys, f"relative_keys of shape {tuple(relative_keys.shape)}")

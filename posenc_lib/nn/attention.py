@@ -18,16 +18,20 @@ from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_pla
 class Attention(nn.Module):
     """Multi-head self-attention: softmax(q k^T / sqrt(head_dim) + bias) v, on rotated q and k.
 
-    Its parameters have the names, shapes and start of `nn.MultiheadAttention`: weights load both ways.
+    Its parameters have the names, shapes and start of `nn.MultiheadAttention`: weights load both ways. With
+    `kv_heads` the rows of `in_proj_weight` are those of all queries, of the keys, and of the values:
+    `torch.cat` of q_proj, k_proj and v_proj of a Llama checkpoint.
 
     Args:
         dim: width of the model.
         heads: number of heads, a divisor of dim.
+        kv_heads: number of heads of keys and values, a divisor of heads, for grouped queries: a key head
+            serves heads / kv_heads query heads in turn. As many as heads by default.
         dropout: probability with which an attention weight is dropped in training.
         bias: whether the projections have a bias.
 
     Raises:
-        TypeError, ValueError: heads do not divide dim, or one of them is below 1.
+        TypeError, ValueError: heads do not divide dim, or kv_heads heads; or one of them is below 1.
 
     Attributes:
         record_weights: set to True to find the attention weights of the last call, (batch, heads, queries,
@@ -40,6 +44,7 @@ class Attention(nn.Module):
         dim: int,
         heads: int,
         *,
+        kv_heads: int | None = None,
         dropout: float = 0.0,
         bias: bool = True,
         device: Any = None,
@@ -48,12 +53,14 @@ class Attention(nn.Module):
         super().__init__()
         self.dim, self.heads = require.count(dim, "dim"), require.count(heads, "heads")
         self.head_dim = require.head_width(dim, heads)
+        self.kv_heads = require.key_heads(kv_heads, heads)
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout={dropout!r} is no probability; give a number from 0 to 1")
         self.dropout = dropout
         where: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.in_proj_weight = nn.Parameter(torch.empty(3 * dim, dim, **where))
-        self.in_proj_bias = nn.Parameter(torch.empty(3 * dim, **where)) if bias else None
+        rows = (self.heads + 2 * self.kv_heads) * self.head_dim
+        self.in_proj_weight = nn.Parameter(torch.empty(rows, dim, **where))
+        self.in_proj_bias = nn.Parameter(torch.empty(rows, **where)) if bias else None
         self.out_proj = nn.Linear(dim, dim, bias=bias, **where)
         self.record_weights = False
         self.weights: Tensor | None = None
@@ -105,7 +112,8 @@ class Attention(nn.Module):
             positions = Span(past, past + x.shape[1])
 
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
-        q, k, v = projected.view(*x.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
+        by_head = projected.view(*x.shape[:2], -1, self.head_dim).transpose(1, 2)
+        q, k, v = torch.split(by_head, [self.heads, self.kv_heads, self.kv_heads], dim=1)
         q, k = encoding.rotate(q, k, positions, positions)  # door 2
         key_positions = positions
         if cache is not None:
@@ -149,10 +157,19 @@ class Attention(nn.Module):
             mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
         dropout = self.dropout if self.training else 0.0
         with torch.autocast(q.device.type, enabled=False):  # it would round the bias
-            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=fused)
+            return F.scaled_dot_product_attention(
+                q,
+                k,
+                v,
+                attn_mask=mask,
+                dropout_p=dropout,
+                is_causal=fused,
+                enable_gqa=self.kv_heads != self.heads,
+            )
 
     def extra_repr(self) -> str:
-        return f"{self.dim}, heads={self.heads}"
+        grouped = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
+        return f"{self.dim}, heads={self.heads}{grouped}"
 
 
 class LayerCache:

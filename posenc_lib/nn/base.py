@@ -44,7 +44,7 @@ class PositionalEncoding(nn.Module):
 
         Args:
             q: (batch, heads, queries, head_dim).
-            k: (batch, heads, keys, head_dim).
+            k: (batch, kv_heads, keys, head_dim); kv_heads is heads or, for grouped queries, a divisor of it.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
 
         Returns:
@@ -64,7 +64,7 @@ class PositionalEncoding(nn.Module):
 
         Args:
             q: (batch, heads, queries, head_dim), after `rotate`.
-            k: (batch, heads, keys, head_dim), after `rotate`.
+            k: (batch, kv_heads, keys, head_dim), after `rotate`.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
             mask: booleans that broadcast to the scores, True where a query may look at a key. For an
                 encoding that counts keys (CoPE); the others do not look at it.

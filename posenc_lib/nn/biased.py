@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from posenc_lib import _require as require
 from posenc_lib import sinusoidal
 from posenc_lib._arrays import is_compiling, refuse_unless, values_are_known
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased import (
     alibi_bias,
     alibi_slopes,
@@ -345,7 +346,7 @@ class Shaw(PositionalEncoding):
     Args:
         head_dim: width of a head's queries.
         distance: longer ones count as this. The paper's base model has 16.
-        heads: for a table per head; by default all heads share one.
+        heads: for a table per head, of queries or, with grouped queries, of keys; by default all share one.
 
     Raises:
         TypeError, ValueError: one of them below 1.
@@ -379,7 +380,7 @@ class Shaw(PositionalEncoding):
         mask: Tensor | None = None,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
+        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
         bias: Tensor = shaw_bias(
             q, self.table.to(q.dtype), as_tensor(at_q, q.device), as_tensor(at_k, k.device)
         )
@@ -450,7 +451,7 @@ class TransformerXL(PositionalEncoding):
         if self.causal:  # no term for keys after the query, as above
             relative_keys = nn.functional.pad(relative_keys, (0, 0, 0, reach))
         by_offset: Tensor = shaw_bias(q + v[:, None], relative_keys, at_q, at_k)
-        of_the_key: Tensor = u[:, None] @ k.mT * (q.shape[-1] ** -0.5)
+        of_the_key: Tensor = matmul_by_group(torch, u[:, None], k.mT) * (q.shape[-1] ** -0.5)
         return by_offset + of_the_key
 
     def _relative_keys(self, first: int, last: int, like: Tensor) -> Tensor:
@@ -537,8 +538,8 @@ def _queries_and_keys(
     head_dim: int | None = None,
 ) -> tuple[Places, Places]:
     """Where queries and keys stand, after a look at their shapes."""
-    for name, x in (("q", q), ("k", k)):
-        require.vectors_of_heads(x, name, heads, head_dim)
+    require.vectors_of_heads(q, "q", heads, head_dim)
+    require.vectors_of_heads(k, "k", q.shape[1], head_dim, grouped=True)
     at_q = one_axis(read_places(q_positions, q, "q_positions"), encoding)
     return at_q, one_axis(read_places(k_positions, k, "k_positions"), encoding)
 

@@ -32,7 +32,7 @@ class EncoderLayer(nn.Module):
             what is added belongs before the encoder, as in
             `nn.Sequential(embedding, Sinusoidal(dim), nn.TransformerEncoder(...))`.
         causal: whether the encoding is for a causal mask; the mask itself comes with the call, as in torch.
-        length: as in `Transformer`.
+        length, kv_heads: as in `Transformer`. Torch's layer has no grouped queries to compare with.
 
     Raises:
         TypeError, ValueError: as `Transformer`; an encoding that is added; an unknown activation.
@@ -61,10 +61,11 @@ class EncoderLayer(nn.Module):
         encoding: str | PositionalEncoding = "none",
         causal: bool = False,
         length: int | None = None,
+        kv_heads: int | None = None,
     ) -> None:
         super().__init__()
         where: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.self_attn = Attention(d_model, nhead, dropout=dropout, bias=bias, **where)
+        self.self_attn = Attention(d_model, nhead, kv_heads=kv_heads, dropout=dropout, bias=bias, **where)
         self.self_attn.batch_first = batch_first  # type: ignore[assignment]  # nn.TransformerEncoder asks for it
         self.linear1 = nn.Linear(d_model, dim_feedforward, bias=bias, **where)
         self.linear2 = nn.Linear(dim_feedforward, d_model, bias=bias, **where)

@@ -19,18 +19,26 @@ class Block(nn.Module):
     """One layer: attention, then a network for each token, each on a normalised input, added to it.
 
     Args:
-        dim, heads: as in `Attention`.
+        dim, heads, kv_heads: as in `Attention`.
         hidden: width of the network, 4 * dim by default.
         dropout: after both parts, and on the attention weights.
 
     Source: Vaswani et al. 2017, figure 1, with the norms first, as GPT-2.
     """
 
-    def __init__(self, dim: int, heads: int, *, hidden: int | None = None, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        *,
+        kv_heads: int | None = None,
+        hidden: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         hidden = 4 * dim if hidden is None else require.count(hidden, "hidden")
         self.norm1 = nn.LayerNorm(dim)
-        self.attention = Attention(dim, heads, dropout=dropout)
+        self.attention = Attention(dim, heads, kv_heads=kv_heads, dropout=dropout)
         self.norm2 = nn.LayerNorm(dim)
         self.mlp = nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
         self.dropout = nn.Dropout(dropout)
@@ -61,6 +69,7 @@ class Transformer(nn.Module):
         dim: width of the model.
         layers: number of blocks.
         heads: number of heads, a divisor of dim.
+        kv_heads: number of heads of keys and values, a divisor of heads; as many by default.
         encoding: a name, one of `ENCODINGS`, or a `PositionalEncoding`. By name, encodings whose source
             gives each layer its own parameters do so here (their `per_layer`); a module serves all layers.
         causal: let no token look at later ones: a language model. False for an encoder.
@@ -92,6 +101,7 @@ class Transformer(nn.Module):
         encoding: str | PositionalEncoding = "rope",
         causal: bool = True,
         length: int | None = None,
+        kv_heads: int | None = None,
         hidden: int | None = None,
         dropout: float = 0.0,
     ) -> None:
@@ -107,7 +117,9 @@ class Transformer(nn.Module):
         own = make_encoding(encoding, sizes)
         copies = layers if own.per_layer and own is not encoding else 1
         self.encodings = nn.ModuleList([own, *(make_encoding(encoding, sizes) for _ in range(copies - 1))])
-        self.blocks = nn.ModuleList(Block(dim, heads, hidden=hidden, dropout=dropout) for _ in range(layers))
+        self.blocks = nn.ModuleList(
+            Block(dim, heads, kv_heads=kv_heads, hidden=hidden, dropout=dropout) for _ in range(layers)
+        )
         self.norm = nn.LayerNorm(dim)
         self.head = nn.Identity() if vocabulary is None else nn.Linear(dim, vocabulary, bias=False)
         self.dropout = nn.Dropout(dropout)
