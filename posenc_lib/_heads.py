@@ -1,10 +1,32 @@
-"""What attention asks of axes: fewer heads of keys than of queries."""
+"""What attention asks of axes: where the sequence stands, and fewer heads of keys than of queries."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib._arrays import Array
+from posenc_lib import _require as require
+from posenc_lib._arrays import Array, namespace
+
+
+def heads_first(seq_axis: Any, **given: Array) -> tuple[Array, ...]:
+    """The arrays with the sequence on their second-last axis, wherever `seq_axis` says that it is: views."""
+    if seq_axis == -2:
+        return tuple(given.values())
+    return tuple(_moved(array, name, seq_axis) for name, array in given.items())
+
+
+def _moved(array: Array, name: str, seq_axis: Any) -> Array:
+    xp = namespace(array)
+    if array.ndim < 3:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}; with seq_axis={seq_axis} give three axes or more"
+        )
+    return xp.moveaxis(array, require.seq_axis(seq_axis, array.ndim), -2)
+
+
+def seq_back(array: Array, seq_axis: Any) -> Array:
+    """The array with its second-last axis where `seq_axis` says."""
+    return array if seq_axis == -2 else namespace(array).moveaxis(array, -2, seq_axis)
 
 
 def matmul_by_group(xp: Any, x: Array, y: Array) -> Array:

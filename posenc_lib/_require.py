@@ -258,6 +258,32 @@ def spreads(shape: Any, to: Any) -> bool:
     )
 
 
+def fits_in_front(shape: Any, to: Any) -> bool:
+    """Whether an array that broadcasts to the other, its last axes beside the last ones, would fit its first
+    axes as well: (8, seq) could be the batch or the heads of (8, 8, seq). NumPy's rule takes the heads.
+    """
+    first = shape[:-1]
+    return (
+        0 < len(first) < len(to) - 1
+        and first[0] != 1
+        and all(size in (1, wanted) for size, wanted in zip(first, to, strict=False))
+    )
+
+
+def seq_axis(given: Any, ndim: int) -> int:
+    """Which axis is the sequence, from the end: -2 in (..., seq, dim), -3 in (..., seq, heads, dim)."""
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise TypeError(f"seq_axis={given!r} is no integer; {_SEQ_AXES}")
+    axis = int(given)
+    from_the_end = axis - ndim if axis >= 0 else axis
+    if axis != -2 and not -ndim <= from_the_end <= -2:  # a lone vector stands at one position
+        raise ValueError(f"seq_axis={axis} is no axis before the last of {ndim}; {_SEQ_AXES}")
+    return from_the_end
+
+
+_SEQ_AXES = "give -2 for (batch, heads, seq, head_dim), or -3 for (batch, seq, heads, head_dim)"
+
+
 def to_scores(array: Array, name: str, scores: tuple[int, ...]) -> None:
     """Raise ValueError unless the array broadcasts to the scores."""
     if not spreads(array.shape, scores):
@@ -275,6 +301,16 @@ def mask(array: Array, scores: tuple[int, ...]) -> None:
             "(numbers to add to the scores are a bias)"
         )
     to_scores(array, "mask", scores)
+    one_reading_of_mask(array, scores)
+
+
+def one_reading_of_mask(array: Array, scores: tuple[int, ...]) -> None:
+    """Raise ValueError for (n, queries, keys) where both the batch and the heads are n."""
+    if array.ndim == 3 and fits_in_front(array.shape[:2], scores[:-1]):
+        raise ValueError(
+            f"mask of shape {tuple(array.shape)} may be meant for the rows of the batch or for the heads of "
+            f"scores of shape {tuple(scores)}; give (batch, 1, queries, keys), or (1, heads, queries, keys)"
+        )
 
 
 def common_axes(last: int, **arrays: Array) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, device_of, is_floating, namespace
-from posenc_lib._heads import matmul_by_group
+from posenc_lib._heads import heads_first, matmul_by_group, seq_back
 
 Rotation = Callable[[Array], Array]
 
@@ -22,6 +22,7 @@ def attention(
     bias: Array | None = None,
     mask: Array | None = None,
     causal: bool = False,
+    seq_axis: int = -2,
     return_weights: bool = False,
 ) -> Array | tuple[Array, Array]:
     """Scaled dot-product attention: softmax(q k^T / sqrt(head_dim) + bias) v.
@@ -40,11 +41,14 @@ def attention(
         mask: booleans, True where the query may look at the key; broadcasts like `bias`.
         causal: let no query look past itself. The last query stands at the last key, so that a
             few new queries can attend to a longer cache of keys.
+        seq_axis: which axis of q, k and v is the sequence: -2 for (batch, heads, seq, head_dim), -3 (or 1)
+            for (batch, seq, heads, head_dim), as flash-attn has it. `rotate` gets q and k as they are; bias,
+            mask and weights are (batch, heads, queries, keys) in any case.
         return_weights: also return the weights, (..., queries, keys).
 
     Returns:
-        (..., queries, value_dim), of the dtype of q, k and v; with `return_weights`, the pair
-        (output, weights). A query that may look at no key at all gets weights and output 0, not NaN.
+        (..., queries, value_dim), axes in q's order, of the dtype of q, k and v; with `return_weights`, the
+        pair (output, weights). A query that may look at no key at all gets weights and output 0, not NaN.
         Scores and weights are float32 inside, or wider where an argument is, and are cast last: in
         bfloat16 a bias of -1000 would otherwise be off by up to 2.
 
@@ -65,9 +69,10 @@ def attention(
 
     Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA".
     """
-    xp = _require_fit(q, k, v, bias, mask, causal)
+    xp = _require_fit(q, k, v, bias, mask, causal, seq_axis)
     rotate_q, rotate_k = _read_rotations(rotate)
     q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
+    q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
 
     wide = xp.result_type(q.dtype, k.dtype, xp.float32)
     q, k = xp.astype(q, wide, copy=False), xp.astype(k, wide, copy=False)
@@ -77,7 +82,7 @@ def attention(
     allowed = allowed_keys(xp, scores, mask, causal)
     weights = _softmax(xp, scores, allowed)
     output = matmul_by_group(xp, weights, xp.astype(v, weights.dtype, copy=False))
-    output = xp.astype(output, v.dtype, copy=False)
+    output = seq_back(xp.astype(output, v.dtype, copy=False), seq_axis)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
 
 
@@ -128,8 +133,11 @@ def _read_rotations(rotate: Any) -> tuple[Rotation | None, Rotation | None]:
     return pair
 
 
-def _require_fit(q: Array, k: Array, v: Array, bias: Array | None, mask: Array | None, causal: bool) -> Any:
+def _require_fit(
+    q: Array, k: Array, v: Array, bias: Array | None, mask: Array | None, causal: bool, seq_axis: int
+) -> Any:
     """Check what was given; return the array namespace."""
+    q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
     optional = {"bias": bias, "mask": mask}
     given = {"q": q, "k": k, "v": v} | {name: a for name, a in optional.items() if a is not None}
     xp = namespace(*given.values())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array
+from posenc_lib._heads import heads_first, seq_back
 
 if TYPE_CHECKING:
     import torch
@@ -32,6 +33,7 @@ def alibi_attention(
     *,
     causal: bool = True,
     mask: torch.Tensor | None = None,
+    seq_axis: int = -2,
 ) -> torch.Tensor:
     """Attention with ALiBi in memory that grows with the length: no n x n array, at any length.
 
@@ -46,6 +48,7 @@ def alibi_attention(
         causal: True for ALiBi as published: the last query stands at the last key, and none looks past
             itself. False for the symmetric -slope * |key - query| of encoders.
         mask: booleans, True where the query may look at the key; broadcasts to (..., heads, queries, keys).
+        seq_axis: as in `attention`; -3 for q, k, v and the result of (batch, seq, heads, width).
 
     Returns:
         (..., heads, queries, value_dim), of q's dtype. A query that may look at no key gets 0.
@@ -78,7 +81,10 @@ def alibi_attention(
     """
     from posenc_lib.biased import alibi_fused
 
-    return alibi_fused.attend(q, k, v, slopes, require.flag(causal, "causal"), mask)
+    q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
+    output = alibi_fused.attend(q, k, v, slopes, require.flag(causal, "causal"), mask)
+    back: torch.Tensor = seq_back(output, seq_axis)
+    return back
 
 
 def alibi_columns(q: torch.Tensor, k: torch.Tensor, slopes: Array | None = None) -> AlibiColumns:

@@ -6,7 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace
-from posenc_lib._heads import matmul_by_group
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.attention import allowed_keys
 from posenc_lib.biased.relative import default_scale
 from posenc_lib.biased.shaw import pick
@@ -21,6 +21,7 @@ def cope_bias(
     mask: Array | None = None,
     scale: float | None = None,
     gate_scale: float | None = None,
+    seq_axis: int = -2,
 ) -> Array:
     """CoPE's bias: scale * q_i . e[p_ij], where p_ij counts the keys from j to i, as far as gates are open.
 
@@ -38,6 +39,7 @@ def cope_bias(
             may not be looked at is not counted: give padding here as well as to `attention`.
         scale: of q . e; 1 / sqrt(head_dim) by default, that of `attention`.
         gate_scale: of q . k inside the gate; 1 / sqrt(head_dim) by default.
+        seq_axis: of q and k, as in `attention`; -3 for (..., tokens, heads, head_dim).
 
     Returns:
         (..., queries, keys), of the dtype of q. Counts are float32 at least, since bfloat16 could not
@@ -66,6 +68,7 @@ def cope_bias(
     Source: Golovneva et al. 2024, "Contextual Position Encoding: Learning to Count What's Important",
     equations 3 to 5.
     """
+    q, k = heads_first(seq_axis, q=q, k=k)
     xp = _require_fit(q, k, table, mask, require.flag(causal, "causal"))
     head_dim = q.shape[-1]
     wide = xp.result_type(q.dtype, xp.float32)

@@ -6,12 +6,18 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace, take_along_last_axis
-from posenc_lib._heads import matmul_by_group
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
 
 def shaw_bias(
-    q: Array, table: Array, queries: int | Array, keys: int | Array, *, scale: float | None = None
+    q: Array,
+    table: Array,
+    queries: int | Array,
+    keys: int | Array,
+    *,
+    scale: float | None = None,
+    seq_axis: int = -2,
 ) -> Array:
     """Shaw's bias: scale * q_i . w_r, with r = key - query, clipped to -k .. k.
 
@@ -27,6 +33,7 @@ def shaw_bias(
             (..., queries): as many as q has.
         keys: an int n for positions 0 .. n-1, or integers of shape (..., keys).
         scale: 1 / sqrt(head_dim) by default, that of `attention`.
+        seq_axis: of q, as in `attention`; -3 for (..., queries, heads, head_dim).
 
     Returns:
         (..., queries, keys), the bias for `attention`; where positions have more axes, these are the
@@ -50,6 +57,7 @@ def shaw_bias(
     Source: Shaw et al. 2018, "Self-Attention with Relative Position Representations", section 3.2 and
     equation 4.
     """
+    (q,) = heads_first(seq_axis, q=q)
     xp, rows = _read(q, "q", table, queries, keys)
     against_each_row = matmul_by_group(xp, q, xp.matrix_transpose(table)) * default_scale(scale, q.shape[-1])
     return pick(against_each_row, beside_heads(rows))
@@ -107,6 +115,12 @@ def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | A
     placed = queries_and_keys(queries, keys, x)
     require.one_each(placed[0], x.shape[-2], "queries", name)
     relative = require.whole(offsets(*placed))
+    batch = relative.shape[:-2]
+    if batch and not (len(batch) == x.ndim - 3 and require.spreads(batch, x.shape[:-3])):
+        raise ValueError(
+            f"positions of shape {tuple(relative.shape[:-1])} do not fit {name} of shape {tuple(x.shape)}; "
+            "give (queries,), or (batch, queries) where rows of (batch, heads, queries, ...) differ"
+        )
     require.same_device(**{name: x, "table": table, "positions": relative})
     reach = table.shape[-2] // 2
     return xp, xp.clip(relative, -reach, reach) + reach

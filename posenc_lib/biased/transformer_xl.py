@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace
-from posenc_lib._heads import matmul_by_group
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale
 
 
@@ -59,7 +59,14 @@ def _shifted(x: Array, keys: int) -> Array:
 
 
 def transformer_xl_bias(
-    q: Array, k: Array, relative_keys: Array, u: Array, v: Array, *, scale: float | None = None
+    q: Array,
+    k: Array,
+    relative_keys: Array,
+    u: Array,
+    v: Array,
+    *,
+    scale: float | None = None,
+    seq_axis: int = -2,
 ) -> Array:
     """Transformer-XL's bias: scale * (u . k_j + (q_i + v) . r), with r the relative key of j - i.
 
@@ -76,6 +83,7 @@ def transformer_xl_bias(
             those of q or of k.
         u, v: (heads, head_dim), learned; `r_w_bias` and `r_r_bias` in the authors' code.
         scale: 1 / sqrt(head_dim) by default, that of `attention`.
+        seq_axis: of q and k, as in `attention`; -3 for (..., tokens, heads, head_dim).
 
     Returns:
         (..., heads, queries, keys). With relative keys for the past only, keys after the query have no
@@ -97,6 +105,7 @@ def transformer_xl_bias(
 
     Source: Dai et al. 2019, section 3.3.
     """
+    q, k = heads_first(seq_axis, q=q, k=k)
     require_transformer_xl(q, k, relative_keys, u, v)
     xp = namespace(q, k, relative_keys, u, v)
     by_distance = matmul_by_group(xp, q + v[:, None, :], xp.matrix_transpose(relative_keys))

@@ -332,4 +332,10 @@ def _sum(x: Tensor, rows: Tensor) -> Tensor:
             f"positions of shape {tuple(rows.shape[:-1])} do not fit x of shape {tuple(x.shape)}; give "
             "(length,), or (batch, length), one row of positions for each row of x"
         )
+    if require.fits_in_front(rows.shape[:-1], x.shape[:-1]):
+        raise ValueError(
+            f"positions of shape {tuple(rows.shape[:-1])} may be meant for the first or for the second axis "
+            f"of x of shape {tuple(x.shape)}; give x as (rows, length, {x.shape[-1]}), and positions as "
+            "(rows, length)"
+        )
     return (x + rows).to(x.dtype)

@@ -233,6 +233,8 @@ def _read_mask(mask: Any, scores: tuple[int, ...]) -> Tensor | None:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"mask is {kind}; give booleans, True where a query may look, or real numbers to add")
     require.to_scores(mask, "mask", scores)
+    if mask.dtype == torch.bool:
+        require.one_reading_of_mask(mask, scores)
     return mask if mask.ndim > 1 else mask.reshape(1, -1)
 
 

@@ -38,7 +38,13 @@ class PositionalEncoding(nn.Module):
         return x
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Door 2: R(position) q and R(position) k.
 
@@ -46,6 +52,7 @@ class PositionalEncoding(nn.Module):
             q: (batch, heads, queries, head_dim).
             k: (batch, kv_heads, keys, head_dim); kv_heads is heads or, for grouped queries, a divisor of it.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
+            seq_axis: -3 (or 1) where q and k are (batch, queries or keys, heads, head_dim).
 
         Returns:
             The pair (q, k), shapes and dtypes as given.
@@ -59,6 +66,8 @@ class PositionalEncoding(nn.Module):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor | None:
         """Door 3: what is added to q k^T / sqrt(head_dim).
 
@@ -68,6 +77,7 @@ class PositionalEncoding(nn.Module):
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
             mask: booleans that broadcast to the scores, True where a query may look at a key. For an
                 encoding that counts keys (CoPE); the others do not look at it.
+            seq_axis: of q and k, as in `rotate`.
 
         Returns:
             None for no bias, else real numbers that broadcast to (batch, heads, queries, keys). They are

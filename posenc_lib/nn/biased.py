@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from posenc_lib import _require as require
 from posenc_lib import sinusoidal
 from posenc_lib._arrays import is_compiling, refuse_unless, values_are_known
-from posenc_lib._heads import matmul_by_group
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased import (
     alibi_bias,
     alibi_slopes,
@@ -29,7 +29,7 @@ from posenc_lib.biased import (
 )
 from posenc_lib.biased.kerple import KINDS
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
-from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, read_places
+from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, places_of_heads
 
 
 class _OffsetBias(PositionalEncoding):
@@ -44,8 +44,11 @@ class _OffsetBias(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
         dtype = wide_dtype(q)
         # A compiler fuses the whole matrix by itself, and may know no lengths yet.
@@ -315,8 +318,11 @@ class FIRE(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
         dtype = wide_dtype(q)
         w1, b1, w2, b2 = (
@@ -378,8 +384,11 @@ class Shaw(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
         bias: Tensor = shaw_bias(
             q, self.table.to(q.dtype), as_tensor(at_q, q.device), as_tensor(at_k, k.device)
@@ -432,8 +441,11 @@ class TransformerXL(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(
             self, q, k, q_positions, k_positions, self.heads, self.dim // self.heads
         )
@@ -518,8 +530,11 @@ class CoPE(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(batch, heads, queries, keys), for causal attention: keys after the query are not counted."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
         bias: Tensor = cope_bias(q, k, self.table.to(q.dtype), mask=mask)
         return bias
@@ -540,8 +555,8 @@ def _queries_and_keys(
     """Where queries and keys stand, after a look at their shapes."""
     require.vectors_of_heads(q, "q", heads, head_dim)
     require.vectors_of_heads(k, "k", q.shape[1], head_dim, grouped=True)
-    at_q = one_axis(read_places(q_positions, q, "q_positions"), encoding)
-    return at_q, one_axis(read_places(k_positions, k, "k_positions"), encoding)
+    at_q = one_axis(places_of_heads(q_positions, q, "q_positions"), encoding)
+    return at_q, one_axis(places_of_heads(k_positions, k, "k_positions"), encoding)
 
 
 def _numbers(values: Any) -> np.ndarray:

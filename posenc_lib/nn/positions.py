@@ -77,6 +77,26 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
     )
 
 
+def places_of_heads(positions: Any, x: Tensor, name: str = "positions") -> Places:
+    """Positions of queries or keys x, (batch, heads, length, head_dim), as `read_places`.
+
+    Raises:
+        TypeError, ValueError: as `read_places`; rows of positions that are not those of the batch.
+    """
+    places = read_places(positions, x, name)
+    if (
+        isinstance(places, Tensor)
+        and places.ndim > 1
+        and not require.spreads(places.shape[-2:-1], x.shape[:1])
+    ):
+        raise ValueError(
+            f"{name} of shape {tuple(places.shape)} have {places.shape[-2]} rows, for a batch of "
+            f"{x.shape[0]}, in vectors of shape {tuple(x.shape)}; give (length,), (batch, length), or "
+            "(axes, batch or 1, length) for coordinates of several axes"
+        )
+    return places
+
+
 def as_tensor(places: Places, device: torch.device) -> Tensor:
     """The places as a tensor of at least one axis."""
     return torch.arange(places.start, places.stop, device=device) if isinstance(places, Span) else places

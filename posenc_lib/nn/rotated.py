@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
+from posenc_lib._heads import heads_first
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import (
     Places,
@@ -18,7 +19,7 @@ from posenc_lib.nn.positions import (
     as_tensor,
     in_grid,
     one_axis,
-    read_places,
+    places_of_heads,
     read_shape,
 )
 from posenc_lib.nn.tables import KeptTables, scaling_key
@@ -97,17 +98,23 @@ class Rotary(PositionalEncoding):
         )
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, turned; rounded once in 16-bit dtypes."""
-        q_tables = self._tables(q, q_positions)
-        same = k_positions is q_positions and k.dtype == q.dtype and k.shape[-2] == q.shape[-2]
-        k_tables = q_tables if same else self._tables(k, k_positions)
-        return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
+        q_tables = self._tables(q, q_positions, seq_axis)
+        same = k_positions is q_positions and k.dtype == q.dtype and k.shape[seq_axis] == q.shape[seq_axis]
+        k_tables = q_tables if same else self._tables(k, k_positions, seq_axis)
+        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
 
-    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        """The tables for vectors x of (batch, heads, length, head_dim)."""
-        places = one_axis(_read_places(positions, x, self.head_dim), self)
+    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
+        """The tables for queries or keys x."""
+        places = one_axis(_read_places(positions, x, self.head_dim, seq_axis), self)
         dtype = wide_dtype(x)
         tables: RotaryTables = self._kept.rows(
             places,
@@ -117,7 +124,7 @@ class Rotary(PositionalEncoding):
             dtype=dtype,
             width=self._turning,
         )
-        return _for_all_heads(tables)
+        return _for_all_heads(tables, seq_axis)
 
     def _make(self, positions: Tensor, dtype: torch.dtype) -> RotaryTables:
         return rotary_tables(positions, self._turning, base=self.base, scaling=self.scaling, dtype=dtype)
@@ -167,11 +174,11 @@ class MultimodalRotary(Rotary):
         self.sections, self.interleaved = sections, interleaved
         self._make_sections(torch.zeros(len(sections), 1), torch.float32)
 
-    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        places = _read_places(positions, x, self.head_dim)
+    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
+        places = _read_places(positions, x, self.head_dim, seq_axis)
         if not isinstance(places, Tensor) or places.ndim < 3:
-            return super()._tables(x, places)
-        return _for_all_heads(self._make_sections(places, wide_dtype(x)))
+            return super()._tables(x, places, seq_axis)
+        return _for_all_heads(self._make_sections(places, wide_dtype(x)), seq_axis)
 
     def _make_sections(self, coordinates: Tensor, dtype: torch.dtype) -> RotaryTables:
         return mrope_tables(
@@ -229,14 +236,20 @@ class AxialRotary(PositionalEncoding):
         self._kept = KeptTables()
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, turned."""
-        q_tables, k_tables = self._tables(q, q_positions), self._tables(k, k_positions)
-        return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
+        q_tables, k_tables = self._tables(q, q_positions, seq_axis), self._tables(k, k_positions, seq_axis)
+        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
 
-    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        places = _read_places(positions, x, self.head_dim)
+    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
+        places = _read_places(positions, x, self.head_dim, seq_axis)
         dtype = wide_dtype(x)
         if isinstance(places, Tensor) and places.ndim == 3:
             if places.shape[0] != self.axes:
@@ -244,7 +257,7 @@ class AxialRotary(PositionalEncoding):
                     f"positions of shape {tuple(places.shape)} have {places.shape[0]} axes of coordinates; "
                     f"give {self.axes}, as ({self.axes}, batch or 1, length)"
                 )
-            return _for_all_heads(self._make(places, dtype))
+            return _for_all_heads(self._make(places, dtype), seq_axis)
         if self.shape is None:
             raise ValueError(
                 f"positions are one number per token, but AxialRotary turns by {self.axes} coordinates; give "
@@ -261,7 +274,7 @@ class AxialRotary(PositionalEncoding):
             return table[places.start : places.stop]
         index = places.long()
         cos, sin = nn.functional.embedding(index, table.cos), nn.functional.embedding(index, table.sin)
-        return _for_all_heads(RotaryTables(cos, sin))
+        return _for_all_heads(RotaryTables(cos, sin), seq_axis)
 
     def _cells(self, device: torch.device) -> Tensor:
         """The coordinates of all cells, (axes, cells), in reading order."""
@@ -312,18 +325,24 @@ class XPos(PositionalEncoding):
         self._make(torch.tensor([float(center) if known else 0.0]), torch.float32)
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, turned; queries shrink with their position, and keys grow."""
-        for_q, for_k = self._tables(q, q_positions)
-        if k_positions is not q_positions or k.dtype != q.dtype or k.shape[-2] != q.shape[-2]:
-            _, for_k = self._tables(k, k_positions)
-        return rotate(q, for_q, layout=self.layout), rotate(k, for_k, layout=self.layout)
+        for_q, for_k = self._tables(q, q_positions, seq_axis)
+        if k_positions is not q_positions or k.dtype != q.dtype or k.shape[seq_axis] != q.shape[seq_axis]:
+            _, for_k = self._tables(k, k_positions, seq_axis)
+        return _turned(q, for_q, k, for_k, self.layout, seq_axis)
 
-    def _tables(self, x: Tensor, positions: Positions) -> tuple[RotaryTables, RotaryTables]:
-        places = one_axis(_read_places(positions, x, self.head_dim), self)
+    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> tuple[RotaryTables, RotaryTables]:
+        places = one_axis(_read_places(positions, x, self.head_dim, seq_axis), self)
         for_q, for_k = self._make(as_tensor(places, x.device), wide_dtype(x))
-        return _for_all_heads(for_q), _for_all_heads(for_k)
+        return _for_all_heads(for_q, seq_axis), _for_all_heads(for_k, seq_axis)
 
     def _make(self, positions: Tensor, dtype: torch.dtype) -> tuple[RotaryTables, RotaryTables]:
         return xpos_tables(
@@ -340,14 +359,24 @@ class XPos(PositionalEncoding):
         return f"{self.head_dim}, base={self.base:g}, scale_base={self.scale_base:g}, center={self.center:g}"
 
 
-def _for_all_heads(tables: RotaryTables) -> RotaryTables:
+def _turned(
+    q: Tensor, q_tables: RotaryTables, k: Tensor, k_tables: RotaryTables, layout: str, seq_axis: int
+) -> tuple[Tensor, Tensor]:
+    return (
+        rotate(q, q_tables, layout=layout, seq_axis=seq_axis),
+        rotate(k, k_tables, layout=layout, seq_axis=seq_axis),
+    )
+
+
+def _for_all_heads(tables: RotaryTables, seq_axis: int) -> RotaryTables:
     """(batch, length, pairs) -> (batch, 1, length, pairs), to fit (batch, heads, length, head_dim)."""
-    if tables.cos.ndim < 3:
+    if tables.cos.ndim < 3 or seq_axis not in (-2, 2):
         return tables
     return RotaryTables(tables.cos[:, None], tables.sin[:, None])
 
 
-def _read_places(positions: Positions, x: Any, head_dim: int) -> Places:
+def _read_places(positions: Positions, x: Any, head_dim: int, seq_axis: int) -> Places:
     """Where the vectors stand, after a look at their shape."""
     require.vectors_of_heads(x, "x (queries or keys)", head_dim=head_dim)
-    return read_places(positions, x)
+    (first,) = heads_first(seq_axis, x=x)
+    return places_of_heads(positions, first)

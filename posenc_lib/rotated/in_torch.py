@@ -19,20 +19,27 @@ from typing import Any
 import array_api_compat.torch
 import torch
 
+from posenc_lib import _require as require
 from posenc_lib._arrays import is_compiling, is_exporting, is_watched, writes
 from posenc_lib.rotated.tables import RotaryTables
-from posenc_lib.rotated.turn import columns, fitting, turn, turned_members
+from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned_members
 
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
 
 
-def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
+def rotate(
+    x: torch.Tensor, tables: RotaryTables, layout: str, seq_axis: int, out: torch.Tensor | None
+) -> torch.Tensor:
     """`rotary.rotate` for tensors."""
-    if not _fits_plainly(x, tables, out):
-        tables = fitting(x, tables, out)
+    if seq_axis != -2:
+        seq_axis = require.seq_axis(seq_axis, x.ndim)
+    if not _fits_plainly(x, tables, seq_axis, out):
+        tables = fitting(x, tables, out, seq_axis)
     if is_watched(x):
-        return _rotate_watched(x, tables, layout, out)
+        return _rotate_watched(x, beside_heads(tables, seq_axis), layout, out)
+    if seq_axis != -2:
+        tables = _kept(tables, f"_beside_{seq_axis}", lambda *_: beside_heads(tables, seq_axis))
     if (
         x.requires_grad
         or tables.cos.requires_grad
@@ -43,7 +50,7 @@ def rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor
     return _rotate(x, tables, layout, out)
 
 
-def _fits_plainly(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor | None) -> bool:
+def _fits_plainly(x: torch.Tensor, tables: RotaryTables, seq_axis: int, out: torch.Tensor | None) -> bool:
     """Whether a quick look shows that all is well; if not, `fitting` says what is wrong, if anything.
 
     One token of decoding takes less time to rotate than to check at leisure.
@@ -53,11 +60,14 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, out: torch.Tensor | Non
     cos = tables.cos
     *places, pairs = cos.shape
     *axes, width = x.shape
+    if seq_axis != -2:
+        axes = axes[: seq_axis + 2]
     return (
         (x.dtype, cos.dtype) in _FITTING
         and x.device == cos.device
         and 2 * pairs <= width
-        and axes[len(axes) - len(places) :] == places
+        and len(places) in (1, len(axes))  # else, look whether they may be meant for other axes
+        and (axes[len(axes) - len(places) :] == places or require.spreads(places, axes))
         and (out is None or _is_like(out, x))
     )
 

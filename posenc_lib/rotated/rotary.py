@@ -15,7 +15,7 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import Array, device_of, namespace, torch_of
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
-from posenc_lib.rotated.turn import LAYOUTS, fitting, require_broadcast, require_vectors, turn
+from posenc_lib.rotated.turn import LAYOUTS, beside_heads, fitting, require_broadcast, require_vectors, turn
 from posenc_lib.scaling.config import partial_rotary_dim, read_scaling
 
 
@@ -65,18 +65,29 @@ def rotary_tables(
     return tables_of(angles(positions, rates), positions, dtype, getattr(rule, "attention_scaling", 1.0))
 
 
-def rotate(x: Array, tables: RotaryTables, *, layout: str = "interleaved", out: Array | None = None) -> Array:
+def rotate(
+    x: Array,
+    tables: RotaryTables,
+    *,
+    layout: str = "interleaved",
+    seq_axis: int = -2,
+    out: Array | None = None,
+) -> Array:
     """Turn the pairs of queries or keys by tables made before.
 
     Args:
         x: (..., seq, head_dim), real floating point. The first `tables.dim` columns turn, the rest
             passes through.
         tables: from `rotary_tables` or any other maker of tables. Their positions broadcast to
-            x.shape[:-1]; their dtype is x's own or a wider one. A 16-bit x is turned in the tables'
-            float32 and rounded once, at the end.
+            x.shape[:-1], in one way only: (batch, seq) would be taken for (heads, seq), and is refused.
+            Their dtype is x's own or a wider one. A 16-bit x is turned in the tables' float32 and
+            rounded once, at the end.
         layout: which columns make a pair. "interleaved": 2j and 2j+1, as the paper, GPT-J, Cohere
             and GLM. "half": j and j + dim/2, as LLaMA, Mistral, Qwen and GPT-NeoX checkpoints in
             Hugging Face format.
+        seq_axis: which axis of x is the sequence: -2 for (batch, heads, seq, head_dim), -3 (or 1) for
+            (batch, seq, heads, head_dim), as flash-attn has it. Positions broadcast to the axes up to it: in
+            the latter to (batch, seq).
         out: where to write the result; of x's shape, dtype and device, and it may be x itself. (Compiled
             by torch.compile, a fresh result is quicker.)
 
@@ -85,9 +96,10 @@ def rotate(x: Array, tables: RotaryTables, *, layout: str = "interleaved", out: 
 
     Raises:
         TypeError: x holds no real numbers; tables are none, narrower than x, or of another library;
-            out has another dtype.
-        ValueError: more columns to turn than x has; positions that do not broadcast; an out of another
-            shape; an unknown layout; different devices; out given where gradients are recorded.
+            out has another dtype; seq_axis is no integer.
+        ValueError: more columns to turn than x has; positions that do not broadcast, or in two ways; an out
+            of another shape; an unknown layout; no such axis; different devices; out given where gradients
+            are recorded.
 
     For one token of decoding, one call on queries and keys joined along their heads takes less time than two.
 
@@ -104,8 +116,10 @@ def rotate(x: Array, tables: RotaryTables, *, layout: str = "interleaved", out: 
     if torch_of(x) is not None:
         from posenc_lib.rotated import in_torch
 
-        return in_torch.rotate(x, tables, layout, out)
-    tables = fitting(x, tables, out)
+        return in_torch.rotate(x, tables, layout, seq_axis, out)
+    require_vectors(x)
+    seq_axis = require.seq_axis(seq_axis, x.ndim)
+    tables = beside_heads(fitting(x, tables, out, seq_axis), seq_axis)
     turned = turn(namespace(x), x, tables, layout)
     return turned if out is None else _write(out, turned)
 
@@ -118,6 +132,7 @@ def apply_rotary(
     layout: str = "interleaved",
     rotary_dim: int | None = None,
     scaling: Any = None,
+    seq_axis: int = -2,
 ) -> Array:
     """Rotate queries or keys by their positions.
 
@@ -128,19 +143,21 @@ def apply_rotary(
         x: (..., seq, head_dim), real floating point.
         positions: an int n, which must be seq, for positions 0 .. n-1; or an array (or list) that
             broadcasts to x.shape[:-1]: (seq,) with any offset for a cache of keys, (batch, 1, seq) for
-            rows that differ, as with padding on the left.
+            rows that differ, as with padding on the left. For packed texts, `packed_positions`.
         base, scaling: as in `rotary_tables`.
         layout: as in `rotate`.
         rotary_dim: how many columns turn, even; the rest passes. By default all of head_dim, or the
             share that a scaling dict names as `partial_rotary_factor`.
+        seq_axis: as in `rotate`: with -3, x is (..., seq, heads, head_dim), and positions broadcast to
+            (..., seq).
 
     Returns:
         The rotated vectors, of x's shape, dtype, library and device.
 
     Raises:
         TypeError: x holds no real numbers; positions are no numbers or of another library.
-        ValueError: positions that do not broadcast, or NaN; rotary_dim odd or above head_dim; an
-            unknown layout; different devices; and what `rotary_tables` raises.
+        ValueError: positions that do not broadcast, or in two ways, or NaN; rotary_dim odd or above
+            head_dim; an unknown layout; different devices; and what `rotary_tables` raises.
 
     Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding",
     section 3.2.
@@ -155,24 +172,25 @@ def apply_rotary(
     """
     require.choice(layout, "layout", LAYOUTS)
     xp = require_vectors(x)
+    seq_axis = require.seq_axis(seq_axis, x.ndim)
     base, rule = read_scaling(scaling, base)
     if rotary_dim is None and isinstance(scaling, Mapping):
         rotary_dim = partial_rotary_dim(scaling, x.shape[-1])
     dim = require.rotary_dim(rotary_dim, x.shape[-1])
-    positions = _positions_of(xp, x, positions)
+    positions = _positions_of(xp, x, positions, seq_axis)
     tables = rotary_tables(positions, dim, base=base, scaling=rule, dtype=_arithmetic_dtype(xp, x))
-    return rotate(x, tables, layout=layout)
+    return rotate(x, tables, layout=layout, seq_axis=seq_axis)
 
 
-def _positions_of(xp: Any, x: Array, positions: Any) -> Array:
-    """Positions as an array of x's library and device that broadcasts to x.shape[:-1]."""
+def _positions_of(xp: Any, x: Array, positions: Any, seq_axis: int) -> Array:
+    """Positions as an array of x's library and device that broadcasts to x's axes up to the sequence."""
     if not isinstance(positions, bool) and isinstance(positions, Integral):
-        if x.ndim < 2 or positions != x.shape[-2]:
+        if x.ndim < 2 or positions != x.shape[seq_axis]:
             raise ValueError(
                 f"positions={positions} means 0 .. {positions - 1}, but x has shape {tuple(x.shape)}; give "
-                "seq, its second-last axis, or an array of positions"
+                f"seq, its axis {seq_axis}, or an array of positions"
             )
-        return xp.arange(x.shape[-2], device=device_of(x))
+        return xp.arange(x.shape[seq_axis], device=device_of(x))
     given = require.positions(positions)
     if isinstance(positions, (list, tuple)):
         given = xp.asarray(given, device=device_of(x))
@@ -181,7 +199,7 @@ def _positions_of(xp: Any, x: Array, positions: Any) -> Array:
             f"x is {type(x).__name__}, positions are {type(given).__name__}; convert them to x's library"
         )
     require.same_device(x=x, positions=given)
-    require_broadcast("positions", given.shape, x)
+    require_broadcast("positions", given.shape, x, seq_axis)
     return given
 
 

@@ -61,7 +61,7 @@ def require_vectors(x: Any) -> Any:
     return xp
 
 
-def fitting(x: Any, tables: Any, out: Any) -> RotaryTables:
+def fitting(x: Any, tables: Any, out: Any, seq_axis: int) -> RotaryTables:
     """Check what `rotate` was given; return the tables, in 32 bits at least."""
     xp = require_vectors(x)
     if not isinstance(tables, RotaryTables):
@@ -86,7 +86,7 @@ def fitting(x: Any, tables: Any, out: Any) -> RotaryTables:
             f"tables turn {tables.dim} columns, x of shape {tuple(x.shape)} has {x.shape[-1]}; make the "
             "tables with dim=head_dim, or less for partial rotation"
         )
-    require_broadcast("the tables' positions", cos.shape[:-1], x)
+    require_broadcast("the tables' positions", cos.shape[:-1], x, seq_axis)
     if out is not None:
         _require_out(xp, x, out)
     if xp.finfo(cos.dtype).bits >= 32:
@@ -104,10 +104,26 @@ def _require_out(xp: Any, x: Array, out: Any) -> None:
     require.same_device(x=x, out=out)
 
 
-def require_broadcast(what: str, shape: tuple[int, ...], x: Array) -> None:
-    target = x.shape[:-1]
+def require_broadcast(what: str, shape: tuple[int, ...], x: Array, seq_axis: int) -> None:
+    """Raise unless positions of this shape broadcast to the axes of x up to the sequence, in one way only."""
+    target = x.shape[: x.ndim + seq_axis + 1]
+    rows = "(batch, 1, seq) where rows of (batch, heads, seq, head_dim) differ"
+    if seq_axis != -2:
+        rows = "(batch, seq) where rows of (batch, seq, heads, head_dim) differ"
     if not require.spreads(shape, target):
         raise ValueError(
-            f"{what} of shape {tuple(shape)} do not broadcast to {tuple(target)}, the shape of x without "
-            "head_dim; give (seq,), or (batch, 1, seq) where rows of (batch, heads, seq, head_dim) differ"
+            f"{what} of shape {tuple(shape)} do not broadcast to {tuple(target)}, the axes of x of shape "
+            f"{tuple(x.shape)} up to the sequence; give (seq,), or {rows}"
         )
+    if require.fits_in_front(shape, target):
+        raise ValueError(
+            f"{what} of shape {tuple(shape)} may be meant for the rows of the batch or for the heads of x "
+            f"of shape {tuple(x.shape)}; give (batch, 1, seq) where rows differ, or (1, heads, seq) where "
+            "heads do"
+        )
+
+
+def beside_heads(tables: RotaryTables, seq_axis: int) -> RotaryTables:
+    """The tables with axes of size 1 for what stands between the sequence and head_dim."""
+    index = (..., *(None,) * (-2 - seq_axis), slice(None))
+    return tables if seq_axis == -2 else RotaryTables(tables.cos[index], tables.sin[index])
