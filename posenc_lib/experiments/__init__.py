@@ -9,7 +9,16 @@ One module an experiment. Each has three names, and `lab.py` does the rest:
 * `runs(steps, seeds, fast)`: the settings of every run, each a dict of plain data;
 * `measure(run, bench)`: trains and measures one of them, and returns plain data.
 
-Where it reads a text, `READS_TEXT` is True and `runs` also takes `text`, a file of the user's.
+What more it may have:
+
+* `GATE` and `shortfall(run, result)`: what a run has to reach before the book may speak of it, in words and
+  in code. A run that does not is stored as "not admitted", with the reason;
+* `READS_TEXT`: `runs` also takes `text`, a file of the user's;
+* `HAS_FULL`: `runs` also takes `full`, for a form that needs days or a GPU;
+* `SWEEP`: the experiment that finds the learning rates of this one; a rate not known yet is None;
+* `STORES_EACH`: its result is stored after every run, and what is stored is not run again;
+* `PARTS`: the modules on which its numbers depend, in place of its own: then what is written in its own,
+  which runs there are and which count, may change without running all of them again.
 
 Results lie in `results/`, one JSON file an experiment; `results.py` reads them, and needs no torch.
 """
@@ -24,3 +33,11 @@ NAMES = {
     "signals": "signals",
 }
 """Name of an experiment -> its module here."""
+
+NEXT = {
+    "byte-model-rates": "byte_model_rates",
+    "byte-models": "byte_models",
+    "position-task-rates": "position_task_rates",
+    "position-tasks": "position_tasks",
+}
+"""The same of those that will take the place of some above. The book does not quote them yet."""

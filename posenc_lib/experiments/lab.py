@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import json
@@ -12,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from datetime import date
@@ -25,10 +26,12 @@ import torch
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 import posenc_lib
-from posenc_lib.experiments import NAMES, training
+from posenc_lib.experiments import NAMES, NEXT, training
 from posenc_lib.experiments.training import Bench
 
 FORMAT = 1
+
+ADMITTED, NOT_ADMITTED = "admitted", "not admitted"
 
 Run = dict[str, Any]
 """Settings of one run, plain data, the seed among them."""
@@ -40,9 +43,10 @@ def module_of(name: str) -> Any:
     Raises:
         ValueError: there is none of that name.
     """
-    if name not in NAMES:
-        raise ValueError(f"there is no experiment {name!r}; there are: {', '.join(NAMES)}")
-    return importlib.import_module(f"posenc_lib.experiments.{NAMES[name]}")
+    modules = NAMES | NEXT
+    if name not in modules:
+        raise ValueError(f"there is no experiment {name!r}; there are: {', '.join(modules)}")
+    return importlib.import_module(f"posenc_lib.experiments.{modules[name]}")
 
 
 def perform(
@@ -51,25 +55,31 @@ def perform(
     steps: int | None = None,
     seeds: int | None = None,
     fast: bool = False,
+    full: bool = False,
     text: Path | None = None,
     device: str = "cpu",
     jobs: int = 1,
+    only: Sequence[str] = (),
     work: Path,
+    store: Path | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
     """Every run of an experiment, and what a reader needs to judge them.
 
-    Runs that `work` holds already are not made again; one that was killed goes on from its checkpoint. What
-    another version of the experiment left there is not used.
+    Runs that `work` or `store` holds already are not made again; one that was killed goes on from its
+    checkpoint. What another version of the experiment left there is not used.
 
     Args:
         name: a key of `NAMES`.
         steps, seeds: training steps and number of seeds; None for the experiment's own.
         fast: the form for tests: under a minute for all experiments together.
+        full: the large form, for days or a GPU, of an experiment that has one.
         text: a file to read, for an experiment that reads one; None for its own.
         device: "cpu", "cuda", ...
         jobs: runs at the same time, one thread each: the numbers do not depend on it.
+        only: the encodings whose runs are to be made now; all where none is given.
         work: folder of finished runs and checkpoints.
+        store: the file of the result. An experiment that `STORES_EACH` is written there after every run.
         progress: show a bar.
 
     Raises:
@@ -82,23 +92,82 @@ def perform(
             raise ValueError(f"{what}={count}; give 1 or more")
     if text is not None and not getattr(module, "READS_TEXT", False):
         raise ValueError(f"the experiment {name!r} reads no text; leave out the text {text}")
-    own_text = {} if text is None else {"text": text}
-    todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast, **own_text))
-    keys = [_key(module, run, device) for run in todo]
+    if full and not getattr(module, "HAS_FULL", False):
+        raise ValueError(f"the experiment {name!r} has one size; leave out full (--full)")
+    own = ({} if text is None else {"text": text}) | ({"full": True} if full else {})
+    todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast, **own))
+    by_key = {_key(module, run, device): run for run in todo}
+    command = _command(name, steps, seeds, fast, full, text, device)
     begun = time.monotonic()
-    done = {}
-    with tqdm(total=len(todo), desc=name, unit="run", disable=not progress) as bar:
-        for key, outcome in _outcomes(name, dict(zip(keys, todo, strict=True)), device, jobs, work, progress):
+    done: dict[str, dict[str, Any]] = _stored(store, by_key) if getattr(module, "STORES_EACH", False) else {}
+    left = {key: run for key, run in by_key.items() if key not in done}
+    if only:
+        left = {key: run for key, run in left.items() if run.get("encoding") in only}
+    if unknown := sorted({run["encoding"] for run in left.values() if run.get("rate", 0) is None}):
+        raise ValueError(
+            f"no learning rate is known yet for {', '.join(unknown)}; run the sweep first: "
+            f"python -m posenc_lib.experiments {module.SWEEP}{' --full' if full else ''}"
+        )
+
+    def report() -> dict[str, Any]:
+        outcomes = [{"key": key} | done[key] | verdict(module, done[key]) for key in by_key if key in done]
+        return _report(
+            name, module.QUESTION, command, device, time.monotonic() - begun, outcomes, len(by_key)
+        )
+
+    with tqdm(total=len(todo), initial=len(done), desc=name, unit="run", disable=not progress) as bar:
+        for key, outcome in _outcomes(name, left, device, jobs, work, progress):
             done[key] = outcome
+            if store is not None and getattr(module, "STORES_EACH", False):
+                keep(report(), store)
             bar.update()
+    return report()
+
+
+def verdict(module: Any, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Whether a run passes the gate of its experiment, and why not; nothing where there is no gate.
+
+    An experiment with a gate says it in words, `GATE`, and applies it: `shortfall(run, result)` gives None
+    for a run that passes, else what it lacks, in one sentence.
+    """
+    if not hasattr(module, "GATE"):
+        return {}
+    lacks = module.shortfall(outcome["run"], outcome["result"])
+    if lacks is None:
+        return {"verdict": ADMITTED}
+    return {"verdict": NOT_ADMITTED, "reason": lacks}
+
+
+def _stored(store: Path | None, by_key: dict[str, Run]) -> dict[str, dict[str, Any]]:
+    """The outcomes of these runs that the file of the result holds. Gates are applied to them anew."""
+    if store is None or not store.exists():
+        return {}
+    held = json.loads(store.read_text(encoding="utf-8"))["runs"]
+    parts = ("run", "result", "seconds", "processor_seconds", "on")
+    return {each["key"]: {part: each[part] for part in parts} for each in held if each.get("key") in by_key}
+
+
+def _report(
+    name: str,
+    question: str,
+    command: str,
+    device: str,
+    seconds: float,
+    outcomes: list[dict[str, Any]],
+    asked: int,
+) -> dict[str, Any]:
+    """What is stored of an experiment."""
+    gate = getattr(module_of(name), "GATE", None)
     return {
         "format": FORMAT,
         "experiment": name,
-        "question": module.QUESTION,
-        "command": _command(name, steps, seeds, fast, text, device),
+        "question": question,
+        **({} if gate is None else {"gate": gate}),
+        "command": command,
         "date": date.today().isoformat(),
-        "seconds": round(sum(each["seconds"] for each in done.values()), 1),
-        "seconds_of_this_call": round(time.monotonic() - begun, 1),
+        "seconds": round(sum(each["seconds"] for each in outcomes), 1),
+        "processor_seconds": round(sum(each["processor_seconds"] for each in outcomes), 1),
+        "seconds_of_this_call": round(seconds, 1),
         "versions": {
             "posenc_lib": posenc_lib.__version__,
             "python": platform.python_version(),
@@ -106,7 +175,8 @@ def perform(
             "numpy": np.__version__,
         },
         "hardware": hardware(device),
-        "runs": [done[key] for key in keys],
+        "runs_asked_for": asked,
+        "runs": outcomes,
     }
 
 
@@ -166,11 +236,17 @@ def _end_with_parent() -> None:
 def _one(name: str, key: str, run: Run, device: str, work: Path, progress: bool) -> dict[str, Any]:
     """Make one run, and keep it."""
     folder = work / name / key
-    begun = time.monotonic()
+    begun, worked = time.monotonic(), time.process_time()
     torch.manual_seed(run["seed"])
     with _one_thread():
         result = module_of(name).measure(run, Bench(torch.device(device), folder, progress))
-    outcome = {"run": run, "result": result, "seconds": round(time.monotonic() - begun, 2)}
+    outcome = {
+        "run": run,
+        "result": result,
+        "seconds": round(time.monotonic() - begun, 2),
+        "processor_seconds": round(time.process_time() - worked, 2),  # after a kill: since it went on
+        "on": hardware(device).get("accelerator") or _processor(),
+    }
     try:
         keep(outcome, folder.with_suffix(".json"))
     except ValueError:
@@ -205,19 +281,39 @@ def keep(result: dict[str, Any], to: Path) -> None:
 
 def _key(module: Any, run: Run, device: str) -> str:
     """Differs where a run would: by its settings, the device, and the code of experiment and training."""
-    told = [json.dumps(run, sort_keys=True), device]
-    told += [Path(str(part.__file__)).read_text(encoding="utf-8") for part in (module, training)]
+    told = [json.dumps(run, sort_keys=True), "" if getattr(module, "STORES_EACH", False) else device]
+    parts = (*getattr(module, "PARTS", (module,)), training)
+    told += [code_of(Path(str(part.__file__)).read_text(encoding="utf-8")) for part in parts]
     return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
 
 
+def code_of(source: str) -> str:
+    """Python source without comments and the strings that only document it."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            node.body = [each for each in node.body if not _documents(each)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _documents(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def _command(
-    name: str, steps: int | None, seeds: int | None, fast: bool, text: Path | None, device: str
+    name: str,
+    steps: int | None,
+    seeds: int | None,
+    fast: bool,
+    full: bool,
+    text: Path | None,
+    device: str,
 ) -> str:
     """What gives the same result again; how many runs at once makes no difference to it."""
     words = ["python", "-m", "posenc_lib.experiments", name]
     for flag, value in (("--steps", steps), ("--seeds", seeds), ("--text", text)):
         words += [] if value is None else [flag, str(value)]
-    words += ["--fast"] if fast else []
+    words += (["--fast"] if fast else []) + (["--full"] if full else [])
     return shlex.join([*words, "--device", device])
 
 
@@ -225,7 +321,7 @@ def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     import argparse
 
-    from posenc_lib.experiments.results import FOLDER
+    from posenc_lib.experiments.results import path_of
 
     parser = argparse.ArgumentParser(
         prog="python -m posenc_lib.experiments",
@@ -233,17 +329,30 @@ def main(arguments: list[str] | None = None) -> None:
         epilog="After an interruption give the same command again: it goes on where it was.",
     )
     parser.add_argument(
-        "name", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; or all. No name lists them."
+        "name",
+        nargs="*",
+        metavar="NAME",
+        help=f"{', '.join(NAMES | NEXT)}; or all, those that the book quotes. No name lists them.",
     )
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
     )
     parser.add_argument("--seeds", type=int, help="number of seeds; by default 3")
     parser.add_argument("--fast", action="store_true", help="the small form that the tests run")
+    parser.add_argument(
+        "--full", action="store_true", help="the large form, for days or a GPU; kept beside the other"
+    )
     parser.add_argument("--text", type=Path, help="a text file for the language model to learn")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument(
         "--jobs", type=int, help="runs at the same time; by default a run for each core, at most 4"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="ENCODING",
+        help="make the runs of these now, the others later",
     )
     parser.add_argument(
         "--work", type=Path, default=Path("_build/experiments"), help="finished runs, checkpoints"
@@ -256,7 +365,13 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     own = options.steps is options.seeds is options.text is None and not options.fast
-    out = options.out or (FOLDER if own else options.work)  # a trial never replaces what the book quotes
+
+    def place(name: str) -> Path:
+        """Of its result. A trial never replaces what the book quotes."""
+        there = path_of(name, options.full)
+        folder = options.out or (None if own else options.work)
+        return there if folder is None else Path(folder / there.name)
+
     jobs = options.jobs
     if jobs is None:
         jobs = min(4, os.cpu_count() or 1) if options.device == "cpu" else 1
@@ -265,19 +380,26 @@ def main(arguments: list[str] | None = None) -> None:
         for name in names:
             module_of(name)  # a misspelt name ends it before the first experiment, not after it
         for name in names:
+            store = place(name)
             result = perform(
                 name,
                 steps=options.steps,
                 seeds=options.seeds,
                 fast=options.fast,
+                full=options.full,
                 text=options.text,
                 device=options.device,
                 jobs=jobs,
+                only=options.only,
                 work=options.work,
+                store=store,
                 progress=True,
             )
-            keep(result, out / f"{name}.json")
-            print(f"{name}: {len(result['runs'])} runs, {out / name}.json")
+            keep(result, store)
+            print(f"{name}: {len(result['runs'])} runs, {store}")
+            for each in result["runs"]:
+                if each.get("verdict") == NOT_ADMITTED:
+                    print(f"  not admitted: {_short(each['run'])}: {each['reason']}")
     except KeyboardInterrupt:
         sys.exit("\nstopped; give the same command again to go on")
     except ValueError as error:
@@ -285,3 +407,10 @@ def main(arguments: list[str] | None = None) -> None:
     if not names:
         for name in NAMES:
             print(f"{name:24}{module_of(name).QUESTION}")
+        for name in NEXT:
+            print(f"{name:24}(new, not in the book yet) {module_of(name).QUESTION}")
+
+
+def _short(run: Run) -> str:
+    """The settings that tell the runs of one experiment apart."""
+    return ", ".join(f"{key} {run[key]}" for key in ("task", "encoding", "rate", "seed") if key in run)

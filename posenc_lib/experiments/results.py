@@ -10,38 +10,70 @@ from typing import Any
 
 import numpy as np
 
+from posenc_lib.experiments import NEXT
+
 FOLDER = Path(__file__).resolve().parent / "results"
 
 
+def path_of(name: str, full: bool = False) -> Path:
+    """Where the result of an experiment lies, in its usual or its large form."""
+    folder = FOLDER / "next" if name in NEXT else FOLDER
+    return folder / f"{name}{'-full' if full else ''}.json"
+
+
 @cache
-def stored(name: str) -> dict[str, Any]:
-    """The stored result of an experiment: what it asked, how it ran, and every run.
+def stored(name: str, full: bool = False) -> dict[str, Any]:
+    """The stored result of an experiment: what it asked, how it ran, and every run, admitted or not.
 
     Raises:
         ValueError: nothing is stored under that name.
     """
-    path = FOLDER / f"{name}.json"
+    path = path_of(name, full)
     if not path.exists():
         known = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json"))) or "none"
         raise ValueError(
             f"no result {name!r} is stored (there are: {known}); "
-            f"make it: python -m posenc_lib.experiments {name}"
+            f"make it: python -m posenc_lib.experiments {name}{' --full' if full else ''}"
         )
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
-def runs(name: str, **settings: Any) -> list[dict[str, Any]]:
-    """The runs of a stored experiment whose settings are these, all seeds.
+def stored_so_far(name: str, full: bool = False) -> list[dict[str, Any]]:
+    """The runs of an experiment that are stored by now, none where nothing is."""
+    path = path_of(name, full)
+    found: list[dict[str, Any]] = (
+        json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    )
+    return found
+
+
+def runs(name: str, *, every: bool = False, full: bool = False, **settings: Any) -> list[dict[str, Any]]:
+    """The runs of a stored experiment whose settings are these, all seeds, that pass its gate.
+
+    Args:
+        name: of the experiment.
+        every: those that do not pass too; their "verdict" is "not admitted", and "reason" says why.
+        full: of the large form.
+        settings: which runs.
 
     Raises:
-        ValueError: nothing is stored, or no run has these settings.
+        ValueError: nothing is stored, no run has these settings, or none of those that have passes.
     """
-    every = stored(name)["runs"]
-    found = [each for each in every if all(each["run"].get(key) == value for key, value in settings.items())]
+    all_of_it = stored(name, full)["runs"]
+    found = [
+        each for each in all_of_it if all(each["run"].get(key) == value for key, value in settings.items())
+    ]
     if not found:
-        raise ValueError(f"no run of {name!r} has {settings}; there are: {sorted(_kinds(every))}")
-    return found
+        raise ValueError(f"no run of {name!r} has {settings}; there are: {sorted(_kinds(all_of_it))}")
+    passed = [each for each in found if every or each.get("verdict") != "not admitted"]
+    if not passed:
+        reasons = "; ".join(sorted({each["reason"] for each in found}))
+        raise ValueError(
+            f"no run of {name!r} with {settings} passes the gate of its experiment ({reasons}); give "
+            "every=True to read it all the same, and show it as what it is"
+        )
+    return passed
 
 
 def mean_and_spread(values: Iterable[Any]) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,10 +11,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 SAVE_EVERY = 10.0
 """Seconds between two checkpoints."""
+
+FALLING = 0.6
+"""Share of the steps in which the rate of `level_then_down` falls."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,32 @@ class Bench:
             ],
             milestones=[warm],
         )
+        return self.descend(model, loss, steps, [optimizer], [schedule], name=name, seed=seed)
+
+    def descend(
+        self,
+        model: nn.Module,
+        loss: Callable[[torch.Generator], Tensor],
+        steps: int,
+        optimizers: Sequence[torch.optim.Optimizer],
+        schedules: Sequence[torch.optim.lr_scheduler.LRScheduler],
+        *,
+        name: str = "model",
+        seed: int = 0,
+        solved: Callable[[], bool] | None = None,
+        look_every: int = 50,
+    ) -> list[float]:
+        """Train the model in place with these optimisers; arguments and outcome as in `train`.
+
+        Args:
+            schedules: one for each optimiser.
+            solved: asked before the first step after each `look_every`: whether to end here. It must not
+                depend on what was asked before, or a run that was killed would go on differently.
+        """
         generator = torch.Generator().manual_seed(seed)
-        parts: dict[str, Any] = {"model": model, "optimizer": optimizer, "schedule": schedule}
+        parts: dict[str, Any] = {"model": model}
+        for number, (optimizer, schedule) in enumerate(zip(optimizers, schedules, strict=True)):
+            parts |= {f"optimizer {number}": optimizer, f"schedule {number}": schedule}
         checkpoint = self.folder / f"{name}.pt"
         losses = _resume(checkpoint, parts, generator, self.device)
 
@@ -70,12 +98,16 @@ class Bench:
         model.train()
         bar = tqdm(total=steps, initial=len(losses), desc=name, leave=False, disable=not self.progress)
         while len(losses) < steps:
-            optimizer.zero_grad(set_to_none=True)
+            if solved and losses and len(losses) % look_every == 0 and solved():
+                break
+            for optimizer in optimizers:
+                optimizer.zero_grad(set_to_none=True)
             value = loss(generator)
             value.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+            for optimizer, schedule in zip(optimizers, schedules, strict=True):
+                optimizer.step()
+                schedule.step()
             losses.append(value.item())
             bar.update()
             if time.monotonic() - saved > SAVE_EVERY or len(losses) == steps:
@@ -84,6 +116,18 @@ class Bench:
         bar.close()
         model.eval()
         return losses
+
+
+def level_then_down(optimizers: Sequence[torch.optim.Optimizer], steps: int) -> list[LambdaLR]:
+    """Schedules: the full rate for the first part of a training, then a straight line to zero."""
+    return [
+        LambdaLR(optimizer, lambda step: min(1.0, (1 - step / steps) / FALLING)) for optimizer in optimizers
+    ]
+
+
+def level(optimizers: Sequence[torch.optim.Optimizer]) -> list[LambdaLR]:
+    """Schedules: the full rate to the end, for a training whose end is not known beforehand."""
+    return [LambdaLR(optimizer, lambda step: 1.0) for optimizer in optimizers]
 
 
 def thinned(losses: list[float], points: int = 40) -> list[list[float]]:

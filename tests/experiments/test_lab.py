@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_lib.experiments import NAMES, lab, language_model, results
+from posenc_lib.experiments import NAMES, NEXT, lab, language_model, results
 from posenc_lib.experiments.lab import keep, main, perform
 
 NAME = "train-short-test-long"
@@ -114,9 +114,12 @@ def test_other_settings_are_other_runs(tmp_path, undisturbed, monkeypatch):
     assert key == lab._key(language_model, json.loads(json.dumps(run)), "cpu")
     assert key != lab._key(language_model, run | {"seed": 1}, "cpu")
     assert key != lab._key(language_model, run, "cuda")
+    source = Path(language_model.__file__).read_text(encoding="utf-8")
     changed = tmp_path / "changed.py"
-    changed.write_text(Path(language_model.__file__).read_text(encoding="utf-8") + "# changed\n")
     monkeypatch.setattr(language_model, "__file__", str(changed))
+    changed.write_text(source.replace('"""Train', '"""Now train') + "# said otherwise\n")
+    assert key == lab._key(language_model, run, "cpu")
+    changed.write_text(source + "SAMPLED = 8\n")
     assert key != lab._key(language_model, run, "cpu")
 
 
@@ -149,8 +152,11 @@ def test_a_trial_does_not_replace_the_result_that_the_book_quotes(tmp_path, text
 def test_every_experiment_is_there_and_asks_something(capsys):
     main([])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(NAMES)
+    assert [line.split()[0] for line in lines] == [*NAMES, *NEXT]
     assert all(line.endswith("?") for line in lines)
+    assert ["(new, not in the book yet)" in line for line in lines] == [False] * len(NAMES) + [True] * len(
+        NEXT
+    )
 
 
 def test_a_number_that_is_not_finite_is_refused_and_what_was_there_stays(tmp_path):

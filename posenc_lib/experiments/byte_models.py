@@ -1,0 +1,83 @@
+"""Language models of bytes, trained on 256 of them and read on up to 4,096: which runs, and which count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from posenc_lib.experiments import byte_model, decoder, ngram, results, source_text, uncertainty
+from posenc_lib.experiments.byte_model import THE_ORDER, measure
+
+__all__ = ["measure"]
+
+QUESTION = "What does each encoding give a language model, at the length of its training and beyond?"
+
+GATE = (
+    "At the length of training, on held-out text, better than an interpolated Witten-Bell 5-gram that "
+    "counted the same bytes, by more than the 95% interval over files."
+)
+
+STORES_EACH = HAS_FULL = True
+SWEEP = "byte-model-rates"
+PARTS = (byte_model, decoder, ngram, source_text)
+
+FIRST = ("rope", "none", "alibi", "t5", "sinusoidal", "learned")
+THEN = ("kerple", "fire", "transformer-xl", "rope-partial", "rope-and-none", "rope-window-and-none")
+ENCODINGS = (*FIRST, *THEN)
+
+SMALL = {
+    "dim": 128,
+    "layers": 4,
+    "heads": 4,
+    "length": 256,
+    "base": 300.0,  # of RoPE: 11 of 16 pairs turn at least once in 256 positions, as in LLaMA 2 in 4,096
+    "batch": 8,
+    "steps": 600,
+    "learn": 1_200_000,
+    "longest": 4096,
+    "windows": 20,
+}
+FULL = SMALL | {"steps": 3600, "learn": 6_400_000, "windows": 32}
+FAST = SMALL | {"dim": 16, "layers": 4, "heads": 2, "length": 32, "batch": 8, "steps": 30}
+FAST |= {"learn": 20_000, "longest": 128, "windows": 3}
+
+
+def runs(
+    *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
+) -> list[dict[str, Any]]:
+    """The settings of every run, the most important encodings first, each with its own learning rate."""
+    size = FAST if fast else FULL if full else SMALL
+    size = size | ({"steps": steps} if steps else {})
+    rates = dict.fromkeys(ENCODINGS, 0.02) if fast else best_rates(full)
+    text = source_text.source()
+    return [
+        {"encoding": name, "seed": seed, "rate": rates.get(name), **size, "text": text}
+        for group in ((("rope", "none"),) if fast else (FIRST, THEN))
+        for seed in range(seeds or (1 if fast else 3))
+        for name in group
+    ]
+
+
+def best_rates(full: bool = False) -> dict[str, float]:
+    """Of each encoding whose sweep is stored, the learning rate with the lowest loss in it."""
+    best: dict[str, tuple[float, float]] = {}
+    for each in results.stored_so_far(SWEEP, full):
+        tried = (each["result"]["loss"], each["run"]["rate"])
+        best[each["run"]["encoding"]] = min(tried, best.get(each["run"]["encoding"], tried))
+    return {name: rate for name, (_, rate) in best.items()}
+
+
+def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
+    """What a run lacks to be spoken of; None where it passes."""
+    found = result["trained"]
+    counted = found["ngram"][str(THE_ORDER)]
+    gain, uncertain = uncertainty.mean_over_files(
+        np.subtract(found["by_file"]["ngram"], found["by_file"]["loss"]), found["by_file"]["bytes"]
+    )
+    if gain > uncertain:
+        return None
+    return (
+        f"{found['loss']:.3f} nats a byte at the length of training, where the {THE_ORDER}-gram has "
+        f"{counted:.3f}; the gain, {gain:.3f}, is not above its 95% interval over files, {uncertain:.3f}"
+    )

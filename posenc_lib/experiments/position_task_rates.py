@@ -1,0 +1,34 @@
+"""Which learning rate suits each encoding on the tasks that ask for positions: two of them, one seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc_lib.experiments import decoder, position_task
+from posenc_lib.experiments.position_task import measure
+from posenc_lib.experiments.position_tasks import ENCODINGS, FAST, FULL, SMALL
+
+__all__ = ["measure"]
+
+QUESTION = "Which learning rate suits each encoding on tasks that ask for positions?"
+
+STORES_EACH = HAS_FULL = True
+PARTS = (position_task, decoder)
+
+RATES = (0.005, 0.01, 0.02)
+ON = ("copy", "recall")
+
+
+def runs(
+    *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
+) -> list[dict[str, Any]]:
+    """The settings of every run."""
+    size = FAST if fast else FULL if full else SMALL
+    size = size | ({"steps": steps} if steps else {})
+    return [
+        {"task": task, "encoding": name, "rate": rate, "seed": 1000 + seed, **size}
+        for name in (ENCODINGS[:1] if fast else ENCODINGS)
+        for rate in RATES
+        for task in ON
+        for seed in range(seeds or 1)
+    ]
