@@ -171,7 +171,8 @@ def layers_with(
         "none": NoPE,
         "sinusoidal": lambda: Sinusoidal(dim),
         "learned": lambda: Learned(length, dim, std=1.0, beyond="clamp"),
-        "t5": lambda: T5Bias(heads, max_distance=length // 2, bidirectional=False, std=dim**-0.5),
+        # its buckets end within the training, so that all of them are trained; 17 is the least that it takes
+        "t5": lambda: T5Bias(heads, max_distance=max(17, length // 2), bidirectional=False, std=dim**-0.5),
         "alibi": lambda: ALiBi(heads),
         "kerple": lambda: KERPLE(heads),
         "rope": lambda: Rotary(head_dim, base=base),

@@ -67,5 +67,5 @@ def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
     if result["exact"][0] >= LEAST:
         return None
     return (
-        f"{result['exact'][0]:.1%} of the answers right at the trained sizes, after {result['steps']:,} steps"
+        f"{result['exact'][0]:.2%} of the answers right at the trained sizes, after {result['steps']:,} steps"
     )
