@@ -24,6 +24,7 @@ if {PurePath(each).name for each in sys.orig_argv[1:3]} & {"posenc", "posenc_lib
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
 from posenc_lib.catalogue import catalogue
+from posenc_lib.packed import packed_mask, packed_positions
 
 if TYPE_CHECKING:
     from posenc_lib.added import *  # noqa: F403
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["attention", "catalogue", "check", "frequencies"]
+__all__ = ["attention", "catalogue", "check", "frequencies", "packed_mask", "packed_positions"]
 _DOORS = ("added", "rotated", "biased")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, device_of, is_floating, namespace
 from posenc_lib._heads import heads_first, matmul_by_group, seq_back
+from posenc_lib.packed import mask_of, read_both
 
 Rotation = Callable[[Array], Array]
 
@@ -22,6 +24,7 @@ def attention(
     bias: Array | None = None,
     mask: Array | None = None,
     causal: bool = False,
+    cu_seqlens: Array | tuple[Array, Array] | None = None,
     seq_axis: int = -2,
     return_weights: bool = False,
 ) -> Array | tuple[Array, Array]:
@@ -41,6 +44,9 @@ def attention(
         mask: booleans, True where the query may look at the key; broadcasts like `bias`.
         causal: let no query look past itself. The last query stands at the last key, so that a
             few new queries can attend to a longer cache of keys.
+        cu_seqlens: for texts packed one after another, where each ends, see `posenc_lib.packed_positions`; a
+            pair, (for q, for k), where they differ. No query looks at another text; with `causal`, the last
+            query of each text stands at the text's last key.
         seq_axis: which axis of q, k and v is the sequence: -2 for (batch, heads, seq, head_dim), -3 (or 1)
             for (batch, seq, heads, head_dim), as flash-attn has it. `rotate` gets q and k as they are; bias,
             mask and weights are (batch, heads, queries, keys) in any case.
@@ -73,6 +79,9 @@ def attention(
     rotate_q, rotate_k = _read_rotations(rotate)
     q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
+    if cu_seqlens is not None:
+        packed = _mask_of_texts(cu_seqlens, q, k, causal)
+        mask, causal = packed if mask is None else xp.logical_and(mask, packed), False
 
     wide = xp.result_type(q.dtype, k.dtype, xp.float32)
     q, k = xp.astype(q, wide, copy=False), xp.astype(k, wide, copy=False)
@@ -84,6 +93,24 @@ def attention(
     output = matmul_by_group(xp, weights, xp.astype(v, weights.dtype, copy=False))
     output = seq_back(xp.astype(output, v.dtype, copy=False), seq_axis)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
+
+
+def _mask_of_texts(cu_seqlens: Any, q: Array, k: Array, causal: bool) -> Array:
+    """The mask of packed texts, (queries, keys)."""
+    queries, keys = q.shape[-2], k.shape[-2]
+    return mask_of(*texts_of(cu_seqlens, q, k), queries, keys, causal)
+
+
+def texts_of(cu_seqlens: Any, q: Array, k: Array) -> tuple[Array, Array]:
+    """The cu_seqlens of q and of k, (..., tokens, width), given as one or as a pair of them."""
+    pair = isinstance(cu_seqlens, tuple) and len(cu_seqlens) == 2 and not isinstance(cu_seqlens[0], Integral)
+    of_q, of_k = cu_seqlens if pair else (cu_seqlens, None)
+    queries, keys = q.shape[-2], k.shape[-2]
+    if of_k is None and queries != keys:
+        raise ValueError(
+            f"cu_seqlens are one for {queries} queries and {keys} keys; give a pair, (for q, for k)"
+        )
+    return read_both(of_q, queries, of_k, keys, like=q)
 
 
 def allowed_keys(xp: Any, scores: Array, mask: Array | None, causal: bool) -> Array | None:

@@ -10,11 +10,13 @@ Kernels of a GPU do not, and a learned slope needs a gradient: there ALiBi rides
 from __future__ import annotations
 
 import math
-from itertools import groupby
+from itertools import groupby, pairwise
+from typing import Any
 
 import torch
 
 from posenc_lib._arrays import Array, values_are_known
+from posenc_lib.attention import texts_of
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.alibi_by_columns import as_tensor, require_fit, round_up, widened
 
@@ -56,6 +58,36 @@ def attend(
     else:
         output = _with_bias(q, k, v, slopes, causal, mask)
     return output.reshape(*batch, *output.shape[1:])
+
+
+def attend_to_texts(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    slopes: Array | None,
+    causal: bool,
+    mask: torch.Tensor | None,
+    cu_seqlens: Any,
+) -> torch.Tensor:
+    """`attend` for each of the packed texts."""
+    require_fit(q, k, v, False, mask)
+    of_q, of_k = texts_of(cu_seqlens, q, k)
+    if not (values_are_known(of_q) and values_are_known(of_k)):
+        raise TypeError(
+            "alibi_attention needs to know the values of cu_seqlens, which are traced here; give attention "
+            "bias=alibi_bias(heads, positions, positions) with positions=packed_positions(cu_seqlens, length)"
+        )
+    if mask is not None:
+        mask = mask.expand(*mask.shape[:-2], q.shape[-2], k.shape[-2])
+    outputs = [q.new_zeros(*q.shape[:-2], 0, v.shape[-1])]
+    for (first, last), (start, stop) in zip(pairwise(of_q.tolist()), pairwise(of_k.tolist()), strict=True):
+        if last > first:
+            among = None if mask is None else mask[..., first:last, start:stop]
+            one = slice(start, stop)
+            outputs.append(
+                attend(q[..., first:last, :], k[..., one, :], v[..., one, :], slopes, causal, among)
+            )
+    return torch.cat(outputs, dim=-2)
 
 
 def _takes_a_view_as_bias(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> bool:

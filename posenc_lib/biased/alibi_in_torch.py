@@ -33,6 +33,7 @@ def alibi_attention(
     *,
     causal: bool = True,
     mask: torch.Tensor | None = None,
+    cu_seqlens: Array | tuple[Array, Array] | None = None,
     seq_axis: int = -2,
 ) -> torch.Tensor:
     """Attention with ALiBi in memory that grows with the length: no n x n array, at any length.
@@ -48,13 +49,15 @@ def alibi_attention(
         causal: True for ALiBi as published: the last query stands at the last key, and none looks past
             itself. False for the symmetric -slope * |key - query| of encoders.
         mask: booleans, True where the query may look at the key; broadcasts to (..., heads, queries, keys).
+        cu_seqlens: for packed texts, as in `attention`. Each text is attended to by itself.
         seq_axis: as in `attention`; -3 for q, k, v and the result of (batch, seq, heads, width).
 
     Returns:
         (..., heads, queries, value_dim), of q's dtype. A query that may look at no key gets 0.
 
     Raises:
-        TypeError: q, k, v no tensors of one real dtype; a mask that is not boolean; causal no boolean.
+        TypeError: q, k, v no tensors of one real dtype; a mask that is not boolean; causal no boolean;
+            cu_seqlens no integers, or traced by a compiler.
         ValueError: shapes that do not fit, different devices, more queries than keys with causal=True, slopes
             not of shape (heads,) or, in float16, out of its range.
 
@@ -82,7 +85,11 @@ def alibi_attention(
     from posenc_lib.biased import alibi_fused
 
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
-    output = alibi_fused.attend(q, k, v, slopes, require.flag(causal, "causal"), mask)
+    causal = require.flag(causal, "causal")
+    if cu_seqlens is None:
+        output = alibi_fused.attend(q, k, v, slopes, causal, mask)
+    else:
+        output = alibi_fused.attend_to_texts(q, k, v, slopes, causal, mask, cu_seqlens)
     back: torch.Tensor = seq_back(output, seq_axis)
     return back
 

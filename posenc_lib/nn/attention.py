@@ -13,6 +13,7 @@ from posenc_lib import _require as require
 from posenc_lib.attention import attention
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
+from posenc_lib.packed import packed_mask, packed_positions, read_both
 
 
 class Attention(nn.Module):
@@ -83,6 +84,7 @@ class Attention(nn.Module):
         mask: Tensor | None = None,
         causal: bool = False,
         cache: LayerCache | None = None,
+        cu_seqlens: Tensor | None = None,
     ) -> Tensor:
         """Attend.
 
@@ -94,6 +96,9 @@ class Attention(nn.Module):
                 broadcasts to (batch, heads, length, keys).
             causal: let no token look at later ones.
             cache: keys and values of earlier tokens; those of x are added to it.
+            cu_seqlens: for texts packed one after another in each row, where they end, as in
+                `posenc_lib.packed_positions`, which are the positions then by default. No token looks at
+                another text. The mask for that has length x length booleans.
 
         Returns:
             (batch, length, dim). A token that may look at no other gets the output projection's bias.
@@ -107,6 +112,9 @@ class Attention(nn.Module):
             encoding = NoPE()
         elif not isinstance(encoding, PositionalEncoding):
             raise TypeError(f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding")
+        if cu_seqlens is not None:
+            in_text, packed = of_texts(cu_seqlens, x, cache)
+            positions = in_text if positions is None else positions
         past = 0 if cache is None else cache.length
         if positions is None:
             positions = Span(past, past + x.shape[1])
@@ -120,6 +128,8 @@ class Attention(nn.Module):
             k, v, key_positions = cache.extend(k, v, positions)
         scores = (x.shape[0], self.heads, q.shape[-2], k.shape[-2])
         mask = _read_mask(mask, scores)
+        if cu_seqlens is not None:
+            mask = _both(mask, packed)
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
         bias = encoding.bias(q, k, positions, key_positions, looks)  # door 3
         if bias is not None:
@@ -170,6 +180,23 @@ class Attention(nn.Module):
     def extra_repr(self) -> str:
         grouped = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
         return f"{self.dim}, heads={self.heads}{grouped}"
+
+
+def of_texts(cu_seqlens: Any, x: Tensor, cache: Any) -> tuple[Tensor, Tensor]:
+    """The positions, (length,), and the mask, (length, length), of texts packed along x's second axis."""
+    if cache is not None:
+        raise ValueError(
+            "packed texts have no cache; for decoding, give each text a row, padded to one length"
+        )
+    ends, _ = read_both(cu_seqlens, x.shape[1], like=x)
+    return packed_positions(ends, x.shape[1]), packed_mask(ends, x.shape[1])
+
+
+def _both(mask: Tensor | None, packed: Tensor) -> Tensor:
+    """The mask, of booleans or of numbers to add, and that of packed texts."""
+    if mask is None:
+        return packed
+    return mask & packed if mask.dtype == torch.bool else mask.masked_fill(~packed, -math.inf)
 
 
 class LayerCache:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.nn.attention import Attention, Cache, LayerCache
+from posenc_lib.nn.attention import Attention, Cache, LayerCache, of_texts
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Places, Positions, Span, read_places
@@ -138,6 +138,7 @@ class Transformer(nn.Module):
         positions: Positions | None = None,
         padding_mask: Tensor | None = None,
         cache: Cache | None = None,
+        cu_seqlens: Tensor | None = None,
     ) -> Tensor:
         """Logits for each token.
 
@@ -149,6 +150,8 @@ class Transformer(nn.Module):
                 `src_key_padding_mask` of torch; Hugging Face's `attention_mask` is its opposite). Padding may
                 stand on the left or on the right.
             cache: a `Cache`, for decoding step by step: tokens are those that come after it.
+            cu_seqlens: for texts packed one after another, (1, length), in place of padding: where they end,
+                as in `Attention`.
 
         Returns:
             (batch, length, vocabulary), or (batch, length, dim) where vocabulary is None.
@@ -160,11 +163,18 @@ class Transformer(nn.Module):
         """
         self._require_input(tokens, padding_mask, cache)
         padding = _with_past(padding_mask, cache, tokens)
-        if positions is None:
+        mask = None if padding is None else may_look(padding, tokens.shape[1])
+        if cu_seqlens is not None:
+            if padding_mask is not None:
+                raise ValueError(
+                    "packed texts need no padding_mask: cu_seqlens say where each one ends; give one"
+                )
+            in_text, mask = of_texts(cu_seqlens, tokens, cache)
+            positions = in_text if positions is None else positions
+        elif positions is None:
             positions = _count(tokens, padding_mask, cache)
         elif cache is not None:
             cache.given_positions = True
-        mask = None if padding is None else may_look(padding, tokens.shape[1])
 
         x = self.embedding(tokens)
         positions = read_places(positions, x)
