@@ -51,7 +51,7 @@ def packed_positions(cu_seqlens: Array, length: int | None = None, *, keys: Arra
 
     Source: flash-attn, `flash_attn_varlen_func`, where queries and keys stand so.
     """
-    return _placed(*read_both(cu_seqlens, length, keys), length).positions
+    return placed(*read_both(cu_seqlens, length, keys), length).positions
 
 
 def packed_mask(
@@ -82,22 +82,24 @@ def packed_mask(
 
 def mask_of(ends: Array, of_keys: Array, queries: int | None, keys: int | None, causal: bool) -> Array:
     """`packed_mask` of what was looked at already."""
-    query = _placed(ends, of_keys if causal else ends, queries)
-    key = query if of_keys is ends else _placed(of_keys, of_keys, keys)
+    query = placed(ends, of_keys if causal else ends, queries)
+    key = query if of_keys is ends else placed(of_keys, of_keys, keys)
     allowed = query.text[:, None] == key.text[None, :]
     if causal:
         allowed = namespace(allowed).logical_and(allowed, key.positions[None, :] <= query.positions[:, None])
     return allowed
 
 
-class _Placed(NamedTuple):
+class Placed(NamedTuple):
+    """The tokens of packed texts."""
+
     text: Array
     """(tokens,) the number of each token's text."""
     positions: Array
     """(tokens,) where it stands there."""
 
 
-def _placed(ends: Array, of_keys: Array, length: int | None) -> _Placed:
+def placed(ends: Array, of_keys: Array, length: int | None) -> Placed:
     """The tokens with these cu_seqlens, of which the last in each text stands at the text's last key."""
     xp = namespace(ends)
     numbers = xp.arange(int(ends[-1]) if length is None else length, device=device_of(ends))
@@ -109,7 +111,7 @@ def _placed(ends: Array, of_keys: Array, length: int | None) -> _Placed:
             ahead >= 0, ahead, "each text needs at least as many keys as queries; there are more by"
         )
         first = first - ahead
-    return _Placed(text, numbers - xp.take(first, text, axis=0))
+    return Placed(text, numbers - xp.take(first, text, axis=0))
 
 
 def read_both(

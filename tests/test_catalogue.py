@@ -35,7 +35,7 @@ HELPERS = {
         "rope_from_config",
         "scaling_from_config",
     },
-    "biased": {"AlibiColumns", "relative_positions"},
+    "biased": {"AlibiColumns", "packed_mask_mod", "relative_positions"},
 }
 SIZES = Sizes(dim=32, heads=4, causal=True, length=16)
 SCALINGS = {

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from posenc_lib import (
     alibi_bias,
@@ -23,7 +24,7 @@ from posenc_lib import (
     rotate,
     sinusoidal,
 )
-from posenc_lib.biased import alibi_attention
+from posenc_lib.biased import alibi_attention, alibi_score_mod, packed_mask_mod
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, Attention, Cache, LayerCache, Sizes, Transformer, make_encoding
 
@@ -137,6 +138,21 @@ def test_a_mask_of_ones_own_counts_as_well() -> None:
             torch.testing.assert_close(together[:, text], model(x[:, text], mask=given[text, text]))
 
 
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+@pytest.mark.parametrize("causal", [False, True])
+def test_flex_attention(causal: bool) -> None:
+    q, k, v = (vectors()[None].float() for _ in range(3))
+    ends = torch.tensor(ENDS, dtype=torch.int32)
+    at = packed_positions(ends)
+    wanted = attention(q, k, v, bias=alibi_bias(HEADS, at, at, causal=False), causal=causal, cu_seqlens=ends)
+    mask = create_block_mask(packed_mask_mod(ends, causal=causal), None, None, LENGTH, LENGTH, device="cpu")
+    got = flex_attention(q, k, v, score_mod=alibi_score_mod(HEADS, at, at, causal=False), block_mask=mask)
+    torch.testing.assert_close(got, wanted)
+    more = packed_mask_mod(torch.tensor([0, 1, 3]), keys=torch.tensor([0, 4, 9]), causal=causal)
+    every = more(0, 0, torch.arange(3)[:, None], torch.arange(9))
+    assert every.tolist() == packed_mask([0, 1, 3], keys=[0, 4, 9], causal=causal).tolist()
+
+
 def test_what_is_counted_is_of_ones_own_text() -> None:
     q, table = vectors(), torch.randn(6, WIDTH, dtype=torch.float64)
     got = cope_bias(q, q, table, mask=packed_mask(torch.tensor(ENDS)))
@@ -209,6 +225,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda: attention(Q, Q, Q, cu_seqlens=np.asarray([0, 5])), TypeError, "different libraries"),
     (lambda: attention(Q[:, :2], Q, Q, cu_seqlens=[0, 2]), ValueError, "give a pair, (for q, for k)"),
     (lambda: attention(Q, Q, Q, cu_seqlens=E5.to("meta")), ValueError, "different devices"),
+    (lambda: packed_mask_mod([0, 2]), TypeError, "cu_seqlens is a list; give a torch tensor"),
     (lambda: alibi_attention(Q, Q, Q, cu_seqlens=[0, 4]), ValueError, "these end with 4"),
     (lambda: MODEL(TOKENS, cu_seqlens=[0, 4]), ValueError, "these end with 4"),
     (lambda: MODEL(TOKENS, cu_seqlens=E5, cache=Cache()), ValueError, "packed texts have no cache"),

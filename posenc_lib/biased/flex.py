@@ -34,6 +34,7 @@ from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import require_transformer_xl
+from posenc_lib.packed import placed, read_both
 
 if TYPE_CHECKING:
     import torch
@@ -295,6 +296,35 @@ def sandwich_score_mod(
         return score + by_distance[kv_idx - q_idx + queries - 1] / ratio[head]
 
     return score_mod
+
+
+def packed_mask_mod(
+    cu_seqlens: torch.Tensor,
+    length: int | None = None,
+    *,
+    keys: torch.Tensor | None = None,
+    causal: bool = False,
+) -> Callable[[Any, Any, Any, Any], Any]:
+    """`packed_mask` as a `mask_mod`, for `create_block_mask`: no block of two texts is worked on.
+
+    Give the positions of the texts, `packed_positions(cu_seqlens)`, to the maker of a `score_mod` beside it.
+
+    Example:
+        >>> import torch
+        >>> mod = packed_mask_mod(torch.tensor([0, 3, 8]), causal=True)
+        >>> mod(0, 0, torch.tensor(4), torch.tensor([2, 3, 4, 5]))  # the second text begins at 3
+        tensor([False,  True,  True, False])
+    """
+    require.tensors(", which FlexAttention needs", cu_seqlens=cu_seqlens)
+    ends, of_keys = read_both(cu_seqlens, length, keys)
+    causal = require.flag(causal, "causal")
+    query, key = placed(ends, of_keys, length), placed(of_keys, of_keys, length if keys is None else None)
+
+    def mask_mod(batch: Any, head: Any, q_idx: Any, kv_idx: Any) -> Any:
+        same = query.text[q_idx] == key.text[kv_idx]
+        return same & (key.positions[kv_idx] <= query.positions[q_idx]) if causal else same
+
+    return mask_mod
 
 
 def _places(
