@@ -45,9 +45,16 @@ class _Normalised(PositionalEncoding):
         self.norm_q, self.norm_k = nn.RMSNorm(head_dim), nn.RMSNorm(head_dim)
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
-        return self.encoding.rotate(self.norm_q(q), self.norm_k(k), q_positions, k_positions)
+        q, k = self.norm_q(q), self.norm_k(k)
+        return self.encoding.rotate(q, k, q_positions, k_positions, seq_axis=seq_axis)
 
     def bias(
         self,
@@ -56,8 +63,10 @@ class _Normalised(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor | None:
-        return self.encoding.bias(q, k, q_positions, k_positions, mask)
+        return self.encoding.bias(q, k, q_positions, k_positions, mask, seq_axis=seq_axis)
 
 
 class _Layer(nn.Module):
