@@ -28,10 +28,13 @@ EVERY = pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.na
 HELPERS = {
     "added": set(),
     "rotated": {
+        "LayerPositions",
+        "QueryTemperature",
         "RopeSettings",
         "RotaryTables",
         "Scaling",
         "convert_layout",
+        "layers_from_config",
         "rope_from_config",
         "scaling_from_config",
     },

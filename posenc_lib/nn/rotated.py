@@ -85,6 +85,10 @@ class Rotary(PositionalEncoding):
             TypeError, ValueError: as `posenc_lib.rope_from_config`; the checkpoint has M-RoPE.
         """
         found = rope_from_config(config, **choices)
+        if found.backwards:
+            raise ValueError(
+                "this model turns the other way; take its tables and rotation from rope_from_config(config)"
+            )
         if found.sections is not None:
             raise ValueError(
                 f"this config has M-RoPE with sections {found.sections}; give them to MultimodalRotary"

@@ -1,8 +1,9 @@
 """Door 2, rotated into queries and keys: R(position) q, R(position) k."""
 
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
-from posenc_lib.rotated.checkpoints import RopeSettings, convert_layout, rope_from_config
+from posenc_lib.rotated.checkpoints import convert_layout, layers_from_config, rope_from_config
 from posenc_lib.rotated.rotary import apply_rotary, rotary_tables, rotate
+from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.xpos import xpos_tables
 from posenc_lib.scaling.config import scaling_from_config
@@ -20,12 +21,14 @@ from posenc_lib.scaling.rules import (
 
 __all__ = [
     "DynamicNTKScaling",
+    "LayerPositions",
     "LinearScaling",
     "Llama3Scaling",
     "LongRoPEScaling",
     "NTKByPartsScaling",
     "NTKScaling",
     "ProportionalScaling",
+    "QueryTemperature",
     "RopeSettings",
     "RotaryTables",
     "Scaling",
@@ -33,6 +36,7 @@ __all__ = [
     "apply_rotary",
     "axial_tables",
     "convert_layout",
+    "layers_from_config",
     "mrope_tables",
     "rope_from_config",
     "rotary_tables",

@@ -105,12 +105,24 @@ def mrope_tables(
         >>> mrope_tables(positions, 16, (2, 3, 3)).cos.shape
         (2, 1, 5, 8)
     """
+    dealt = "in turn" if interleaved else "in runs"
+    return tables_by_owner(positions, dim, sections, dealt, base=base, scaling=scaling, dtype=dtype)
+
+
+def tables_by_owner(
+    positions: Array, dim: int, sections: Sequence[int], dealt: str, *, base: float, scaling: Any, dtype: Any
+) -> RotaryTables:
+    """As `mrope_tables`; `dealt` says how pairs are shared: "in runs", "in turn" or "time last".
+
+    "time last" is ERNIE 4.5 VL's, with sections for height, width and time, and positions of time, height and
+    width as ever: height and width take pairs in turn, and time those that are left.
+    """
     dim = require.even_dim(dim)
     base, rule = read_scaling(scaling, base)
     rates = frequencies(dim, base=base, scaling=rule)
     positions = _read_axes(positions)
     sections = _read_sections(sections, positions.shape[0], dim)
-    owner = _owners(sections, interleaved)
+    owner = owners(sections, dealt)
     wide = widen(positions)
     xp = namespace(wide)
     mine = xp.moveaxis(xp.take(wide, constant(owner, wide), axis=0), 0, -1)
@@ -118,11 +130,20 @@ def mrope_tables(
     return tables_of(theta, positions, dtype, getattr(rule, "attention_scaling", 1.0))
 
 
-def _owners(sections: tuple[int, ...], interleaved: bool) -> np.ndarray:
+def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
     """(dim/2,) the axis by which each pair turns."""
     axes = len(sections)
-    if not interleaved:
+    if dealt == "in runs":
         return np.repeat(np.arange(axes), sections)
+    if dealt == "time last":
+        if len(sections) != 3 or sections[0] != sections[1]:
+            raise ValueError(
+                f"sections={sections}: height and width take pairs in turn, and time the rest; give three "
+                f"numbers, "
+                "of which the first two, for height and width, are equal"
+            )
+        height, _, time = sections
+        return np.concatenate([np.tile([1, 2], height), np.zeros(time, dtype=np.int64)])
     owner = np.zeros(sum(sections), dtype=np.int64)
     for axis in range(1, axes):
         owner[axis : axes * sections[axis] : axes] = axis

@@ -290,9 +290,15 @@ def test_the_settings_of_each_kind_of_layer(name: str, layer: str) -> None:
     require_same_scores(excerpt, rope_from_config(excerpt, layer_type=layer), layer)
 
 
-def test_olmo3_names_two_kinds_of_layers() -> None:
+def test_olmo3_stretches_its_full_layers_alone() -> None:
+    bare = transformers.CONFIG_MAPPING["olmo3"]()
+    assert rope_from_config(bare).scaling is None
+    yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 8192}
+    stretched = transformers.CONFIG_MAPPING["olmo3"](rope_scaling=yarn)
     with pytest.raises(ValueError, match="layers differ in their rotation"):
-        rope_from_config(transformers.CONFIG_MAPPING["olmo3"]())
+        rope_from_config(stretched)
+    assert rope_from_config(stretched, layer_type="sliding_attention") == rope_from_config(bare)
+    assert rope_from_config(stretched, layer_type="full_attention").scaling is not None
 
 
 @pytest.mark.parametrize("furthest", [4000, 5000])
@@ -375,7 +381,7 @@ def test_nanochat_turns_the_other_way() -> None:
     at = torch.arange(20)
     q, k = torch.randn(2, 1, 2, 20, 64)
     theirs = in_transformers(config, q, k, at, None)
-    tables = settings.tables(-at)
+    tables = settings.tables(at)
     torch.testing.assert_close(settings.rotate(q, tables), theirs[0], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(settings.rotate(k, tables), theirs[1], atol=1e-5, rtol=1e-5)
 

@@ -154,7 +154,7 @@ def test_frequencies_and_attention_factor(name: str, caplog: pytest.LogCaptureFi
         config, "cpu", seq_len=length
     )
 
-    for source in (given, config):
+    for source in ({"model_type": config.model_type, **given}, config):
         settings = rope_from_config(source, length=length)
         ours = frequencies(settings.rotary_dim, base=settings.base, scaling=settings.scaling)
         assert settings.scaling is not None
@@ -176,7 +176,7 @@ def test_whole_tables(name: str) -> None:
     given, _ = CASES[name]
     module = LlamaRotaryEmbedding(LlamaConfig(**{**given, **_copied(given)}))
     cos, sin = module(torch.zeros(1), torch.arange(300)[None])
-    tables = rope_from_config(given).tables(torch.arange(300))
+    tables = rope_from_config(given, family="llama").tables(torch.arange(300))
     torch.testing.assert_close(torch.cat([tables.cos] * 2, -1), cos[0], atol=5e-5, rtol=0)
     torch.testing.assert_close(torch.cat([tables.sin] * 2, -1), sin[0], atol=5e-5, rtol=0)
 

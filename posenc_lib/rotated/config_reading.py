@@ -1,0 +1,598 @@
+"""A config and the facts of its family: together they say what neither says alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from posenc_lib import _require as require
+from posenc_lib.rotated.axial import owners
+from posenc_lib.rotated.families import FAMILIES, IMAGES, RECURRENT, UNROTATED, WHOLES, Family
+from posenc_lib.rotated.layer_kinds import FULL, KNOWN, LINEAR, OLDER_NAMES, WITHOUT_ATTENTION
+from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
+from posenc_lib.rotated.turn import LAYOUTS
+from posenc_lib.scaling.config import partial_rotary_dim, rope_type, scaling_from_config
+from posenc_lib.scaling.rules import NTKScaling, Scaling
+
+SIZES = {
+    "width": ("hidden_size", "n_embd", "d_model", "dim"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "depth"),
+    "longest": ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len"),
+}
+"""The keys under which configs write their sizes; the first is the usual one."""
+
+ROTARY = frozenset({"rope", "rotary", "mrope", "rotary_embedding"})
+"""Values of `position_embedding_type` that rotate."""
+
+UNROTATED_BY = {"alibi": True, "mla_use_nope": True, "use_rope": False, "use_rotary_embedding": False}
+"""Keys and the value of each that says that a model of a family that may rotate does not."""
+
+OF_SOME_FAMILIES = frozenset(
+    {
+        "compress_rope_theta",
+        "global_rope_theta",
+        "layer_rope_theta",
+        "local_rope_theta",
+        "no_rope_layers",
+        "rope_local_base_freq",
+        "rope_ratio",
+        "rotary_emb_base",
+        "swa_rope_theta",
+    }
+)
+"""Keys that decide about rotation in those families that read them."""
+
+TEXT_PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "decoder", "decoder_config")
+"""Where a config of several parts keeps the one that reads text, in families that WHOLES does not know."""
+
+WINDOWED = frozenset(
+    {"sliding_attention", "chunked_attention", "hybrid_sliding", "reference_sliding_attention"}
+)
+RULES_WITH_ORIGINAL = ("llama3", "yarn", "longrope", "su")
+
+
+class Given:
+    """A config with the facts of its family."""
+
+    def __init__(self, config: Any, family: str | None) -> None:
+        if family is not None:
+            require.choice(family, "family", tuple(sorted(FAMILIES)))
+        self.config, self.model_type, self.inside = _text_part(_as_dict(config), family)
+        if self.model_type in IMAGES:
+            raise ValueError(f"model_type {self.model_type!r} is no text model: {IMAGES[self.model_type]}")
+        self.family = FAMILIES.get(self.model_type, Family())
+        self._require_known_keys()
+
+    def _require_known_keys(self) -> None:
+        """Raise ValueError for a key about rotation that this family's code does not read."""
+        local = self.family.local
+        read = {self.family.base_key, self.family.still, *([local.key] if local else [])}
+        read |= {"rope_ratio"} if self.family.rope_ratio else set()
+        unread = sorted(key for key in OF_SOME_FAMILIES - read if self.config.get(key) is not None)
+        if unread and self.model_type in FAMILIES:
+            raise ValueError(
+                f"the config has {', '.join(map(repr, unread))}, which is not read in models of model_type "
+                f"{self.model_type!r}; remove it, or say by family= which family's code is meant"
+            )
+
+    # ---- sizes
+
+    def size(self, name: str) -> int:
+        """One of SIZES; ValueError where it is missing."""
+        found = self.size_or_none(name)
+        if found is None:
+            raise ValueError(f"the config names no {SIZES[name][0]!r}; add it")
+        return found
+
+    def size_or_none(self, name: str) -> int | None:
+        """One of SIZES: written, or the family's own in a part of a larger config, which leaves it out."""
+        for key in SIZES[name]:
+            if self.config.get(key) is not None:
+                return require.count(self.config[key], key)
+        default: int | None = getattr(self.family, name)
+        return default if self.inside or name == "longest" else None
+
+    def head_dim(self, config: Mapping[str, Any]) -> int:
+        """The width of the vectors that carry the rotation."""
+        key = self.family.head_key
+        if config.get(key) is not None:
+            return require.count(config[key], key)
+        if key not in config and self.family.head is not None:
+            return self.family.head
+        width, heads = self.size_or_none("width"), self.size_or_none("heads")
+        if width is None or heads is None:
+            raise ValueError(
+                f"the config names no head_dim; it needs {key!r}, or 'hidden_size' and 'num_attention_heads'"
+            )
+        return width // heads
+
+    def query_width(self, config: Mapping[str, Any]) -> int:
+        """The width of a whole query, whose inverse root usually scales the scores."""
+        if self.family.nope is None:
+            return self.head_dim(config)
+        if self.family.mla:
+            rest = config.get("qk_nope_head_dim")
+            return self.head_dim(config) + (
+                self.family.nope if rest is None else require.count(rest, "qk_nope_head_dim")
+            )
+        whole = config.get("head_dim")
+        return self.head_dim(config) + self.family.nope if whole is None else require.count(whole, "head_dim")
+
+    # ---- whether it rotates
+
+    def require_rotation(self) -> None:
+        """Raise ValueError where the family or the config says that nothing rotates."""
+        if self.model_type in UNROTATED:
+            _refuse_unrotated(f"model_type {self.model_type!r}")
+        for key, value in UNROTATED_BY.items():
+            if self.config.get(key) is value:
+                _refuse_unrotated(f"{key}: {str(value).lower()}")
+        kind = self.position_embedding()
+        if kind is not None and kind not in ROTARY:
+            _refuse_unrotated(f"position_embedding_type {kind!r}")
+
+    def position_embedding(self) -> str | None:
+        """What the config, or else the family, calls the way in which positions come in."""
+        for key in ("position_embedding_type", "position_embeddings_type"):
+            if self.config.get(key) is not None:
+                return str(self.config[key])
+        return self.family.position_embedding
+
+    def rotates(self) -> bool:
+        """Whether any layer may rotate."""
+        try:
+            self.require_rotation()
+        except ValueError:
+            return False
+        return True
+
+    def turns(self, index: int, kind: str, layers: int) -> bool:
+        """Whether this layer rotates."""
+        family, config = self.family, self.config
+        if kind in WITHOUT_ATTENTION or not self.rotates():
+            return False
+        if self.nested_kinds() and self.written().get(self.family.labels.get(kind, kind), ...) is None:
+            return False
+        if family.turning is not None and kind not in family.turning:
+            return bool(family.turning_unless) and self._with_window().get(family.turning_unless) is None
+        if family.still == "no_rope_layers":
+            written = config.get("no_rope_layers")
+            if written:
+                return bool(_of_layer(written, index, "no_rope_layers"))
+            interval = config.get("no_rope_layer_interval")
+            return (index + 1) % (
+                4 if interval is None else require.count(interval, "no_rope_layer_interval")
+            ) != 0
+        if family.still == "layer_rope_theta":
+            written = config.get("layer_rope_theta")
+            if written is None:
+                return not family.still_where_full or kind != FULL
+            return bool(_of_layer(written, index, "layer_rope_theta"))
+        if family.still:
+            key, _, value = family.still.partition("=")
+            return str(config.get(key)) == value
+        return True
+
+    # ---- layers
+
+    def kinds(self, layers: int) -> list[str]:
+        """The kind of each layer, by `layer_types` or by what the family has in its place."""
+        found = self.written_kinds(layers)
+        if found is None:
+            if self.model_type in RECURRENT:
+                found = [LINEAR] * layers
+            else:
+                found = self.family.kinds(self._with_window(), layers)
+        if len(found) < layers:
+            raise ValueError(
+                f"the config tells the kinds of {len(found)} layers, of {layers}; give layer_types, one for "
+                f"each"
+            )
+        return found[:layers]
+
+    def written_kinds(self, layers: int) -> list[str] | None:
+        """`layer_types` and its older spellings; None where the config has none of them."""
+        for key in ("layer_types", "layers_block_type", "block_types"):
+            written = self.config.get(key)
+            if written is None:
+                continue
+            if isinstance(written, str) or not all(isinstance(kind, str) for kind in written) or not written:
+                raise TypeError(f"{key}={written!r}; give a list with the kind of each layer")
+            if key == "block_types":  # RecurrentGemma's: over and over
+                written = [written[i % len(written)] for i in range(layers)]
+            found = [OLDER_NAMES.get(kind, kind) for kind in written]
+            for kind in found:
+                require.choice(kind, key, tuple(sorted(KNOWN)))
+            return found
+        return None
+
+    def kinds_there_are(self) -> tuple[str, ...]:
+        """The kinds of this config's layers, those first that it nests its parameters by."""
+        labels = {label: kind for kind, label in self.family.labels.items()}
+        nested = [labels.get(kind, kind) for kind in self.nested_kinds()]
+        return tuple(dict.fromkeys([*nested, *self.kinds(self.some_layers())]))
+
+    def some_layers(self) -> int:
+        """The number of layers, or enough of them to see every kind."""
+        written = self.written_kinds(1)
+        return self.size_or_none("layers") or self.family.layers or (len(written) if written else 12)
+
+    def layers(
+        self, length: int | None, layout: str | None, *, count: int | None = None, only: str | None = None
+    ) -> Iterator[LayerPositions]:
+        """What each layer does, or each layer of one kind."""
+        count = count or self.some_layers()
+        kinds = self.kinds(count)
+        if only is not None and only not in kinds:
+            kinds = [only]  # named among the parameters, and held by no layer
+        per_layer = {int(index): more for index, more in (self.config.get("per_layer_config") or {}).items()}
+        for index, kind in enumerate(kinds):
+            if only in (None, kind):
+                config = {**self.config, **per_layer.get(index, {})}
+                yield self._layer(config, index, kind, len(kinds), length, layout)
+
+    def _layer(
+        self,
+        config: Mapping[str, Any],
+        index: int,
+        kind: str,
+        layers: int,
+        length: int | None,
+        layout: str | None,
+    ) -> LayerPositions:
+        turns = self.turns(index, kind, layers)
+        rope = self._rope(config, index, kind, length, layout) if turns else None
+        known = self.model_type in FAMILIES
+        scale = self._scale(config, rope) if known and kind not in WITHOUT_ATTENTION else None
+        return LayerPositions(
+            index=index,
+            kind=kind,
+            rope=rope,
+            window=self._window(kind),
+            temperature=self._temperature(kind, turns) if known else None,
+            softmax_scale=scale,
+            softmax_factor=1.0 if scale is None else scale * math.sqrt(self.query_width(config)),
+        )
+
+    # ---- one layer's rotation
+
+    def _rope(
+        self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
+    ) -> RopeSettings:
+        family, parameters = self.family, self.parameters(index, kind, config)
+        head_dim = self.head_dim(self._of_kind(config, kind))
+        rotary_dim = self._rotary_dim(parameters, head_dim)
+        interleaved = family.layout == "interleaved" and self.config.get("rope_interleave", True)
+        sections = self._sections(parameters, rotary_dim)
+        return RopeSettings(
+            head_dim=head_dim,
+            rotary_dim=rotary_dim,
+            base=require.positive(parameters["rope_theta"], "rope_theta") * self._ratio(),
+            scaling=self._rule(parameters, length),
+            layout=require.choice(layout or ("interleaved" if interleaved else "half"), "layout", LAYOUTS),
+            sections=sections,
+            sections_interleaved=sections is not None and self._dealt(parameters) == "in turn",
+            time_last=sections is not None and self._dealt(parameters) == "time last",
+            backwards=family.backwards,
+        )
+
+    def _ratio(self) -> float:
+        """By what GLM-4's first configs multiply the base."""
+        ratio = self.config.get("rope_ratio")
+        return 1.0 if ratio is None else require.positive(ratio, "rope_ratio")
+
+    def written(self) -> Mapping[str, Any]:
+        """The config's rope parameters as they stand, in whichever spelling."""
+        new, old = self.config.get("rope_parameters"), self.config.get("rope_scaling")
+        for value in (new, old):
+            if value is not None and not isinstance(value, Mapping):
+                raise TypeError(
+                    f"the config's rope parameters are {value!r}; a dict or null is allowed there"
+                )
+        if new and old:
+            differing = sorted(key for key in set(new) & set(old) if new[key] != old[key])
+            if differing:
+                raise ValueError(
+                    f"rope_parameters and rope_scaling contradict each other in {', '.join(differing)}; "
+                    f"keep the right one"
+                )
+        found: Mapping[str, Any] = new or old or {}
+        return found
+
+    def nested_kinds(self) -> tuple[str, ...]:
+        """The kinds of layers (or the family's own names) by which the rope parameters are nested."""
+        written = self.written()
+        if not any(isinstance(value, Mapping) for value in written.values()):
+            return ()
+        names = KNOWN | set(self.family.labels.values())
+        return tuple(key for key, value in written.items() if isinstance(value, Mapping) or key in names)
+
+    def parameters(self, index: int, kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The rope parameters of a layer, with `rope_theta` and what else stands beside them put in."""
+        family, nested = self.family, self.nested_kinds()
+        label = family.labels.get(kind, kind)
+        local = family.local if family.local is not None and kind in family.local.kinds else None
+        written = self.written()
+        if nested:
+            if label not in nested:
+                raise ValueError(
+                    f"the rope parameters are nested by {', '.join(map(repr, nested))}, and this config has "
+                    f"layers of the "
+                    f"kind {kind!r}; add what holds for {label!r}"
+                )
+            mine = dict(written[label])
+        elif not written and label in family.by_kind and self._beside(index) is None:
+            mine = dict(family.by_kind[label])
+        elif family.by_kind:
+            raise ValueError(
+                f"the rope parameters of model_type {self.model_type!r} are nested by the kind of layer, "
+                f"{', '.join(map(repr, family.by_kind))}; give a dict for each"
+            )
+        elif local is not None and not local.rule:
+            mine = {key: written[key] for key in ("partial_rotary_factor", "mrope_section") if key in written}
+        else:
+            mine = dict(written) or self._rule_left_out()
+        mine = {key: value for key, value in mine.items() if value is not None}
+        if local is not None and not nested:
+            theta = self.config.get(local.key)
+            mine["rope_theta"] = local.base if theta is None else _of_layer(theta, index, local.key)
+        elif mine.get("rope_theta") is None:
+            beside = self._beside(index)
+            mine["rope_theta"] = (local.base if local else family.base) if beside is None else beside
+        if "partial_rotary_factor" not in mine:
+            mine["partial_rotary_factor"] = self._share(index, config)
+        original = self.config.get("original_max_position_embeddings")
+        if original is not None and rope_type(self._cleaned(mine)) in RULES_WITH_ORIGINAL:
+            mine["original_max_position_embeddings"] = original  # Phi-3; it wins in transformers too
+        return mine
+
+    def _rule_left_out(self) -> dict[str, Any]:
+        """The rule of a family that has one of its own, where the config has no rope parameters."""
+        if not self.family.rule:
+            return {}
+        beside = self._beside(0)
+        if (
+            "rope_scaling" in self.config
+            or "rope_parameters" in self.config
+            or beside not in (None, self.family.base)
+        ):
+            raise ValueError(
+                f"the config has no rope parameters, and model_type {self.model_type!r} then takes a rule "
+                f"of its own, "
+                f"{dict(self.family.rule)!r}; write into rope_parameters which rule is meant, 'default' for "
+                f"none"
+            )
+        return dict(self.family.rule)
+
+    def _beside(self, index: int) -> Any:
+        """The base that stands beside the rope parameters, or None."""
+        keys = dict.fromkeys([self.family.base_key, "rope_theta", "rotary_emb_base"])
+        if self.family.still == "layer_rope_theta" and self.config.get("layer_rope_theta"):
+            return _of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
+        for key in keys:
+            if self.config.get(key) is not None:
+                return _of_layer(self.config[key], index, key)
+        return None
+
+    def _share(self, index: int, config: Mapping[str, Any]) -> Any:
+        """Which share of the columns turns, from beside the rope parameters or from the family."""
+        for key in (
+            self.family.share_key,
+            "partial_rotary_factor",
+            "partial_rotary_factors",
+            "rotary_pct",
+            "rope_pct",
+        ):
+            if config.get(key) is not None:
+                return _of_layer(config[key], index, key)
+        return self.family.share
+
+    def _rotary_dim(self, parameters: Mapping[str, Any], head_dim: int) -> int:
+        written = self.config.get("rotary_dim")
+        if self.family.nope is not None:
+            return require.even_dim(head_dim, self.family.head_key)
+        if (
+            written is not None
+            and "partial_rotary_factor" not in self.written()
+            and not self.family.rotary_dim_unread
+        ):
+            found = require.count(written, "rotary_dim")
+        elif self.family.rotary_dim is not None and "rotary_dim" not in self.config:
+            found = self.family.rotary_dim
+        else:
+            found = partial_rotary_dim(self._cleaned(parameters), head_dim)
+        if found % 2 or found < 2 or found > head_dim:
+            raise ValueError(
+                f"of head_dim={head_dim} {found} columns would turn, and they turn in pairs; mend head_dim, "
+                f"rotary_dim or "
+                "partial_rotary_factor"
+            )
+        return found
+
+    def _sections(self, parameters: Mapping[str, Any], rotary_dim: int) -> tuple[int, ...] | None:
+        """Pairs per axis of M-RoPE, once they fit."""
+        written = parameters.get("mrope_section", parameters.get("xdrope_section"))
+        if written is not None and self.family.mixed_sections:
+            raise ValueError(
+                f"model_type {self.model_type!r} turns the two columns of a pair by different axes, which "
+                f"is no rotation; "
+                "leave mrope_section away for text alone, where all axes agree"
+            )
+        if written is None and self.family.sections is None:
+            return None
+        sections = tuple(require.count(n, "mrope_section", 0) for n in written or self.family.sections or ())
+        if sum(sections) != rotary_dim // 2:
+            raise ValueError(
+                f"mrope_section={list(sections)} shares out {sum(sections)} pairs, and {rotary_dim // 2} "
+                f"turn; add "
+                "mrope_section to the rope parameters, or mend it or partial_rotary_factor"
+            )
+        owners(sections, self._dealt(parameters))
+        return sections
+
+    def _dealt(self, parameters: Mapping[str, Any]) -> str:
+        """How M-RoPE's pairs are dealt out."""
+        told = parameters.get("mrope_interleaved")
+        if self.family.sections is None:
+            return "in turn" if told else "in runs"
+        if told is not None and bool(told) != (self.family.dealt == "in turn"):
+            raise ValueError(
+                f"mrope_interleaved={told!r}, and model_type {self.model_type!r} deals its pairs "
+                f"{self.family.dealt}; "
+                "remove the key, or give the family= that is meant"
+            )
+        return self.family.dealt
+
+    def _cleaned(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Without keys that change no angle in this family, and with the family's own names of rules."""
+        found = {key: value for key, value in parameters.items() if key not in self.family.extra}
+        for key in ("rope_type", "type"):
+            if found.get(key) in self.family.rule_names:
+                found[key] = self.family.rule_names[found[key]]
+        return found
+
+    def _rule(self, parameters: Mapping[str, Any], length: int | None) -> Scaling | None:
+        family = self.family
+        found = self._cleaned(parameters)
+        if parameters.get("alpha") is not None and "alpha" in family.extra and rope_type(found) == "dynamic":
+            return NTKScaling(require.positive(parameters["alpha"], "alpha"))
+        if family.yarn_without_warmth and rope_type(found) == "yarn":
+            found.setdefault("attention_factor", 1.0)
+        found.pop("xdrope_section", None)
+        return scaling_from_config(found, max_length=self.size_or_none("longest"), length=length)
+
+    # ---- what a layer does besides
+
+    def _window(self, kind: str) -> int | None:
+        if kind not in WINDOWED:
+            return None
+        found = self._with_window().get(self.family.window_key, self._with_window().get("sliding_window"))
+        return None if found is None else require.count(found, self.family.window_key, 0)
+
+    def _with_window(self) -> dict[str, Any]:
+        """The config, with the family's window where the config is silent about it."""
+        keys = {self.family.window_key, "sliding_window"}
+        default = {} if keys & set(self.config) else dict.fromkeys(keys, self.family.window)
+        return {**default, **self.config}
+
+    def _temperature(self, kind: str, turns: bool) -> QueryTemperature | None:
+        get, family = self.config.get, self.family
+        if family.temperature == "llama4" and not turns and get("attn_temperature_tuning", True):
+            return QueryTemperature("llama4", float(get("attn_scale", 0.1)), float(get("floor_scale", 8192)))
+        if family.temperature == "beam" and kind == FULL:
+            return QueryTemperature("beam", 0.1, 2048.0)
+        if family.temperature == "ministral3":
+            written = self.written() or family.rule
+            beta = written.get("llama_4_scaling_beta")
+            original = written.get("original_max_position_embeddings") or get(
+                "original_max_position_embeddings"
+            )
+            if beta is not None and original is None:
+                raise ValueError(
+                    "llama_4_scaling_beta needs original_max_position_embeddings beside it; add it"
+                )
+            return None if beta is None else QueryTemperature("ministral3", float(beta), float(original or 0))
+        return None
+
+    def _scale(self, config: Mapping[str, Any], rope: RopeSettings | None) -> float | None:
+        """What scores are multiplied by before the softmax; None where the config does not say enough."""
+        family = self.family
+        if isinstance(family.scale, float):
+            return family.scale
+        if family.scale is not None:
+            key, root, _ = family.scale.partition("**")
+            value = config.get(key) if config.get(key) is not None else family.scale_default
+            return None if value is None else math.pow(float(value), -0.5 if root else 1.0)
+        try:
+            plain = 1 / math.sqrt(self.query_width(config))
+        except ValueError:
+            return None
+        return plain * self._latent_warmth() if family.mla else plain
+
+    def _latent_warmth(self) -> float:
+        """The square of 0.1 * mscale_all_dim * ln(factor) + 1, by which MLA multiplies its scores."""
+        found = self.written() or self.family.rule
+        weight, factor = found.get("mscale_all_dim"), found.get("factor")
+        if rope_type(self._cleaned(found)) == "default" or not weight or factor is None or factor <= 1:
+            return 1.0
+        return float((0.1 * weight * math.log(factor) + 1) ** 2)
+
+    def _of_kind(self, config: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+        """The config with what holds for layers of this kind alone: Gemma 4's `global_head_dim`."""
+        wide = self.family.full_head
+        if wide is None or kind != FULL or "per_layer_config" in self.config:
+            return config
+        return {**config, "head_dim": config.get("global_head_dim") or wide}
+
+
+def _as_dict(config: Any) -> Mapping[str, Any]:
+    if not isinstance(config, Mapping):
+        if not callable(getattr(config, "to_dict", None)):
+            raise TypeError(
+                f"config is of type {type(config).__name__}; give the content of config.json as a dict, or "
+                "an object with to_dict()"
+            )
+        config = config.to_dict()
+    found: Mapping[str, Any] = config
+    return found
+
+
+def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[str, Any], str, bool]:
+    """The part that reads text, its family, and whether it stands inside a larger config."""
+    inside = False
+    while True:
+        name = config.get("model_type") or ""
+        if not isinstance(name, str):
+            raise TypeError(f"model_type={name!r}; give the name of a family")
+        known = name in FAMILIES or name in UNROTATED or name in IMAGES
+        path, default = WHOLES.get(name, ("", ""))
+        keys = (path,) if path else () if known else TEXT_PARTS
+        part = next((found for key in keys if isinstance(found := _follow(config, key), Mapping)), None)
+        if part is None:
+            break
+        inside = True
+        config = part if part.get("model_type") or not default else {**part, "model_type": default}
+    if family is not None:
+        return config, family, inside
+    if name in WHOLES and not known:  # a flat config of a model with several parts
+        name, known = default, bool(default)
+    if not known:
+        given = (
+            f"model_type {name!r} is not in this library's table of families"
+            if name
+            else "the config has no model_type"
+        )
+        raise ValueError(
+            f"{given}, and configs do not say all that counts: the layout, and what holds where a key is "
+            f"left out. Say which "
+            "family's code reads it, such as family='llama', or build RopeSettings from values that you know"
+        )
+    return config, name, inside
+
+
+def _follow(config: Mapping[str, Any], path: str) -> Any:
+    found: Any = config
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _of_layer(value: Any, index: int, key: str) -> Any:
+    """A value for all layers, or this layer's out of a list."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if index >= len(value):
+        raise ValueError(
+            f"{key} holds {len(value)} values, and there is a layer {index}; give one for each layer"
+        )
+    return value[index]
+
+
+def _refuse_unrotated(given: str) -> NoReturn:
+    raise ValueError(
+        f"a model with {given} rotates nothing: its positions are a table that is added, or a bias, or it "
+        f"has none; "
+        "use posenc_lib.added or posenc_lib.biased, or give the config of a model that rotates"
+    )

@@ -1,0 +1,165 @@
+"""What a checkpoint's config comes to: the rotation of a layer, and what else a layer does with positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from posenc_lib._arrays import Array, namespace, widen
+from posenc_lib.rotated.axial import tables_by_owner
+from posenc_lib.rotated.rotary import rotary_tables, rotate
+from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.scaling.rules import Scaling
+
+
+@dataclass(frozen=True)
+class RopeSettings:
+    """What a model's config says about its rotation.
+
+    Attributes:
+        head_dim: width of the vectors that carry the rotation. With latent attention (DeepSeek) and in
+            DeepSeek-V4 that is the part of each head that turns, `qk_rope_head_dim`, its last columns.
+        rotary_dim: how many of their columns turn, from the first.
+        base: `rope_theta`.
+        scaling: the scaling rule, or None.
+        layout: "interleaved" or "half".
+        sections: pairs per axis of M-RoPE, as `mrope_section` has them: for time, height and width, with
+            time_last for height, width and time. None where positions are one number per token.
+        sections_interleaved: whether M-RoPE deals its sections out in turn.
+        time_last: whether M-RoPE gives height and width the fast pairs, in turn, and time the rest (ERNIE
+            4.5 VL).
+        backwards: whether vectors turn the other way (nanochat).
+
+    Example:
+        >>> import numpy as np
+        >>> settings = RopeSettings(64, 16, 10000.0, None, "half")  # GPT-NeoX's: a quarter turns
+        >>> q = np.random.default_rng(0).normal(size=(8, 10, 64))  # heads, tokens, head_dim
+        >>> turned = settings.rotate(q, settings.tables(10))
+        >>> np.array_equal(turned[..., 16:], q[..., 16:])  # the rest passes
+        True
+    """
+
+    head_dim: int
+    rotary_dim: int
+    base: float
+    scaling: Scaling | None
+    layout: str
+    sections: tuple[int, ...] | None = None
+    sections_interleaved: bool = False
+    time_last: bool = False
+    backwards: bool = False
+
+    def tables(self, positions: int | Array, *, dtype: Any = None) -> RotaryTables:
+        """Tables for positions of one number per token, as `rotary_tables`.
+
+        For a model with M-RoPE these are its tables for plain text.
+        """
+        return self._turned(
+            rotary_tables(positions, self.rotary_dim, base=self.base, scaling=self.scaling, dtype=dtype)
+        )
+
+    def section_tables(self, positions: Array, *, dtype: Any = None) -> RotaryTables:
+        """Tables for positions of one number per axis, (axes, ...), as `mrope_tables`.
+
+        Raises:
+            ValueError: the model has no sections.
+        """
+        if self.sections is None:
+            raise ValueError("this model's config names no mrope_section; use tables(positions)")
+        return self._turned(
+            tables_by_owner(
+                positions,
+                self.rotary_dim,
+                self.sections,
+                "time last" if self.time_last else "in turn" if self.sections_interleaved else "in runs",
+                base=self.base,
+                scaling=self.scaling,
+                dtype=dtype,
+            )
+        )
+
+    def rotate(self, x: Array, tables: RotaryTables, *, out: Array | None = None) -> Array:
+        """Rotate in the model's layout, as `rotate`.
+
+        Raises:
+            ValueError: the last axis of x is not head_dim wide.
+        """
+        if getattr(x, "ndim", 0) and x.shape[-1] != self.head_dim:
+            raise ValueError(
+                f"x of shape {tuple(x.shape)} has {x.shape[-1]} columns; these settings are for head_dim="
+                f"{self.head_dim}. Of a head with more columns, give the part that turns"
+            )
+        return rotate(x, tables, layout=self.layout, out=out)
+
+    def _turned(self, tables: RotaryTables) -> RotaryTables:
+        return RotaryTables(tables.cos, -tables.sin) if self.backwards else tables
+
+
+@dataclass(frozen=True)
+class QueryTemperature:
+    """By what a layer multiplies a query, so that attention stays sharp in long texts.
+
+    Call it with positions; it gives a factor for each.
+
+    Attributes:
+        formula: "llama4": 1 + beta * ln(1 + floor((p + 1) / length)). "ministral3": 1 + beta * ln(1 +
+            floor(p / length)). "beam": (1 + p / length)^beta.
+        beta, length: the numbers in it.
+
+    Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py` and `modeling_beam.py`;
+    Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399).
+
+    Example:
+        >>> import numpy as np
+        >>> QueryTemperature("llama4", 0.1, 8192)(np.asarray([0, 8191, 100_000])).round(4)
+        array([1.    , 1.0693, 1.2565])
+    """
+
+    formula: str
+    beta: float
+    length: float
+
+    def __call__(self, positions: Array) -> Array:
+        """(...,) factors for positions (...,), in float64 where the library has it."""
+        p = widen(positions)
+        xp = namespace(p)
+        if self.formula == "beam":
+            return (1 + p / self.length) ** self.beta
+        steps = xp.floor((p + 1 if self.formula == "llama4" else p) / self.length)
+        return 1 + self.beta * xp.log(1 + steps)
+
+
+@dataclass(frozen=True)
+class LayerPositions:
+    """What one layer of a model does with positions.
+
+    Attributes:
+        index: the layer's number, from 0.
+        kind: "full_attention", "sliding_attention", "chunked_attention", "linear_attention" or another name
+            of Hugging Face's `layer_types`.
+        rope: its rotation; None for a layer that does not rotate.
+        window: how many keys a query of this layer sees, as the config counts them; of "chunked_attention"
+            the length of a chunk. None for all.
+        temperature: by what a query is multiplied, by its position; None for nothing.
+        softmax_scale: by what scores are multiplied before the softmax, where it can be told from the
+            config; None for a layer without such scores. With MLA it includes YaRN's square of 0.1 *
+            mscale_all_dim * ln(factor) + 1.
+        softmax_factor: softmax_scale * sqrt(width of a head's queries): 1.0 in most models.
+
+    Example:
+        >>> LayerPositions(3, "full_attention").rotates
+        False
+    """
+
+    index: int
+    kind: str
+    rope: RopeSettings | None = None
+    window: int | None = None
+    temperature: QueryTemperature | None = None
+    softmax_scale: float | None = None
+    softmax_factor: float = 1.0
+
+    @property
+    def rotates(self) -> bool:
+        """Whether this layer turns its queries and keys."""
+        return self.rope is not None
