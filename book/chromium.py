@@ -6,7 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# First the one that draws no window around its pages: the same pages, for a sixth less of a processor.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ON_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 # A browser that asks nobody for anything: what it requests is what the page requests.

@@ -43,7 +43,7 @@ PROGRAMS = (
         "Chromium",
         "the site is tested in a real browser",
         chromium,
-        ("chromium", "fonts-dejavu-core"),
+        ("chromium-headless-shell", "fonts-dejavu-core"),
         "Fedora: dnf install chromium; macOS: brew install --cask google-chrome; else name it in CHROMIUM",
     ),
     Program(
