@@ -8,7 +8,7 @@ READY := .venv/.ready
 # The tests start Python hundreds of times: what was compiled once is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup serve book site pdf exercises messages test test-peers quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book site pdf exercises messages test test-apart quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
@@ -19,7 +19,7 @@ help:
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make messages   gather all that a learner reads into _build/posenc_lib.pot, to be translated"
 	@echo "make test       every check there is"
-	@echo "make test-peers what other libraries and compilers make of ours; make test does it too, where it is not proven yet"
+	@echo "make test-apart other libraries, compilers and trainings; make test does it too, where a file of theirs has changed"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (up to two hours)"
@@ -71,9 +71,9 @@ test: lint types
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
 
 # What passes is remembered until what it looks at changes.
-test-peers: $(READY)
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m peers
-	@$(BIN)/python -m tests.peers
+test-apart: $(READY)
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or trainings"
+	@$(BIN)/python -m tests.apart
 
 # The library's own: style, types, and its tests but for the slow ones.
 quick: lint types

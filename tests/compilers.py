@@ -1,6 +1,6 @@
 """What tests compile with: `aot_eager` traces all of it and runs the graph as it is, without a C++ compiler.
 
-What Inductor makes of the graph is Inductor's part: that runs in `make test-peers`.
+What Inductor makes of the graph is Inductor's part: that runs in `make test-apart`.
 """
 
 import pytest

@@ -13,10 +13,11 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-from tests import peers
+from tests import apart
 from tests.pyodide.distribution import assemble
 
 ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "tests" / "conformance"
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,17 +29,39 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("no clock")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """What is proven for the files as they are runs when it is asked for, by its mark or by its path."""
+    if hasattr(config, "workerinput"):
+        config.left_out = config.workerinput["left_out"]
+    else:
+        asked_for = config.option.markexpr or config.args_source is pytest.Config.ArgsSource.ARGS
+        config.left_out = [] if asked_for else apart.proven()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    node.workerinput["left_out"] = node.config.left_out
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"left out, as proven for what is here: {', '.join(config.left_out) or 'nothing'}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Peers take seconds to import: where all of a folder is left out, that is left out too."""
+    return True if "peers" in config.left_out and collection_path == PEERS else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if PEERS in item.path.parents:
+        item.add_marker("peers")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "peers" not in config.option.markexpr and peers.proven():
-        _leave_out_peers(config, items)
-    _begin_with_what_takes_long(items)
-
-
-def _leave_out_peers(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What proves peers runs when it is asked for, and when anything that it looks at has changed."""
-    left_out = [each for each in items if each.get_closest_marker("peers")]
+    left_out = [each for each in items if any(map(each.get_closest_marker, config.left_out))]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [each for each in items if not each.get_closest_marker("peers")]
+    items[:] = [each for each in items if each not in left_out] if left_out else items
+    _begin_with_what_takes_long(items)
 
 
 def _begin_with_what_takes_long(items: list[pytest.Item]) -> None:

@@ -24,6 +24,7 @@ EACH_KIND = ("rope", "t5", "cope")
 WITH_AN_END = tuple(name for name in ENCODINGS if catalogue().named(name).ends)
 
 pytestmark = [
+    pytest.mark.peers,
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`"),
 ]
