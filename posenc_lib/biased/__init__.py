@@ -18,6 +18,8 @@ from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.relative import relative_positions
 from posenc_lib.biased.sandwich import sandwich_bias
 from posenc_lib.biased.shaw import shaw_bias, shaw_values
+from posenc_lib.biased.swin import swin_bias, swin_index
+from posenc_lib.biased.swin_v2 import swin_v2_bias, swin_v2_coordinates
 from posenc_lib.biased.t5 import t5_bias, t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift, transformer_xl_bias
 
@@ -42,6 +44,10 @@ __all__ = [
     "shaw_bias",
     "shaw_score_mod",
     "shaw_values",
+    "swin_bias",
+    "swin_index",
+    "swin_v2_bias",
+    "swin_v2_coordinates",
     "t5_bias",
     "t5_buckets",
     "t5_score_mod",

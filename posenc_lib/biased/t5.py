@@ -114,10 +114,10 @@ def t5_bias(
     bucket = t5_buckets(
         offsets(*placed), buckets=table.shape[0], max_distance=max_distance, bidirectional=bidirectional
     )
-    return _by_head(table, bucket)
+    return by_head(table, bucket)
 
 
-def _by_head(table: Array, rows: Array) -> Array:
+def by_head(table: Array, rows: Array) -> Array:
     """table[rows], (..., queries, keys, heads), with the heads moved before the queries."""
     xp = namespace(table, rows)
     require.same_device(table=table, positions=rows)

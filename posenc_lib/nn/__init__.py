@@ -21,6 +21,7 @@ from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.transformer import Block, Transformer
+from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
 __all__ = [
     "ENCODINGS",
@@ -46,6 +47,8 @@ __all__ = [
     "Shaw",
     "Sinusoidal",
     "Sizes",
+    "SwinBias",
+    "SwinV2Bias",
     "T5Bias",
     "Transformer",
     "TransformerXL",

@@ -11,6 +11,7 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "fire": lambda sizes: FIRE(sizes.heads, threshold=512.0 if sizes.length is None else sizes.length / 4),
     "sandwich": lambda sizes: Sandwich(sizes.heads),
     "cope": _cope,
+    "swin": lambda sizes: SwinBias(sizes.heads, sizes.square_for("swin")),
+    "swin-v2": lambda sizes: SwinV2Bias(sizes.heads, sizes.square_for("swin-v2")),
 }
 """Name -> a function from the model's `Sizes` to a new encoding. Add your own here, or give an instance."""
 

@@ -6,12 +6,7 @@ where their own error is below the tolerance, or, where they let us, in float64.
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -19,7 +14,7 @@ import torch
 
 from posenc_lib import sinusoidal
 from posenc_lib.added import fourier_features, grid_sinusoidal, learned
-from tests.conformance.peers import Peer, modeling, transformers, x_transformers
+from tests.conformance.peers import Peer, modeling, timm_file, transformers, x_transformers
 
 diffusers_embeddings = Peer("diffusers.models.embeddings")
 positional_encodings = Peer("positional_encodings.torch_encodings")
@@ -34,17 +29,6 @@ modeling_whisper = modeling("whisper")
 
 LENGTH, DIM = 50, 64
 NEAR = 2e-5  # float32 angles up to position 50 and their frequencies' rounding
-
-
-def timm_file(name: str) -> ModuleType:
-    """One file of timm.layers: importing timm itself needs torchvision, which its encodings do not."""
-    spec = find_spec("timm")
-    assert spec is not None
-    assert spec.origin is not None
-    if "timm_layers" not in sys.modules:
-        sys.modules["timm_layers"] = ModuleType("timm_layers")
-        sys.modules["timm_layers"].__path__ = [str(Path(spec.origin).parent / "layers")]
-    return importlib.import_module(f"timm_layers.{name}")
 
 
 def close(found: np.ndarray, peers: torch.Tensor, atol: float = NEAR) -> None:

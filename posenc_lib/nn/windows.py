@@ -1,0 +1,124 @@
+"""Door 3 for windows of patches, as modules: a bias for each offset down and across."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from posenc_lib import _require as require
+from posenc_lib.biased import swin_bias, swin_v2_bias
+from posenc_lib.biased.swin import read_window, rows_of_window
+from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.biased import _queries_and_keys
+from posenc_lib.nn.positions import Positions, as_tensor
+
+
+class _WindowBias(PositionalEncoding):
+    """A bias that depends on the offset of two patches. A position is a token's number in the window."""
+
+    per_layer = True
+    heads: int
+
+    def bias(
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
+        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
+        return self._between(as_tensor(at_q, q.device), as_tensor(at_k, k.device), wide_dtype(q))
+
+    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        """The bias of every query and key, (..., heads, queries, keys)."""
+        raise NotImplementedError
+
+
+class SwinBias(_WindowBias):
+    """Swin's bias: one learned number per head and offset in the window. With `class_token`, BEiT's.
+
+    A position is the number of the patch in reading order, after the class token where there is one.
+
+    Args:
+        heads: number of attention heads.
+        shape: (height, width) of the window, in patches.
+        class_token: token 0 is no patch, as in BEiT.
+        std: standard deviation of the numbers at the start.
+
+    Raises:
+        TypeError, ValueError: as `posenc_lib.swin_index`; heads below 1, std not positive; from `bias`, a
+            position outside the window.
+
+    Source: Liu et al. 2021, "Swin Transformer", equation 4; Bao et al. 2022, "BEiT". The start is that of
+    Swin's code. Both have a table for each layer; some of BEiT's checkpoints share one.
+    """
+
+    def __init__(
+        self, heads: int, shape: tuple[int, int], *, class_token: bool = False, std: float = 0.02
+    ) -> None:
+        super().__init__()
+        self.heads, self.shape = require.count(heads, "heads"), read_window(shape)
+        self.class_token, self.std = class_token, require.positive(std, "std")
+        self.table = nn.Parameter(torch.empty(rows_of_window(self.shape, class_token), self.heads))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        nn.init.trunc_normal_(self.table, std=self.std)
+
+    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        bias: Tensor = swin_bias(self.table, self.shape, queries, keys, class_token=self.class_token)
+        return bias
+
+    def extra_repr(self) -> str:
+        return f"{self.heads}, shape={self.shape}, class_token={self.class_token}"
+
+
+class SwinV2Bias(_WindowBias):
+    """SwinV2's bias: a small network reads the offset of two patches, on a logarithmic scale.
+
+    It takes a window of any shape: set `shape` to that of larger images, and `pretrained` to the old one.
+    SwinV2 adds its bias to scaled cosines of query and key; `Attention` adds it to its own scores.
+
+    Args:
+        heads: number of attention heads.
+        shape: (height, width) of the window, in patches.
+        hidden: units of the network.
+        pretrained: the window that the network was trained on; by default this one.
+
+    Raises:
+        TypeError, ValueError: as `posenc_lib.swin_v2_bias`; heads or hidden below 1; from `bias`, a position
+            outside the window.
+
+    Source: Liu et al. 2022, "Swin Transformer V2", section 3.3; `continuous_position_bias_mlp` of
+    transformers has the same weights.
+    """
+
+    def __init__(
+        self,
+        heads: int,
+        shape: tuple[int, int],
+        *,
+        hidden: int = 512,
+        pretrained: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__()
+        self.heads, self.shape = require.count(heads, "heads"), read_window(shape)
+        self.pretrained = None if pretrained is None else read_window(pretrained, "pretrained")
+        self.first = nn.Linear(2, require.count(hidden, "hidden"))
+        self.second = nn.Linear(hidden, self.heads, bias=False)
+
+    def reset_parameters(self) -> None:
+        """Draw the network anew."""
+        self.first.reset_parameters()
+        self.second.reset_parameters()
+
+    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        w1, b1, w2 = (each.to(dtype) for each in (self.first.weight, self.first.bias, self.second.weight))
+        bias: Tensor = swin_v2_bias((w1, b1, w2), self.shape, queries, keys, pretrained=self.pretrained)
+        return bias
+
+    def extra_repr(self) -> str:
+        return f"{self.heads}, shape={self.shape}, pretrained={self.pretrained}"
