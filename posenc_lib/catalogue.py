@@ -148,7 +148,7 @@ def catalogue() -> Catalogue:
 
     Example:
         >>> [each.name for each in catalogue().through("added")]
-        ['sinusoidal', 'learned', 'hybrid', 'fourier', 'grid']
+        ['sinusoidal', 'learned', 'hybrid', 'fourier', 'grid', 'learned-grid']
         >>> catalogue().named("alibi").year
         2021
         >>> [each.name for each in catalogue().through("biased") if each.parameters == "0"]
@@ -356,6 +356,25 @@ _CATALOGUE = Catalogue(
             used_by=("MAE", "DETR"),
             functions=("posenc_lib.added.grid_sinusoidal",),
             module="posenc_lib.nn.Grid",
+            by_length=True,
+            ends=True,
+        ),
+        Encoding(
+            name="learned-grid",
+            title="learned 2-D table",
+            doors=("added",),
+            formula="x_rc + T[r, c], the table resampled as a picture for another grid",
+            latex=r"x_{rc} + T_{r,\,c}",
+            parameters="N·d",
+            year=2020,
+            paper="Dosovitskiy et al. 2021 (ViT)",
+            arxiv="2010.11929",
+            key="dosovitskiy2021",
+            extrapolates_by_design=False,
+            because="larger images get the same table, stretched, and models are tuned to it",
+            used_by=("ViT", "DeiT", "CLIP's image encoder", "DINOv2", "SigLIP 1 and 2"),
+            functions=("posenc_lib.added.resample_grid", "posenc_lib.added.learned"),
+            module="posenc_lib.nn.LearnedGrid",
             by_length=True,
             ends=True,
         ),

@@ -158,7 +158,7 @@ def test_the_doors_are_those_through_which_it_acts(entry: Encoding) -> None:
 def test_the_learned_numbers_are_as_many_as_the_formula_says(entry: Encoding) -> None:
     module = made(entry)
     rows = module.table.shape[0] if hasattr(module, "table") else 0
-    hidden = module.first.out_features if hasattr(module, "first") else 0
+    first = getattr(module, "first", None)  # the first layer of a network, where there is one
     numbers = {
         "d": SIZES.dim,
         "D": SIZES.head_dim,
@@ -166,7 +166,7 @@ def test_the_learned_numbers_are_as_many_as_the_formula_says(entry: Encoding) ->
         "N": rows,
         "B": 32,
         "k": 16,
-        "U": hidden,
+        "U": getattr(first, "out_features", 0),
     }
     assert set(numbers) == set(SYMBOLS)
     formula = entry.parameters.replace("·", "*")

@@ -54,7 +54,7 @@ def learned(
 
     Who does what (checked with transformers 5.23.0 in tests/conformance): BERT and GPT-2 look rows
     up as "raise" does, from row 0. RoBERTa and OPT start at row 2: give positions + 2. ViT
-    resamples its two-dimensional table bicubically for larger images, which is not done here.
+    resamples its two-dimensional table bicubically for larger images: `resample_grid` does that.
     "interpolate" is torch.nn.functional.interpolate(mode="linear", align_corners=True) on the table.
 
     Example:

@@ -19,6 +19,7 @@ from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
 from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
+from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.transformer import Block, Transformer
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -39,6 +40,7 @@ __all__ = [
     "Hybrid",
     "LayerCache",
     "Learned",
+    "LearnedGrid",
     "MultimodalRotary",
     "NoPE",
     "PositionalEncoding",

@@ -10,6 +10,7 @@ from typing import Any
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
@@ -76,6 +77,7 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "hybrid": lambda sizes: Hybrid(sizes.length_for("hybrid"), sizes.dim),
     "fourier": lambda sizes: FourierFeatures(sizes.dim, scale=0.05),
     "grid": lambda sizes: Grid(sizes.square_for("grid"), sizes.dim),
+    "learned-grid": lambda sizes: LearnedGrid(sizes.square_for("learned-grid"), sizes.dim, std=1.0),
     # rotated
     "rope": lambda sizes: Rotary(sizes.head_dim),
     "axial": lambda sizes: AxialRotary(sizes.head_dim, sizes.square_for("axial")),

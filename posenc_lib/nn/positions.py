@@ -119,10 +119,10 @@ def read_shape(shape: Any) -> tuple[int, ...]:
     return tuple(require.count(n, f"shape[{i}]") for i, n in enumerate(shape))
 
 
-def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module) -> Places:
-    """The places, if they are numbers of cells of the grid, in reading order."""
+def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module, *, first: int = 0) -> Places:
+    """The places, if they are numbers of cells of the grid, in reading order, after so many other tokens."""
     places = one_axis(places, encoding)
-    cells = math.prod(shape)
+    cells = first + math.prod(shape)
     if isinstance(places, Tensor):
         if places.is_floating_point():
             raise TypeError(

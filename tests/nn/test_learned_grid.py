@@ -1,0 +1,45 @@
+"""The module of a learned 2-D table does what its function does, and refuses what does not fit."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from posenc_lib.added import resample_grid
+from posenc_lib.nn import LearnedGrid
+
+
+def added(encoding: LearnedGrid, positions: object, count: int) -> torch.Tensor:
+    return encoding.add(torch.zeros(2, count, 8), positions)
+
+
+def test_it_looks_rows_up_and_stretches_when_it_is_told_to():
+    torch.manual_seed(0)
+    encoding = LearnedGrid((2, 3), 8, first=1, antialias=True, std=1.0)
+    assert torch.equal(added(encoding, 7, 7)[0], encoding.table)
+    some = torch.tensor([[6, 0, 1], [2, 2, 5]])
+    assert torch.equal(added(encoding, some, 3), encoding.table[some])
+    encoding.stretch_to = (4, 4)
+    larger = resample_grid(encoding.table, (2, 3), (4, 4), antialias=True, first=1)
+    assert torch.equal(added(encoding, 17, 17)[0], larger)
+    added(encoding, 17, 17).square().sum().backward()
+    assert (encoding.table.grad.abs().sum(-1) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: LearnedGrid((2,), 8), ValueError, "is no grid of patches"),
+        (lambda: LearnedGrid((2, 3), 0), ValueError, "dim=0"),
+        (lambda: LearnedGrid((2, 3), 8, first=-1), ValueError, "first=-1"),
+        (lambda: LearnedGrid((2, 3), 8, mode="cubic"), ValueError, "'bicubic'"),
+        (lambda: LearnedGrid((2, 3), 8, stretch_to=9), ValueError, "stretch_to=9 is no grid"),
+        (lambda: LearnedGrid((2, 3), 8, std=-1), ValueError, "std=-1"),
+        (lambda: added(LearnedGrid((2, 3), 8), 7, 7), ValueError, "position 6 lies outside"),
+        (lambda: added(LearnedGrid((2, 3), 8, first=1), 8, 8), ValueError, "position 7 lies outside"),
+        (lambda: added(LearnedGrid((2, 3), 8), torch.tensor([0.5]), 1), TypeError, "give integers"),
+    ],
+)
+def test_bad_calls_raise_and_say_why(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
