@@ -3,6 +3,7 @@
 from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
 from posenc_lib.biased.alibi_in_torch import AlibiColumns, alibi_attention, alibi_columns
 from posenc_lib.biased.cope import cope_bias
+from posenc_lib.biased.deberta import deberta_bias, deberta_buckets
 from posenc_lib.biased.fire import fire_bias, fire_distances
 from posenc_lib.biased.flex import (
     alibi_score_mod,
@@ -31,6 +32,8 @@ __all__ = [
     "alibi_score_mod",
     "alibi_slopes",
     "cope_bias",
+    "deberta_bias",
+    "deberta_buckets",
     "fire_bias",
     "fire_distances",
     "fire_score_mod",

@@ -17,6 +17,7 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
 from posenc_lib.nn.learned_grid import LearnedGrid
@@ -34,6 +35,7 @@ __all__ = [
     "Block",
     "Cache",
     "CoPE",
+    "DeBERTa",
     "EncoderLayer",
     "FourierFeatures",
     "Grid",

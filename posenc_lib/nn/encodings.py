@@ -10,6 +10,7 @@ from typing import Any
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -93,6 +94,7 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "fire": lambda sizes: FIRE(sizes.heads, threshold=512.0 if sizes.length is None else sizes.length / 4),
     "sandwich": lambda sizes: Sandwich(sizes.heads),
     "cope": _cope,
+    "deberta": lambda sizes: DeBERTa(sizes.dim, sizes.heads),
     "swin": lambda sizes: SwinBias(sizes.heads, sizes.square_for("swin")),
     "swin-v2": lambda sizes: SwinV2Bias(sizes.heads, sizes.square_for("swin-v2")),
 }

@@ -622,7 +622,7 @@ def test_cope_counts_no_padding():
 
 def test_each_layer_has_its_own_only_where_the_source_says_so():
     own = {name for name in ENCODINGS if make_encoding(name, SIZES).per_layer}
-    assert own == {"shaw", "transformer-xl", "fire", "cope", "swin", "swin-v2"}
+    assert own == {"shaw", "transformer-xl", "fire", "cope", "deberta", "swin", "swin-v2"}
 
 
 @pytest.mark.parametrize("causal", [True, False])
