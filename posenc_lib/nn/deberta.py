@@ -91,14 +91,16 @@ class DeBERTa(PositionalEncoding):
             max_distance=self.max_distance,
         )
         too_much = (1 - (1 + len(self.terms)) ** -0.5) * self.head_dim**-0.5
-        return terms - too_much * (q @ k.mT)
+        bias: Tensor = terms - too_much * (q @ k.mT)
+        return bias
 
     def _by_head(self, projection: nn.Linear | None, dtype: torch.dtype) -> Tensor | None:
         """The table through a projection, (heads, rows, head_dim)."""
         if projection is None:
             return None
-        by_head: Tensor = projection(self.table).view(-1, self.heads, self.head_dim).transpose(0, 1)
-        return by_head.to(dtype)
+        projected = projection(self.table).view(-1, self.heads, self.head_dim)
+        by_head: Tensor = projected.transpose(0, 1).to(dtype)
+        return by_head
 
     def extra_repr(self) -> str:
         sizes = f"{self.dim}, {self.heads}, buckets={self.buckets}, max_distance={self.max_distance}"

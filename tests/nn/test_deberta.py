@@ -23,9 +23,7 @@ def test_with_the_score_it_is_the_papers_sum(terms):
     q, k = torch.randn(2, 2, HEADS, LENGTH, HEAD_DIM)
     scores = q @ k.mT / HEAD_DIM**0.5 + encoding.bias(q, k, LENGTH, LENGTH)
     i, j = torch.arange(LENGTH)[:, None], torch.arange(LENGTH)
-    ahead = (
-        i - j
-    )  # buckets 0, 1 and 2 hold one distance each; bucket 3 those to 7, on the past's side all others
+    ahead = i - j  # 0, 1 and 2 have a bucket each; those to 7 share the next, and all beyond another
     row = torch.where(ahead.abs() <= 2, ahead, torch.where(ahead.abs() < 8, 3, 4) * ahead.sign())
     row = (row + 4).clamp(0, 7)
     wanted = q @ k.mT
