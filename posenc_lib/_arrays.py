@@ -235,3 +235,19 @@ def _no_array(given: Any) -> str:
         f"{type(given).__name__} is no array; give an array of NumPy, PyTorch or another library "
         "that follows the array API standard"
     )
+
+
+def drawn_evenly(generator: Any, low: float, high: float, count: int) -> list[float]:
+    """Numbers drawn evenly from low to high, by a generator of NumPy or of PyTorch."""
+    if isinstance(generator, np.random.Generator):
+        of_numpy: list[float] = generator.uniform(low, high, count).tolist()
+        return of_numpy
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(generator, torch.Generator):
+        raise TypeError(
+            f"generator is of type {type(generator).__name__}; give numpy.random.default_rng(seed) or "
+            "torch.Generator().manual_seed(seed), the same one in all steps"
+        )
+    empty = torch.empty(count, dtype=torch.float32, device=generator.device)
+    of_torch: list[float] = empty.uniform_(low, high, generator=generator).tolist()
+    return of_torch

@@ -18,6 +18,7 @@ from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
 from posenc_lib.nn.deberta import DeBERTa
+from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
 from posenc_lib.nn.learned_grid import LearnedGrid
@@ -35,6 +36,7 @@ __all__ = [
     "Block",
     "Cache",
     "CoPE",
+    "DINOv3Rotary",
     "DeBERTa",
     "EncoderLayer",
     "FourierFeatures",

@@ -11,6 +11,7 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
 from posenc_lib.nn.deberta import DeBERTa
+from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -82,6 +83,7 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     # rotated
     "rope": lambda sizes: Rotary(sizes.head_dim),
     "axial": lambda sizes: AxialRotary(sizes.head_dim, sizes.square_for("axial")),
+    "dinov3": lambda sizes: DINOv3Rotary(sizes.head_dim, sizes.square_for("dinov3")),
     "mrope": _mrope,
     "xpos": lambda sizes: XPos(sizes.head_dim),
     # biased

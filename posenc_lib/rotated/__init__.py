@@ -2,6 +2,7 @@
 
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.checkpoints import convert_layout, layers_from_config, rope_from_config
+from posenc_lib.rotated.dinov3 import augment_coordinates, dinov3_tables, patch_coordinates
 from posenc_lib.rotated.rotary import apply_rotary, rotary_tables, rotate
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.tables import RotaryTables
@@ -34,10 +35,13 @@ __all__ = [
     "Scaling",
     "YaRNScaling",
     "apply_rotary",
+    "augment_coordinates",
     "axial_tables",
     "convert_layout",
+    "dinov3_tables",
     "layers_from_config",
     "mrope_tables",
+    "patch_coordinates",
     "rope_from_config",
     "rotary_tables",
     "rotate",

@@ -53,7 +53,7 @@ def axial_tables(
         (12, 4)
     """
     dim = require.even_dim(dim)
-    positions = _read_axes(positions)
+    positions = read_axes(positions)
     axes = positions.shape[0]
     if sections is None:
         if dim // 2 % axes:
@@ -120,7 +120,7 @@ def tables_by_owner(
     dim = require.even_dim(dim)
     base, rule = read_scaling(scaling, base)
     rates = frequencies(dim, base=base, scaling=rule)
-    positions = _read_axes(positions)
+    positions = read_axes(positions)
     sections = _read_sections(sections, positions.shape[0], dim)
     owner = owners(sections, dealt)
     wide = widen(positions)
@@ -155,7 +155,7 @@ def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
     return owner
 
 
-def _read_axes(positions: Any) -> Array:
+def read_axes(positions: Any) -> Array:
     if isinstance(positions, Integral):
         raise TypeError(
             f"positions={positions!r} is one number; give (axes, ...), such as "
