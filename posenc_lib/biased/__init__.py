@@ -15,6 +15,7 @@ from posenc_lib.biased.flex import (
     t5_score_mod,
     transformer_xl_score_mod,
 )
+from posenc_lib.biased.gates import data_dependent_alibi, per_row_alibi
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.relative import relative_positions
 from posenc_lib.biased.sandwich import sandwich_bias
@@ -32,6 +33,7 @@ __all__ = [
     "alibi_score_mod",
     "alibi_slopes",
     "cope_bias",
+    "data_dependent_alibi",
     "deberta_bias",
     "deberta_buckets",
     "fire_bias",
@@ -40,6 +42,7 @@ __all__ = [
     "kerple_bias",
     "kerple_score_mod",
     "packed_mask_mod",
+    "per_row_alibi",
     "relative_positions",
     "relative_shift",
     "sandwich_bias",

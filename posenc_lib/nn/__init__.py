@@ -17,6 +17,7 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.encoder_layer import EncoderLayer
@@ -24,12 +25,14 @@ from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
 from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.transformer import Block, Transformer
+from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
 __all__ = [
     "ENCODINGS",
     "FIRE",
     "KERPLE",
+    "VJEPA2",
     "ALiBi",
     "Attention",
     "AxialRotary",
@@ -37,6 +40,7 @@ __all__ = [
     "Cache",
     "CoPE",
     "DINOv3Rotary",
+    "DataDependentALiBi",
     "DeBERTa",
     "EncoderLayer",
     "FourierFeatures",

@@ -76,7 +76,7 @@ class PositionalEncoding(nn.Module):
             k: (batch, kv_heads, keys, head_dim), after `rotate`.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
             mask: booleans that broadcast to the scores, True where a query may look at a key. For an
-                encoding that counts keys (CoPE); the others do not look at it.
+                encoding that counts keys (CoPE, data-dependent ALiBi); the others do not look at it.
             seq_axis: of q and k, as in `rotate`.
 
         Returns:

@@ -10,10 +10,12 @@ from typing import Any
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.learned_grid import LearnedGrid
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
 
@@ -86,6 +88,7 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "dinov3": lambda sizes: DINOv3Rotary(sizes.head_dim, sizes.square_for("dinov3")),
     "mrope": _mrope,
     "xpos": lambda sizes: XPos(sizes.head_dim),
+    "v-jepa-2": lambda sizes: VJEPA2(sizes.head_dim, (1, *sizes.square_for("v-jepa-2"))),
     # biased
     "alibi": lambda sizes: ALiBi(sizes.heads, direction="causal" if sizes.causal else "symmetric"),
     "t5": lambda sizes: T5Bias(sizes.heads, bidirectional=not sizes.causal, std=sizes.dim**-0.5),
@@ -96,6 +99,9 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "fire": lambda sizes: FIRE(sizes.heads, threshold=512.0 if sizes.length is None else sizes.length / 4),
     "sandwich": lambda sizes: Sandwich(sizes.heads),
     "cope": _cope,
+    "data-dependent-alibi": lambda sizes: DataDependentALiBi(
+        sizes.head_dim, sizes.heads, causal=sizes.causal
+    ),
     "deberta": lambda sizes: DeBERTa(sizes.dim, sizes.heads),
     "swin": lambda sizes: SwinBias(sizes.heads, sizes.square_for("swin")),
     "swin-v2": lambda sizes: SwinV2Bias(sizes.heads, sizes.square_for("swin-v2")),

@@ -6,6 +6,7 @@ from posenc_lib.rotated.dinov3 import augment_coordinates, dinov3_tables, patch_
 from posenc_lib.rotated.rotary import apply_rotary, rotary_tables, rotate
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.rotated.vjepa2 import vjepa2_mix
 from posenc_lib.rotated.xpos import xpos_tables
 from posenc_lib.scaling.config import scaling_from_config
 from posenc_lib.scaling.rules import (
@@ -46,5 +47,6 @@ __all__ = [
     "rotary_tables",
     "rotate",
     "scaling_from_config",
+    "vjepa2_mix",
     "xpos_tables",
 ]

@@ -156,9 +156,9 @@ class Change(NamedTuple):
     def of(self, coordinates: Array) -> Array:
         """(axes, ...) coordinates, changed."""
         xp = namespace(coordinates)
-        wide = (len(self.shift), *(1,) * (coordinates.ndim - 1))
+        by_axis = (-1, *(1,) * (coordinates.ndim - 1))
         shift, factor = (
-            xp.reshape(constant(np.asarray(values), coordinates), wide)
+            xp.reshape(constant(np.asarray(values), coordinates), by_axis)
             for values in (self.shift, self.factor)
         )
         return (coordinates + shift) * factor

@@ -622,7 +622,16 @@ def test_cope_counts_no_padding():
 
 def test_each_layer_has_its_own_only_where_the_source_says_so():
     own = {name for name in ENCODINGS if make_encoding(name, SIZES).per_layer}
-    assert own == {"shaw", "transformer-xl", "fire", "cope", "deberta", "swin", "swin-v2"}
+    assert own == {
+        "shaw",
+        "transformer-xl",
+        "fire",
+        "cope",
+        "data-dependent-alibi",
+        "deberta",
+        "swin",
+        "swin-v2",
+    }
 
 
 @pytest.mark.parametrize("causal", [True, False])

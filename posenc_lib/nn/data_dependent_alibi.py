@@ -1,0 +1,85 @@
+"""Data-dependent ALiBi as a module of the third door."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from posenc_lib import _require as require
+from posenc_lib.biased import data_dependent_alibi
+from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.biased import _queries_and_keys
+from posenc_lib.nn.positions import Positions
+
+
+class DataDependentALiBi(PositionalEncoding):
+    """ALiBi whose slope is read from the tokens: each key gives a gate, and all between count.
+
+    It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
+    Keys at which no query may look, such as padding, do not count.
+
+    x-transformers reads the gates from the layer's input x, by a projection of its own. A bias of this
+    library sees queries and keys, so here each head reads them from its keys, sigmoid(w . k + b): that is a
+    projection of x as well, through that of the keys.
+
+    Args:
+        head_dim: width of a head's keys.
+        heads: number of attention heads.
+        causal: False for attention in both directions, with gates of their own for keys after the query.
+        start: of b: the gates begin at sigmoid(start), 0.993 by default.
+
+    Raises:
+        TypeError, ValueError: head_dim or heads below 1; causal no boolean; start not finite; from `bias`,
+            more queries than keys.
+
+    Source: x-transformers 2.31.10, `DataDependentAlibi`, after Lin et al. 2025, "Forgetting Transformer".
+    """
+
+    per_layer = True
+
+    def __init__(self, head_dim: int, heads: int, *, causal: bool = True, start: float = 5.0) -> None:
+        super().__init__()
+        self.head_dim, self.heads = require.count(head_dim, "head_dim"), require.count(heads, "heads")
+        self.causal = require.flag(causal, "causal")
+        if isinstance(start, bool) or not isinstance(start, (int, float)):
+            raise TypeError(f"start={start!r} is no real number; give a number such as 5.0")
+        if not math.isfinite(start):
+            raise ValueError(f"start={start!r} is not finite; give a number such as 5.0")
+        self.start = float(start)
+        directions = 1 if causal else 2
+        self.weight = nn.Parameter(torch.empty(directions, self.heads, self.head_dim))
+        self.offset = nn.Parameter(torch.empty(directions, self.heads))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw w anew, as `nn.Linear` does, and put b to its start."""
+        bound = self.head_dim**-0.5
+        nn.init.uniform_(self.weight, -bound, bound)
+        nn.init.constant_(self.offset, self.start)
+
+    def bias(
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """(batch, heads, queries, keys), in float32 at least."""
+        _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
+        dtype = wide_dtype(k)
+        logits = torch.einsum("bhkd,nhd->nbhk", k.to(dtype), self.weight.to(dtype))
+        log_gates = F.logsigmoid(logits + self.offset.to(dtype)[:, None, :, None])
+        if mask is not None:  # what no query may look at does not count
+            seen = mask.any(-2) if mask.ndim > 1 else mask
+            log_gates = log_gates.masked_fill(~seen, 0.0)
+        bias: Tensor = data_dependent_alibi(
+            log_gates[0], q.shape[-2], log_gates_after=None if self.causal else log_gates[1]
+        )
+        return bias
+
+    def extra_repr(self) -> str:
+        return f"{self.head_dim}, {self.heads}, causal={self.causal}"
