@@ -43,23 +43,30 @@ def data_dependent_alibi(
     the form for both directions is of that library. Its scores of keys after the query, which causal
     attention masks, are above 0 where these are 0.
     """
-    xp, sums = _sums(log_gates, "log_gates")
+    given = {"log_gates": log_gates}
+    if log_gates_after is not None:
+        given["log_gates_after"] = log_gates_after
+    for name, gates in given.items():
+        _require_gates(gates, name, "(..., heads, keys)", 1)
+    namespace(*given.values())
+    require.same_device(**given)
+    if len({gates.shape for gates in given.values()}) > 1:
+        shapes = require.shapes(**given)
+        raise ValueError(f"the two directions differ in shape: {shapes}; give one number each per token")
+    count = log_gates.shape[-1] if queries is None else require.count(queries, "queries", 0)
+    return penalties(log_gates, count, log_gates_after)
+
+
+def penalties(log_gates: Array, queries: int, log_gates_after: Array | None) -> Array:
+    """`data_dependent_alibi` of what was looked at already; an exporter's symbol serves as a count."""
     keys = log_gates.shape[-1]
-    count = keys if queries is None else require.count(queries, "queries", 0)
-    require.no_more_queries(count, keys)
-    at_query = sums[..., keys - count :, None]
-    before = xp.tril(at_query - sums[..., None, :], k=keys - count)
+    require.no_more_queries(queries, keys)
+    xp, sums = _sums(log_gates)
+    before = xp.tril(sums[..., keys - queries :, None] - sums[..., None, :], k=keys - queries)
     if log_gates_after is None:
         return before
-    _, after = _sums(log_gates_after, "log_gates_after")
-    namespace(log_gates, log_gates_after)
-    require.same_device(log_gates=log_gates, log_gates_after=log_gates_after)
-    if log_gates.shape != log_gates_after.shape:
-        shapes = require.shapes(log_gates=log_gates, log_gates_after=log_gates_after)
-        raise ValueError(
-            f"the gates of the two directions differ in shape: {shapes}; give one number each per token"
-        )
-    return before + xp.triu(after[..., None, :] - after[..., keys - count :, None], k=keys - count)
+    _, sums = _sums(log_gates_after)
+    return before + xp.triu(sums[..., None, :] - sums[..., keys - queries :, None], k=keys - queries)
 
 
 def per_row_alibi(log_gates: Array) -> Array:
@@ -86,23 +93,23 @@ def per_row_alibi(log_gates: Array) -> Array:
 
     Source: x-transformers 2.31.10, `PerRowDataDependentAlibi`.
     """
-    require.real_array(log_gates, "log_gates", "(..., queries, keys)", 2, more=True)
-    xp, wide = _widened(log_gates, "log_gates")
+    _require_gates(log_gates, "log_gates", "(..., queries, keys)", 2)
     queries, keys = log_gates.shape[-2:]
     require.no_more_queries(queries, keys)
-    earlier = xp.tril(wide, k=keys - queries - 1)
-    return xp.flip(xp.cumulative_sum(xp.flip(earlier, axis=-1), axis=-1), axis=-1) + 0.0  # no -0
+    xp = namespace(log_gates)
+    earlier = xp.flip(xp.tril(log_gates, k=keys - queries - 1), axis=-1)
+    return xp.flip(_sums(earlier)[1], axis=-1) + 0.0  # no -0
 
 
-def _sums(log_gates: Array, name: str) -> tuple[Any, Array]:
-    """The array functions, and the sums of the log gates up to each token."""
-    require.real_array(log_gates, name, "(..., heads, keys)", 1, more=True)
-    xp, wide = _widened(log_gates, name)
+def _sums(log_gates: Array) -> tuple[Any, Array]:
+    """The array functions, and the sums up to each token, in float32 at least."""
+    xp = namespace(log_gates)
+    wide = xp.astype(log_gates, xp.result_type(log_gates.dtype, xp.float32), copy=False)
     return xp, xp.cumulative_sum(wide, axis=-1)
 
 
-def _widened(log_gates: Array, name: str) -> tuple[Any, Array]:
-    xp = namespace(log_gates)
+def _require_gates(log_gates: Array, name: str, shape: str, ndim: int) -> None:
+    """Raise unless these are logarithms of numbers up to 1."""
+    require.real_array(log_gates, name, shape, ndim, more=True)
     message = f"{name} must be logarithms of numbers up to 1, so 0 or less"
     require.all_hold(log_gates <= 0, log_gates, message)
-    return xp, xp.astype(log_gates, xp.result_type(log_gates.dtype, xp.float32), copy=False)

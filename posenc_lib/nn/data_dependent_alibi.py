@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import _require as require
-from posenc_lib.biased import data_dependent_alibi
+from posenc_lib.biased.gates import penalties
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.biased import _queries_and_keys
 from posenc_lib.nn.positions import Positions
@@ -76,9 +76,7 @@ class DataDependentALiBi(PositionalEncoding):
         if mask is not None:  # what no query may look at does not count
             seen = mask.any(-2) if mask.ndim > 1 else mask
             log_gates = log_gates.masked_fill(~seen, 0.0)
-        bias: Tensor = data_dependent_alibi(
-            log_gates[0], q.shape[-2], log_gates_after=None if self.causal else log_gates[1]
-        )
+        bias: Tensor = penalties(log_gates[0], q.shape[-2], None if self.causal else log_gates[1])
         return bias
 
     def extra_repr(self) -> str:
