@@ -115,8 +115,8 @@ def test_what_the_catalogue_page_says_of_layers() -> None:
         for entry in catalogue()
         if found(entry.module).per_layer and entry.parameters != "0"
     }
-    said = re.search(r"where every layer has its own \(([^)]*)\)", page)[1]
-    assert set(said.split(", ")) == own
+    said = re.search(r"where every layer has its own\s+\(([^)]*)\)", page)[1]
+    assert set(re.split(r",\s+", said)) == own
 
 
 def extension() -> Any:
