@@ -83,7 +83,7 @@ def test_heads_that_do_not_divide_are_refused(kv_heads: int) -> None:
     with pytest.raises(ValueError, match="may be a divisor of those of the queries"):
         attention(q, k, k)
     for name in catalogue().through("biased"):
-        encoding = make_encoding(name.name, Sizes(dim=HEADS * WIDTH, heads=HEADS))
+        encoding = make_encoding(name.name, Sizes(dim=HEADS * WIDTH, heads=HEADS, length=36))
         with pytest.raises(ValueError, match="or a divisor of these heads"):
             encoding.bias(q, k, KEYS, KEYS)
     with pytest.raises(ValueError, match=f"kv_heads={kv_heads}"):

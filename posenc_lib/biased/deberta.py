@@ -6,8 +6,9 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, device_of, namespace
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import offsets, queries_and_keys
-from posenc_lib.biased.shaw import beside_heads, pick
+from posenc_lib.biased.shaw import beside_heads, pick, require_rows
 
 
 def deberta_buckets(
@@ -75,6 +76,7 @@ def deberta_bias(
     buckets: int | None = 256,
     max_distance: int = 512,
     scale: float | None = None,
+    seq_axis: int = -2,
 ) -> Array:
     """DeBERTa's two terms of position: scale * (q_i . K_r + k_j . Q_r), r the row of the offset.
 
@@ -83,7 +85,7 @@ def deberta_bias(
 
     Args:
         q: (..., heads, queries, head_dim), real.
-        k: (..., heads, keys, head_dim).
+        k: (..., heads, keys, head_dim); its heads may be a divisor of q's, as in `attention`.
         relative_keys: (heads, rows, head_dim), the table of relative positions through a projection to
             keys, rows as in `deberta_buckets`; None to leave out content to position.
         relative_queries: the same, through a projection to queries; None to leave out position to content.
@@ -92,6 +94,7 @@ def deberta_bias(
         buckets, max_distance: as in `deberta_buckets`.
         scale: 1 / sqrt(3 head_dim) by default, or 1 / sqrt(2 head_dim) with one of the terms: DeBERTa
             divides by sqrt(head_dim) times the square root of the number of terms, content included.
+        seq_axis: of q and k, as in `attention`; -3 for (..., queries or keys, heads, head_dim).
 
     Returns:
         (..., heads, queries, keys).
@@ -118,6 +121,7 @@ def deberta_bias(
 
     Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", section 3.1.
     """
+    q, k = heads_first(seq_axis, q=q, k=k)
     tables = {"relative_keys": relative_keys, "relative_queries": relative_queries}
     given = {name: table for name, table in tables.items() if table is not None}
     span = max_distance if buckets is None else buckets
@@ -125,16 +129,18 @@ def deberta_bias(
     placed = queries_and_keys(queries, keys, q)
     require.one_each(placed[0], q.shape[-2], "queries", "q")
     require.one_each(placed[1], k.shape[-2], "keys", "k")
-    rows = deberta_buckets(offsets(*placed), buckets=buckets, max_distance=max_distance)
-    xp = namespace(q, rows)
-    require.same_device(q=q, positions=rows)
-    rows = beside_heads(rows)
+    relative = offsets(*placed)
+    require_rows(relative, "q", q)
+    xp = namespace(q, relative)
+    require.same_device(q=q, positions=relative)
+    rows = beside_heads(deberta_buckets(relative, buckets=buckets, max_distance=max_distance))
 
     terms = []
     if relative_keys is not None:
         terms.append(pick(xp.matmul(q, xp.matrix_transpose(relative_keys)), rows))
     if relative_queries is not None:
-        of_the_key = pick(xp.matmul(k, xp.matrix_transpose(relative_queries)), xp.matrix_transpose(rows))
+        by_row = matmul_by_group(xp, relative_queries, xp.matrix_transpose(k))  # (..., heads, rows, keys)
+        of_the_key = pick(xp.matrix_transpose(by_row), xp.matrix_transpose(rows))
         terms.append(xp.matrix_transpose(of_the_key))
     bias = terms[0] if len(terms) == 1 else terms[0] + terms[1]
     if scale is None:
@@ -159,7 +165,7 @@ def _require_fit(q: Array, k: Array, tables: dict[str, Array], span: int) -> Non
     namespace(q, k, *tables.values())
     require.same_device(q=q, k=k, **tables)
     require.same_head_dim(q=q, k=k)
-    require.common_axes(2, q=q, k=k)
+    require.heads_in_groups(q, k=k)
 
 
 def _read_buckets(given: Any, max_distance: int) -> int:

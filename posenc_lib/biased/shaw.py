@@ -115,15 +115,20 @@ def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | A
     placed = queries_and_keys(queries, keys, x)
     require.one_each(placed[0], x.shape[-2], "queries", name)
     relative = require.whole(offsets(*placed))
+    require_rows(relative, name, x)
+    require.same_device(**{name: x, "table": table, "positions": relative})
+    reach = table.shape[-2] // 2
+    return xp, xp.clip(relative, -reach, reach) + reach
+
+
+def require_rows(relative: Array, name: str, x: Array) -> None:
+    """Raise ValueError unless the positions are one row for all, or one for each row of the batch."""
     batch = relative.shape[:-2]
     if batch and not (len(batch) == x.ndim - 3 and require.spreads(batch, x.shape[:-3])):
         raise ValueError(
             f"positions of shape {tuple(relative.shape[:-1])} do not fit {name} of shape {tuple(x.shape)}; "
             "give (queries,), or (batch, queries) where rows of (batch, heads, queries, ...) differ"
         )
-    require.same_device(**{name: x, "table": table, "positions": relative})
-    reach = table.shape[-2] // 2
-    return xp, xp.clip(relative, -reach, reach) + reach
 
 
 def read_table(x: Array, name: str, table: Array) -> Any:

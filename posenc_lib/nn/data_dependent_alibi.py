@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import _require as require
+from posenc_lib._heads import heads_first
 from posenc_lib.biased.gates import penalties
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.biased import _queries_and_keys
@@ -67,11 +68,16 @@ class DataDependentALiBi(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(batch, heads, queries, keys), in float32 at least."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
         dtype = wide_dtype(k)
-        logits = torch.einsum("bhkd,nhd->nbhk", k.to(dtype), self.weight.to(dtype))
+        directions, groups = self.weight.shape[0], k.shape[1]  # heads of queries share those of keys
+        by_group = self.weight.to(dtype).view(directions, groups, -1, self.head_dim)
+        logits = torch.einsum("bgkd,nghd->nbghk", k.to(dtype), by_group).flatten(2, 3)
         log_gates = F.logsigmoid(logits + self.offset.to(dtype)[:, None, :, None])
         if mask is not None:  # what no query may look at does not count
             seen = mask.any(-2) if mask.ndim > 1 else mask

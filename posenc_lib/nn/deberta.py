@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
+from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased import deberta_bias, deberta_buckets
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.biased import _queries_and_keys
@@ -77,8 +78,11 @@ class DeBERTa(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(batch, heads, queries, keys), of q's dtype."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
         terms: Tensor = deberta_bias(
             q,
@@ -91,7 +95,7 @@ class DeBERTa(PositionalEncoding):
             max_distance=self.max_distance,
         )
         too_much = (1 - (1 + len(self.terms)) ** -0.5) * self.head_dim**-0.5
-        bias: Tensor = terms - too_much * (q @ k.mT)
+        bias: Tensor = terms - too_much * matmul_by_group(torch, q, k.mT)
         return bias
 
     def _by_head(self, projection: nn.Linear | None, dtype: torch.dtype) -> Tensor | None:

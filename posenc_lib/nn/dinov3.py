@@ -10,9 +10,9 @@ from torch import Tensor
 from posenc_lib import _require as require
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import Positions, Span, in_grid, rows_of
-from posenc_lib.nn.rotated import _for_all_heads, _read_places
+from posenc_lib.nn.rotated import _for_all_heads, _read_places, _turned
 from posenc_lib.nn.tables import KeptTables
-from posenc_lib.rotated import RotaryTables, dinov3_tables, patch_coordinates, rotate
+from posenc_lib.rotated import RotaryTables, dinov3_tables, patch_coordinates
 from posenc_lib.rotated.dinov3 import Change, draw_change, read_limits, read_patches
 from posenc_lib.rotated.turn import LAYOUTS
 
@@ -81,14 +81,21 @@ class DINOv3Rotary(PositionalEncoding):
         self._drawn = draw_change(generator, 2, **self.limits._asdict())
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, turned where they belong to patches."""
-        q_tables, k_tables = self._tables(q, q_positions), self._tables(k, k_positions)
-        return rotate(q, q_tables, layout=self.layout), rotate(k, k_tables, layout=self.layout)
+        q_tables, k_tables = self._tables(q, q_positions, seq_axis), self._tables(k, k_positions, seq_axis)
+        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
 
-    def _tables(self, x: Tensor, positions: Positions) -> RotaryTables:
-        places = in_grid(_read_places(positions, x, self.head_dim), self.shape, self, first=self.first)
+    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
+        places = _read_places(positions, x, self.head_dim, seq_axis)
+        places = in_grid(places, self.shape, self, first=self.first)
         change, dtype = self._change(), wide_dtype(x)
         table: RotaryTables = self._kept.whole(
             lambda: self._make(change, x.device, dtype),
@@ -98,7 +105,8 @@ class DINOv3Rotary(PositionalEncoding):
         )
         if isinstance(places, Span):
             return table[places.start : places.stop]
-        return _for_all_heads(RotaryTables(rows_of(table.cos, places), rows_of(table.sin, places)))
+        picked = RotaryTables(rows_of(table.cos, places), rows_of(table.sin, places))
+        return _for_all_heads(picked, seq_axis)
 
     def _change(self) -> Change | None:
         """What was drawn for this step; None in evaluation, and where nothing is augmented."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from posenc_lib import _require as require
+from posenc_lib._heads import heads_first, seq_back
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.positions import Positions, as_tensor, in_grid, read_shape
 from posenc_lib.nn.rotated import _read_places
@@ -42,13 +43,19 @@ class VJEPA2(PositionalEncoding):
         self.base = require.positive(base, "base")
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_positions: Positions, k_positions: Positions
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, mixed."""
-        return self._mixed(q, q_positions), self._mixed(k, k_positions)
+        return self._mixed(q, q_positions, seq_axis), self._mixed(k, k_positions, seq_axis)
 
-    def _mixed(self, x: Tensor, positions: Positions) -> Tensor:
-        places = _read_places(positions, x, self.head_dim)
+    def _mixed(self, x: Tensor, positions: Positions, seq_axis: int) -> Tensor:
+        places = _read_places(positions, x, self.head_dim, seq_axis)
         if isinstance(places, Tensor) and places.ndim == 3:
             coordinates = places
         else:
@@ -59,7 +66,8 @@ class VJEPA2(PositionalEncoding):
             )
         if coordinates.ndim == 3:  # (3, batch, length), beside all heads
             coordinates = coordinates[:, :, None]
-        mixed: Tensor = vjepa2_mix(x, coordinates, base=self.base)
+        (first,) = heads_first(seq_axis, x=x)
+        mixed: Tensor = seq_back(vjepa2_mix(first, coordinates, base=self.base), seq_axis)
         return mixed
 
     def extra_repr(self) -> str:

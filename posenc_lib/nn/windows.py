@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
+from posenc_lib._heads import heads_first
 from posenc_lib.biased import swin_bias, swin_v2_bias
 from posenc_lib.biased.swin import read_window, rows_of_window
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
@@ -26,8 +27,11 @@ class _WindowBias(PositionalEncoding):
         q_positions: Positions,
         k_positions: Positions,
         mask: Tensor | None = None,
+        *,
+        seq_axis: int = -2,
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
+        q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
         return self._between(as_tensor(at_q, q.device), as_tensor(at_k, k.device), wide_dtype(q))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib._heads import heads_first, seq_back
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.axial import read_axes
 from posenc_lib.rotated.turn import require_broadcast, require_vectors
@@ -14,7 +15,7 @@ AXES = 3
 """Frame, row, column."""
 
 
-def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
+def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0, seq_axis: int = -2) -> Array:
     """Queries or keys of V-JEPA 2, each pair of columns mixed by two different angles.
 
     Meant as RoPE along frames, rows and columns, it is no rotation: the code repeats the list of angles as
@@ -31,6 +32,7 @@ def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
         x: (..., head_dim), real. Each axis mixes 2 * (head_dim // 6) columns; what is left stays as it is.
         positions: (3, ...): frame, row and column, broadcasting to x.shape[:-1].
         base: the constant of every axis' geometric series.
+        seq_axis: as in `attention`; -3 for (..., seq, heads, head_dim), where positions are (3, ..., 1, seq).
 
     Returns:
         (..., head_dim), of x's library, device and dtype; angles are computed in float64, and the result
@@ -53,6 +55,7 @@ def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
     stands in transformers 5.23.0, `modeling_vjepa2.py`.
     """
     xp = require_vectors(x)
+    (x,) = heads_first(seq_axis, x=x)
     width = columns_of_an_axis(x.shape[-1])
     positions = read_axes(positions)
     if positions.shape[0] != AXES:
@@ -62,7 +65,7 @@ def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
         )
     namespace(x, positions)
     require.same_device(x=x, positions=positions)
-    require_broadcast("positions", tuple(positions.shape[1:]), x)
+    require_broadcast("positions", tuple(positions.shape[1:]), x, -2)
     dtype = xp.result_type(x.dtype, xp.float32)
     rates = frequencies(width, base=base)
     parts = []
@@ -70,7 +73,7 @@ def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
         columns = xp.astype(x[..., axis * width : (axis + 1) * width], dtype, copy=False)
         parts.append(_mixed(xp, columns, angles(positions[axis, ...], rates), positions, dtype))
     parts.append(xp.astype(x[..., AXES * width :], dtype, copy=False))
-    return xp.astype(xp.concat(parts, axis=-1), x.dtype, copy=False)
+    return seq_back(xp.astype(xp.concat(parts, axis=-1), x.dtype, copy=False), seq_axis)
 
 
 def columns_of_an_axis(head_dim: int) -> int:

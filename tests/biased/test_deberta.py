@@ -79,6 +79,16 @@ def test_positions_of_a_batch_and_of_the_last_queries():
     np.testing.assert_allclose(both[1:], alone)
 
 
+def test_fewer_heads_of_keys_and_the_sequence_before_the_heads():
+    options = {"buckets": BUCKETS, "max_distance": MAX}
+    shared, repeated = K[:, :1], np.repeat(K[:, :1], HEADS, axis=1)
+    wanted = deberta_bias(Q, repeated, KEYS, QUERIES, LENGTH, LENGTH, **options)
+    np.testing.assert_allclose(deberta_bias(Q, shared, KEYS, QUERIES, LENGTH, LENGTH, **options), wanted)
+    turned = np.swapaxes(Q, 1, 2), np.swapaxes(shared, 1, 2)
+    got = deberta_bias(*turned, KEYS, QUERIES, LENGTH, LENGTH, seq_axis=-3, **options)
+    np.testing.assert_allclose(got, wanted)
+
+
 def test_every_library_gives_what_numpy_gives():
     def made(to):
         return deberta_bias(

@@ -39,6 +39,8 @@ CALLS = [
     (lambda: bias(queries=np.arange(3.0)), TypeError, "only whole distances serve"),
     (lambda: bias(relative_keys=torch.zeros(2, 16, 4)), TypeError, "different libraries"),
     (lambda: bias(scale=0), ValueError, "scale=0"),
+    (lambda: bias(queries=np.zeros((2, 3), dtype=int)), ValueError, "do not fit q of shape (2, 3, 4)"),
+    (lambda: bias(seq_axis=-1), ValueError, "seq_axis=-1 is no axis"),
 ]
 
 

@@ -69,6 +69,12 @@ def test_with_one_pair_for_each_axis_it_rotates_after_all():
     np.testing.assert_allclose(vjepa2_mix(small, POSITIONS), rotate(small, tables), atol=1e-12)
 
 
+def test_the_sequence_before_the_heads():
+    x = np.stack([X] * 3, axis=1)  # (batch, heads, seq, head_dim)
+    wanted = np.swapaxes(vjepa2_mix(x, POSITIONS), 1, 2)
+    np.testing.assert_array_equal(vjepa2_mix(np.swapaxes(x, 1, 2), POSITIONS, seq_axis=-3), wanted)
+
+
 @pytest.mark.parametrize("to", [torch.as_tensor, strict.asarray], ids=["torch", "strict"])
 def test_every_library_gives_what_numpy_gives(to):
     found = vjepa2_mix(to(X), to(POSITIONS))
