@@ -83,14 +83,20 @@ def swin_v2_bias(
 
     Source: Liu et al. 2022, "Swin Transformer V2", equations 3 and 4; 16 sigmoid(.) is from its code.
     """
+    return swin_bias(swin_v2_table(weights, shape, pretrained), shape, queries, keys)
+
+
+def swin_v2_table(
+    weights: tuple[Array, Array, Array], shape: tuple[int, int], pretrained: tuple[int, int] | None
+) -> Array:
+    """((2 height - 1)(2 width - 1), heads): the bias of each offset, as `swin_bias` takes it."""
     w1, b1, w2 = _read_weights(weights)
     xp = namespace(w1)
     coordinates = constant(swin_v2_coordinates(shape, pretrained=pretrained), w1)
     hidden = xp.matmul(xp.astype(coordinates, w1.dtype), xp.matrix_transpose(w1)) + b1
     active = xp.where(hidden > 0, hidden, xp.zeros_like(hidden))
     # 1 / (1 + e^-x) = (1 + tanh(x / 2)) / 2, which overflows nowhere
-    table = LARGEST / 2 * (1.0 + xp.tanh(xp.matmul(active, xp.matrix_transpose(w2)) / 2))
-    return swin_bias(table, shape, queries, keys)
+    return LARGEST / 2 * (1.0 + xp.tanh(xp.matmul(active, xp.matrix_transpose(w2)) / 2))
 
 
 def _read_weights(weights: Any) -> tuple[Array, Array, Array]:

@@ -121,8 +121,8 @@ def by_head(table: Array, rows: Array) -> Array:
     """table[rows], (..., queries, keys, heads), with the heads moved before the queries."""
     xp = namespace(table, rows)
     require.same_device(table=table, positions=rows)
-    picked = xp.reshape(xp.take(table, xp.reshape(rows, (-1,)), axis=0), (*rows.shape, table.shape[1]))
-    return xp.moveaxis(picked, -1, -3)
+    picked = xp.take(xp.matrix_transpose(table), xp.reshape(rows, (-1,)), axis=1)
+    return xp.moveaxis(xp.reshape(picked, (table.shape[1], *rows.shape)), 0, -3)
 
 
 def _buckets_of_one_side(buckets: int, bidirectional: bool) -> int:

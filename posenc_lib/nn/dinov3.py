@@ -125,7 +125,7 @@ class DINOv3Rotary(PositionalEncoding):
         if change is not None:
             coordinates = change.of(coordinates)
         tables = dinov3_tables(coordinates, self.head_dim, base=self.base, periods=self.periods, dtype=dtype)
-        still = torch.zeros(self.first, self.head_dim // 2, dtype=dtype)
+        still = torch.zeros(self.first, self.head_dim // 2, dtype=dtype, device=coordinates.device)
         cos, sin = torch.cat([still + 1, tables.cos]), torch.cat([still, tables.sin])
         return RotaryTables(cos.to(device), sin.to(device))
 

@@ -6,12 +6,16 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
+from posenc_lib._arrays import is_compiling
 from posenc_lib._heads import heads_first
-from posenc_lib.biased import swin_bias, swin_v2_bias
+from posenc_lib.biased import swin_index
 from posenc_lib.biased.swin import read_window, rows_of_window
+from posenc_lib.biased.swin_v2 import swin_v2_table
+from posenc_lib.biased.t5 import by_head
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.biased import _queries_and_keys
-from posenc_lib.nn.positions import Positions, as_tensor
+from posenc_lib.nn.positions import Places, Positions, as_tensor, in_grid
+from posenc_lib.nn.tables import KeptTables
 
 
 class _WindowBias(PositionalEncoding):
@@ -19,6 +23,12 @@ class _WindowBias(PositionalEncoding):
 
     per_layer = True
     heads: int
+    shape: tuple[int, int]
+    class_token = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept = KeptTables()
 
     def bias(
         self,
@@ -33,11 +43,31 @@ class _WindowBias(PositionalEncoding):
         """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
         q, k = heads_first(seq_axis, q=q, k=k)
         at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
-        return self._between(as_tensor(at_q, q.device), as_tensor(at_k, k.device), wide_dtype(q))
+        bias: Tensor = by_head(self._table(wide_dtype(q)), self._index(at_q, at_k, q.device))
+        return bias
 
-    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
-        """The bias of every query and key, (..., heads, queries, keys)."""
+    def _table(self, dtype: torch.dtype) -> Tensor:
+        """The bias of each offset and head, (rows, heads)."""
         raise NotImplementedError
+
+    def _index(self, at_q: Places, at_k: Places, device: torch.device) -> Tensor:
+        """The table's row for each query and key; that of the whole window is kept."""
+        shape, class_token = read_window(self.shape), self.class_token
+        rows: Tensor
+        if isinstance(at_q, Tensor) or isinstance(at_k, Tensor) or is_compiling():
+            rows = swin_index(
+                shape, as_tensor(at_q, device), as_tensor(at_k, device), class_token=class_token
+            )
+            return rows
+        for places in (at_q, at_k):
+            in_grid(places, shape, self, first=int(class_token))
+        rows = self._kept.whole(
+            lambda: swin_index(shape, class_token=class_token, like=torch.empty(0, device=device)),
+            settings=(shape, class_token),
+            device=device,
+            dtype=torch.int64,
+        )
+        return rows[at_q.start : at_q.stop, at_k.start : at_k.stop]
 
 
 class SwinBias(_WindowBias):
@@ -72,9 +102,8 @@ class SwinBias(_WindowBias):
         """Draw the table anew."""
         nn.init.trunc_normal_(self.table, std=self.std)
 
-    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
-        bias: Tensor = swin_bias(self.table, self.shape, queries, keys, class_token=self.class_token)
-        return bias
+    def _table(self, dtype: torch.dtype) -> Tensor:
+        return self.table
 
     def extra_repr(self) -> str:
         return f"{self.heads}, shape={self.shape}, class_token={self.class_token}"
@@ -119,10 +148,10 @@ class SwinV2Bias(_WindowBias):
         self.first.reset_parameters()
         self.second.reset_parameters()
 
-    def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+    def _table(self, dtype: torch.dtype) -> Tensor:
         w1, b1, w2 = (each.to(dtype) for each in (self.first.weight, self.first.bias, self.second.weight))
-        bias: Tensor = swin_v2_bias((w1, b1, w2), self.shape, queries, keys, pretrained=self.pretrained)
-        return bias
+        table: Tensor = swin_v2_table((w1, b1, w2), self.shape, self.pretrained)
+        return table
 
     def extra_repr(self) -> str:
         return f"{self.heads}, shape={self.shape}, pretrained={self.pretrained}"
