@@ -32,8 +32,8 @@ class DeBERTa(PositionalEncoding):
             from `bias`, real positions.
 
     The projection to keys has no bias, as in v1: one would add the same number to all scores of a query. The
-    published models share the table among layers, and v3 the projections with those of queries and keys:
-    for their weights take `posenc_lib.deberta_bias`.
+    published models share the table among layers, and v2 and v3 take the projections of queries and keys for
+    it: for their weights take `posenc_lib.deberta_bias`.
 
     Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", section 3.1. The
     start, normal with standard deviation 0.02, is the `initializer_range` of its code.

@@ -10,7 +10,6 @@ import pkgutil
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,14 @@ from posenc_lib.biased import (
     transformer_xl_bias,
 )
 from posenc_lib.catalogue import catalogue
-from posenc_lib.rotated import RopeSettings, axial_tables, rope_from_config, rotate
+from posenc_lib.rotated import (
+    RopeSettings,
+    axial_tables,
+    dinov3_tables,
+    patch_coordinates,
+    rope_from_config,
+    rotate,
+)
 from tests.conformance.peers import transformers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -421,9 +427,8 @@ def test_dinov3() -> None:
     cos, sin = module.DINOv3ViTRopePositionEmbedding(config).eval()(torch.zeros(1, 3, 64, 96))
     q, k = torch.randn(2, 1, 2, 5 + 24, head_dim)  # class and four registers first
     expected, _ = module.apply_rotary_pos_emb(q, k, cos, sin)
-    rows, columns = ((torch.arange(n, dtype=torch.float64) + 0.5) / n * 2 - 1 for n in (4, 6))
-    centers = torch.stack(torch.meshgrid(rows, columns, indexing="ij")).reshape(2, -1)
-    tables = axial_tables(2 * np.pi * centers, head_dim, base=100.0, dtype=torch.float32)
+    centers = torch.from_numpy(patch_coordinates((4, 6)))
+    tables = dinov3_tables(centers, head_dim, dtype=torch.float32)
     torch.testing.assert_close(
         rotate(q[:, :, 5:], tables, layout="half"), expected[:, :, 5:], atol=1e-5, rtol=1e-5
     )
@@ -798,9 +803,27 @@ def test_wav2vec2_bert() -> None:
     torch.testing.assert_close(found, expected.detach(), atol=1e-5, rtol=1e-5)
 
 
-def test_deberta_is_as_the_page_says() -> None:
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("| DeBERTa | `deberta_bias(", "give `attention` q / √3"),
+        ("| DeBERTa-v2, v3 |", "through a layer norm first"),
+        ("| Swin | `swin_bias(", "every layer"),
+        ("| Swin V2 | `swin_v2_bias(", "cosines times a learned number"),
+        ("| SigLIP 2 |", '`mode="bilinear", antialias=True`'),
+        ("V-JEPA 2 has no tables", "two different angles"),
+    ],
+)
+def test_the_page_names_what_the_tests_of_conformance_compare(row: str, said: str) -> None:
+    """tests/conformance/test_deberta.py, test_windows.py, test_resample.py and test_vjepa2.py."""
+    [line] = [line for line in CHECKPOINTS.splitlines() if line.startswith(row)]
+    at = CHECKPOINTS.index(line)
+    assert said in CHECKPOINTS[at : at + 300]
+
+
+def test_what_is_said_of_the_scale_and_the_norm_of_deberta() -> None:
     source = inspect.getsource(importlib.import_module("transformers.models.deberta.modeling_deberta"))
     assert "scale_factor = 1 + len(self.pos_att_type)" in source
-    holder = SimpleNamespace(size=lambda axis: 64)
-    module = importlib.import_module("transformers.models.deberta.modeling_deberta")
-    assert float(module.scaled_size_sqrt(holder, 3)) == pytest.approx(math.sqrt(3 * 64))
+    source = inspect.getsource(importlib.import_module("transformers.models.deberta_v2.modeling_deberta_v2"))
+    assert "rel_embeddings = self.LayerNorm(rel_embeddings)" in source
+    assert "self.query_proj(rel_embeddings)" in source
