@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from posenc_lib import _require as require
+from posenc_lib._arrays import is_compiling, widen
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import Positions, Span, in_grid, rows_of
 from posenc_lib.nn.rotated import _for_all_heads, _read_places, _turned
 from posenc_lib.nn.tables import KeptTables
 from posenc_lib.rotated import RotaryTables, dinov3_tables, patch_coordinates
-from posenc_lib.rotated.dinov3 import Change, draw_change, read_limits, read_patches
+from posenc_lib.rotated.dinov3 import Change, changed, draw_change, read_limits, read_patches
 from posenc_lib.rotated.turn import LAYOUTS
 
 
@@ -66,7 +68,8 @@ class DINOv3Rotary(PositionalEncoding):
         self.base, self.periods, self.normalize = base, periods, normalize
         self.limits = read_limits(shift, jitter, rescale)
         self.layout = require.choice(layout, "layout", LAYOUTS)
-        self._drawn: Change | None = None
+        self._drawn: Tensor | None = None  # (2, axes): shift and factor; a tensor does not recompile
+        self._draws: Change | None = None  # the same as numbers, by which kept tables are found
         self._make(None, torch.device("cpu"), torch.float32)
         self._kept = KeptTables()
 
@@ -78,7 +81,8 @@ class DINOv3Rotary(PositionalEncoding):
 
         In evaluation it has no effect.
         """
-        self._drawn = draw_change(generator, 2, **self.limits._asdict())
+        self._draws = draw_change(generator, 2, **self.limits._asdict())
+        self._drawn = torch.tensor(self._draws, dtype=torch.float64, device="cpu")
 
     def rotate(
         self,
@@ -96,10 +100,10 @@ class DINOv3Rotary(PositionalEncoding):
     def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
         places = _read_places(positions, x, self.head_dim, seq_axis)
         places = in_grid(places, self.shape, self, first=self.first)
-        change, dtype = self._change(), wide_dtype(x)
+        drawn, dtype = self._drawn_now(), wide_dtype(x)
         table: RotaryTables = self._kept.whole(
-            lambda: self._make(change, x.device, dtype),
-            settings=(tuple(self.shape), self.first, self.base, self.periods, self.normalize, change),
+            lambda: self._make(drawn, x.device, dtype),
+            settings=None if is_compiling() else self._settings(drawn is not None),
             device=x.device,
             dtype=dtype,
         )
@@ -108,7 +112,12 @@ class DINOv3Rotary(PositionalEncoding):
         picked = RotaryTables(rows_of(table.cos, places), rows_of(table.sin, places))
         return _for_all_heads(picked, seq_axis)
 
-    def _change(self) -> Change | None:
+    def _settings(self, augmented: bool) -> Hashable:
+        """All that the tables depend on, besides the device and the dtype."""
+        fixed = (tuple(self.shape), self.first, self.base, self.periods, self.normalize)
+        return (*fixed, self._draws if augmented else None)
+
+    def _drawn_now(self) -> Tensor | None:
         """What was drawn for this step; None in evaluation, and where nothing is augmented."""
         if not self.training or self.limits == (None, None, None):
             return None
@@ -119,13 +128,14 @@ class DINOv3Rotary(PositionalEncoding):
             )
         return self._drawn
 
-    def _make(self, change: Change | None, device: torch.device, dtype: torch.dtype) -> RotaryTables:
+    def _make(self, drawn: Tensor | None, device: torch.device, dtype: torch.dtype) -> RotaryTables:
         """The tables of all tokens, those before the patches included."""
-        coordinates = torch.from_numpy(patch_coordinates(self.shape, normalize=self.normalize))
-        if change is not None:
-            coordinates = change.of(coordinates)
+        wide = widen(torch.empty(0, device=device)).device  # where there is float64
+        coordinates = torch.from_numpy(patch_coordinates(self.shape, normalize=self.normalize)).to(wide)
+        if drawn is not None:
+            coordinates = changed(coordinates, *drawn.to(wide))
         tables = dinov3_tables(coordinates, self.head_dim, base=self.base, periods=self.periods, dtype=dtype)
-        still = torch.zeros(self.first, self.head_dim // 2, dtype=dtype, device=coordinates.device)
+        still = torch.zeros(self.first, self.head_dim // 2, dtype=dtype, device=wide)
         cos, sin = torch.cat([still + 1, tables.cos]), torch.cat([still, tables.sin])
         return RotaryTables(cos.to(device), sin.to(device))
 

@@ -155,13 +155,15 @@ class Change(NamedTuple):
 
     def of(self, coordinates: Array) -> Array:
         """(axes, ...) coordinates, changed."""
-        xp = namespace(coordinates)
-        by_axis = (-1, *(1,) * (coordinates.ndim - 1))
-        shift, factor = (
-            xp.reshape(constant(np.asarray(values), coordinates), by_axis)
-            for values in (self.shift, self.factor)
-        )
-        return (coordinates + shift) * factor
+        shift, factor = (constant(np.asarray(each), coordinates) for each in self)
+        return changed(coordinates, shift, factor)
+
+
+def changed(coordinates: Array, shift: Array, factor: Array) -> Array:
+    """(axes, ...) coordinates, moved and then stretched by (axes,) numbers each."""
+    xp = namespace(coordinates, shift, factor)
+    by_axis = (-1, *(1,) * (coordinates.ndim - 1))
+    return (coordinates + xp.reshape(shift, by_axis)) * xp.reshape(factor, by_axis)
 
 
 def draw_change(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -60,6 +62,20 @@ def test_in_training_one_draw_serves_all_calls_until_the_next():
     rope.draw(np.random.default_rng(4))
     assert not torch.allclose(turned(rope, q, 6), first)
     assert torch.equal(turned(rope.eval(), q, 6), plain)
+
+
+def test_compiled_a_new_draw_counts_and_recompiles_nothing():
+    rope, q = DINOv3Rotary(8, SHAPE, shift=0.5, rescale=2.0), torch.randn(1, 4, 6, 8)
+    generator = torch.Generator().manual_seed(0)
+    rope.draw(generator)
+    compiled = torch.compile(lambda q: rope.rotate(q, q, 6, 6)[0], fullgraph=True, backend="eager")
+    results = [compiled(q)]
+    with torch.compiler.set_stance("fail_on_recompile"):
+        for _ in range(3):
+            rope.draw(generator)
+            results.append(compiled(q))
+            torch.testing.assert_close(results[-1], turned(rope, q, 6))
+    assert all((one - other).abs().max() > 0.01 for one, other in itertools.pairwise(results))
 
 
 def test_in_training_without_a_draw_it_asks_for_one():
