@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from posenc_lib import _require as require
 from posenc_lib.rotated.axial import owners
-from posenc_lib.rotated.families import FAMILIES, IMAGES, RECURRENT, UNROTATED, WHOLES, Family
-from posenc_lib.rotated.layer_kinds import FULL, KNOWN, LINEAR, OLDER_NAMES, WITHOUT_ATTENTION
+from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, UNROTATED_KINDS, WHOLES, Family
+from posenc_lib.rotated.layer_kinds import FULL, KNOWN, OLDER_NAMES, SLIDING, WITHOUT_ATTENTION
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import partial_rotary_dim, rope_type, scaling_from_config
@@ -26,7 +26,15 @@ SIZES = {
 ROTARY = frozenset({"rope", "rotary", "mrope", "rotary_embedding"})
 """Values of `position_embedding_type` that rotate."""
 
-UNROTATED_BY = {"alibi": True, "mla_use_nope": True, "use_rope": False, "use_rotary_embedding": False}
+UNROTATED_BY = {
+    "alibi": True,
+    "mla_use_nope": True,
+    "rope": False,
+    "use_rope": False,
+    "use_rotary": False,
+    "use_rotary_emb": False,
+    "use_rotary_embedding": False,
+}
 """Keys and the value of each that says that a model of a family that may rotate does not."""
 
 OF_SOME_FAMILIES = frozenset(
@@ -82,6 +90,9 @@ class Given:
     def size(self, name: str) -> int:
         """One of SIZES; ValueError where it is missing."""
         found = self.size_or_none(name)
+        if found is None and name == "layers":
+            written = self.written_kinds(1)
+            found = len(written) if written else None
         if found is None:
             raise ValueError(f"the config names no {SIZES[name][0]!r}; add it")
         return found
@@ -153,6 +164,8 @@ class Given:
         family, config = self.family, self.config
         if kind in WITHOUT_ATTENTION or not self.rotates():
             return False
+        if index in (config.get("cross_attention_layers") or family.cross):
+            return False
         if self.nested_kinds() and self.written().get(self.family.labels.get(kind, kind), ...) is None:
             return False
         if family.turning is not None and kind not in family.turning:
@@ -181,10 +194,8 @@ class Given:
         """The kind of each layer, by `layer_types` or by what the family has in its place."""
         found = self.written_kinds(layers)
         if found is None:
-            if self.model_type in RECURRENT:
-                found = [LINEAR] * layers
-            else:
-                found = self.family.kinds(self._with_window(), layers)
+            kinds = UNROTATED_KINDS.get(self.model_type, self.family.kinds)
+            found = kinds(self._with_window(), layers)
         if len(found) < layers:
             raise ValueError(
                 f"the config tells the kinds of {len(found)} layers, of {layers}; give layer_types, one for "
@@ -245,12 +256,12 @@ class Given:
         turns = self.turns(index, kind, layers)
         rope = self._rope(config, index, kind, length, layout) if turns else None
         known = self.model_type in FAMILIES
-        scale = self._scale(config, rope) if known and kind not in WITHOUT_ATTENTION else None
+        scale = self._scale(config, kind) if known and kind not in WITHOUT_ATTENTION else None
         return LayerPositions(
             index=index,
             kind=kind,
             rope=rope,
-            window=self._window(kind),
+            window=self._window(config, kind),
             temperature=self._temperature(kind, turns) if known else None,
             softmax_scale=scale,
             softmax_factor=1.0 if scale is None else scale * math.sqrt(self.query_width(config)),
@@ -465,10 +476,14 @@ class Given:
 
     # ---- what a layer does besides
 
-    def _window(self, kind: str) -> int | None:
+    def _window(self, config: Mapping[str, Any], kind: str) -> int | None:
         if kind not in WINDOWED:
             return None
-        found = self._with_window().get(self.family.window_key, self._with_window().get("sliding_window"))
+        before = self.config.get("sliding_window_size") if self.family.window_beside_query else None
+        if before is not None:
+            return require.count(before, "sliding_window_size", 0) + 1
+        told = {**self._with_window(), **config}
+        found = told.get(self.family.window_key, told.get("sliding_window"))
         return None if found is None else require.count(found, self.family.window_key, 0)
 
     def _with_window(self) -> dict[str, Any]:
@@ -496,7 +511,7 @@ class Given:
             return None if beta is None else QueryTemperature("ministral3", float(beta), float(original or 0))
         return None
 
-    def _scale(self, config: Mapping[str, Any], rope: RopeSettings | None) -> float | None:
+    def _scale(self, config: Mapping[str, Any], kind: str) -> float | None:
         """What scores are multiplied by before the softmax; None where the config does not say enough."""
         family = self.family
         if isinstance(family.scale, float):
@@ -509,11 +524,13 @@ class Given:
             plain = 1 / math.sqrt(self.query_width(config))
         except ValueError:
             return None
-        return plain * self._latent_warmth() if family.mla else plain
+        return plain * self._latent_warmth(kind) if family.mla else plain
 
-    def _latent_warmth(self) -> float:
+    def _latent_warmth(self, kind: str) -> float:
         """The square of 0.1 * mscale_all_dim * ln(factor) + 1, by which MLA multiplies its scores."""
         found = self.written() or self.family.rule
+        if self.nested_kinds():
+            found = found.get(self.family.labels.get(kind, kind)) or {}
         weight, factor = found.get("mscale_all_dim"), found.get("factor")
         if rope_type(self._cleaned(found)) == "default" or not weight or factor is None or factor <= 1:
             return 1.0
@@ -522,6 +539,8 @@ class Given:
     def _of_kind(self, config: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
         """The config with what holds for layers of this kind alone: Gemma 4's `global_head_dim`."""
         wide = self.family.full_head
+        if kind == SLIDING and config.get("swa_head_dim") is not None:
+            return {**config, "head_dim": config["swa_head_dim"]}
         if wide is None or kind != FULL or "per_layer_config" in self.config:
             return config
         return {**config, "head_dim": config.get("global_head_dim") or wide}

@@ -57,9 +57,11 @@ class Family:
         turning_unless: a key without which all layers rotate (EXAONE 4 without a window).
         still: "no_rope_layers" or "layer_rope_theta": lists that hold 0 for a layer that does not rotate.
             "flag=value" names a key with the value that it has where the model rotates.
+        cross: the default of `cross_attention_layers`, which attend to an image and do not rotate.
         still_where_full: whether without `layer_rope_theta` layers with full attention do not rotate.
         position_embedding: the default of `position_embedding_type`.
         window, window_key: the default of `sliding_window`, and its key where that has another name.
+        window_beside_query: whether `sliding_window_size` counts the keys before the query alone (MiMo-V2).
         scale: what scores are multiplied by: a number, or the name of a key; "key**-0.5" for its inverse
             root. None for 1/sqrt(head_dim).
         scale_default: what that key is where it is left out.
@@ -101,10 +103,12 @@ class Family:
     turning: tuple[str, ...] | None = None
     turning_unless: str = ""
     still: str = ""
+    cross: tuple[int, ...] = ()
     still_where_full: bool = False
     position_embedding: str | None = None
     window: int | None = None
     window_key: str = "sliding_window"
+    window_beside_query: bool = False
     scale: str | float | None = None
     scale_default: float | None = None
     mla: bool = False
@@ -248,7 +252,7 @@ FAMILIES: dict[str, Family] = {
     "llama": Family(4096, 32, 32, 2048),
     "minimax_m2": Family(3072, 48, 62, 196608, head=128, base=5000000.0),
     "mixtral": Family(4096, 32, 32, 131072, base=1000000.0),
-    "mllama_text_model": Family(4096, 32, 40, 131072, base=500000.0),
+    "mllama_text_model": Family(4096, 32, 40, 131072, base=500000.0, cross=(3, 8, 13, 18, 23, 28, 33, 38)),
     "nemotron": Family(6144, 48, 32, 4096, share=0.5),
     "nemotron3_5_transcribe_asr_audio": Family(1280, 10, 32, 5000, share=0.5),
     "nemotron3_5_transcribe_word_timestamp": Family(1280, 16, 2, 5000, share=0.5),
@@ -449,8 +453,8 @@ FAMILIES: dict[str, Family] = {
         kinds=each("cccF"), still="no_rope_layers", temperature="llama4", window=8192,
         window_key="attention_chunk_size"),
     "mellum": Family(2304, 32, 28, 131072, head=128, by_kind=MELLUM, window=1024, kinds=each("F")),
-        "mimo_v2_flash": Family(4096, 64, 48, 131072, head=192, window=129, kinds=kinds.mimo,
-        local=Local("swa_rope_theta", 10000.0), base=5000000.0, share=0.334),
+    "mimo_v2_flash": Family(4096, 64, 48, 131072, head=192, window=129, kinds=kinds.mimo,
+        window_beside_query=True, local=Local("swa_rope_theta", 10000.0), base=5000000.0, share=0.334),
     "minimax": Family(4096, 32, 32, 131072, base=1000000.0, kinds=each("F-")),
         "minimax_m3_vl_text": Family(6144, 64, 60, 524288, head=128, base=5000000.0, kinds=each("F"),
         rotary_dim_unread=True),
@@ -759,8 +763,13 @@ UNROTATED = frozenset({
 # fmt: on
 """Values of `model_type` whose positions come in through another door (a table, a bias), or not at all."""
 
-RECURRENT = frozenset({"mamba2", "falcon_mamba", "rwkv", "xlstm", "mamba"})
-"""Of these, the ones whose layers have no attention."""
+UNROTATED_KINDS: dict[str, Kinds] = {
+    **dict.fromkeys(("falcon_mamba", "mamba", "mamba2", "rwkv", "xlstm"), each("-")),
+    "jamba": kinds.jamba,
+    "kimi_linear": kinds.kimi_linear,
+    "nemotron_h": kinds.nemotron_h,
+}
+"""Of these, the ones with layers of other kinds than full attention."""
 
 # What model types do that turn by coordinates, in a sentence that names the function here.
 ROWS_THEN_COLUMNS = (

@@ -186,3 +186,20 @@ def cohere2_moe(config: Mapping[str, Any], layers: int) -> list[str]:
     return [FULL if (i + 1) % prefix == 0 else SLIDING for i in range(dense)] + [
         FULL if (i + 1) % rest == 0 else SLIDING for i in range(layers - dense)
     ]
+
+
+def jamba(config: Mapping[str, Any], layers: int) -> list[str]:
+    """Jamba: attention in every `attn_layer_period`-th layer, from `attn_layer_offset` on."""
+    period, offset = config.get("attn_layer_period", 8), config.get("attn_layer_offset", 4)
+    return [FULL if i % period == offset else LINEAR for i in range(layers)]
+
+
+def nemotron_h(config: Mapping[str, Any], layers: int) -> list[str]:
+    """Nemotron-H: `hybrid_override_pattern`, M for Mamba, * for attention, - and E for feed-forward."""
+    letters = {"M": LINEAR, "*": FULL, "-": "mlp", "E": "moe"}
+    pattern = config.get("hybrid_override_pattern")
+    if not isinstance(pattern, str) or set(pattern) - set(letters):
+        raise ValueError(
+            "this config names neither layers_block_type nor hybrid_override_pattern; add one of them"
+        )
+    return [letters[letter] for letter in pattern]

@@ -1,0 +1,143 @@
+"""Every family of transformers: its default config is read right, or refused in words.
+
+What is right is never taken from our table of families, but from transformers: its rotary modules, and tiny
+models whose queries and keys are caught on their way into attention.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+
+from posenc_lib.rotated import LayerPositions, RopeSettings, layers_from_config, rope_from_config, rotate
+from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, WHOLES
+from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, runs, shrunk
+
+# fmt: off
+MAIN = (
+    "llama", "cohere2", "gemma3_text", "gemma4_text", "olmo3", "gpt_oss", "llama4_text", "mimo_v2_flash",
+    "ministral3", "mistral4", "smollm3", "qwen3_next", "jamba", "nanochat", "glm4", "gpt_neox",
+)
+# fmt: on
+COUNT_THEMSELVES = {"llama4_text"}
+"""Models whose query temperature counts positions itself, whatever it is given."""
+
+SCALED_BEFORE = {"openai_privacy_filter"}
+"""Models whose queries and keys come scaled to attention, which then scales by 1."""
+
+
+def test_every_family_is_known() -> None:
+    """A model_type of transformers is in one table, or is refused by name."""
+    tables = {**FAMILIES, **IMAGES, **WHOLES, **dict.fromkeys(UNROTATED)}
+    unknown = set(configs()) - set(tables)
+    for name in unknown:
+        with pytest.raises(ValueError, match="is not in this library's table"):
+            rope_from_config({"model_type": name})
+    assert len(unknown) < 25, sorted(unknown)
+
+
+def test_every_default_config_is_read_or_refused_in_words() -> None:
+    read = 0
+    for config in configs().values():
+        for given in (config, config.to_dict()):
+            try:
+                settings = rope_from_config(given, length=9001)
+            except ValueError:  # what is refused, and why, stands in tests/rotated/test_rope_config.py
+                continue
+            assert isinstance(settings, RopeSettings)
+            assert settings == rope_from_config(config, length=9001)
+            read += 1
+    assert read > 300
+
+
+def test_what_has_rope_parameters_is_known_to_rotate() -> None:
+    """And what has none is not given a rotation."""
+    for name, config in configs().items():
+        own = config.to_dict()
+        if name in UNROTATED and not any(isinstance(part, dict) for part in own.values()):
+            assert not own.get("rope_parameters"), name
+        if name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
+            assert own.get("rope_parameters") or "rope_theta" in own, name
+
+
+# ---- tiny models
+
+
+def turned(x: torch.Tensor, settings: RopeSettings, layout: str) -> torch.Tensor:
+    """x, which stood at position 0, at POSITIONS; of a wider head its last columns."""
+    settings = dataclasses.replace(settings, layout=layout)
+    passes, turns = x[..., : -settings.head_dim], x[..., -settings.head_dim :].clone()
+    turns[..., : settings.rotary_dim] /= getattr(settings.scaling, "attention_scaling", 1.0)
+    there = settings.rotate(turns, settings.tables(POSITIONS[0], dtype=torch.float64))
+    return torch.cat([passes, there], dim=-1)
+
+
+def same_scores(before: Pair, after: Pair, settings: RopeSettings) -> bool:
+    """Whether the model's own function and ours give the same scores: the layout is right."""
+    length_first = before[0].shape[1] == POSITIONS.shape[1]
+    wide = [x.double().transpose(1, 2) if length_first else x.double() for x in (*before, *after)]
+    q, k, q_after, k_after = wide
+    if q.shape[-1] not in (settings.rotary_dim, settings.head_dim):
+        return False
+    tables = settings.tables(POSITIONS[0], dtype=torch.float64)
+    ours = [rotate(x, tables, layout=settings.layout) for x in (q, k)]
+    expected = q_after @ k_after[:, :1].mT
+    return bool((ours[0] @ ours[1][:, :1].mT - expected).abs().max() < 2e-3 * expected.abs().max())
+
+
+def require_same(seen: Seen, layer: LayerPositions, name: str) -> None:
+    """What this layer's attention got in its places is what the layer's entry says of what it got at 0."""
+    factor = torch.ones(POSITIONS.shape[1], 1, dtype=torch.float64)
+    if layer.temperature is not None and name not in COUNT_THEMSELVES:
+        at_zero = layer.temperature(torch.zeros(1, dtype=torch.float64))
+        factor = (layer.temperature(POSITIONS[0].double()) / at_zero)[:, None]
+    for zero, placed, times in zip(seen.at_zero, seen.placed, (factor, torch.ones_like(factor)), strict=True):
+        zero, placed = zero.double(), placed.double()
+        near = 2e-3 * float(zero.abs().max())
+        if layer.rope is None:
+            assert float((zero * times - placed).abs().max()) < near, (name, layer)
+            continue
+        other = {"half": "interleaved", "interleaved": "half"}[layer.rope.layout]
+        if float((turned(zero, layer.rope, layer.rope.layout) * times - placed).abs().max()) < near:
+            continue
+        # Some reorder columns on the way, so that rows of weights need not be: then only scores tell.
+        assert float((turned(zero, layer.rope, other) * times - placed).abs().max()) < near, (name, layer)
+        assert seen.unrotated is not None
+        assert seen.rotated is not None
+        assert same_scores(seen.unrotated, seen.rotated, layer.rope), (name, layer)
+    if seen.scale is not None and layer.softmax_scale is not None and name not in SCALED_BEFORE:
+        assert layer.softmax_scale == pytest.approx(seen.scale), (name, layer)
+
+
+def require_as_transformers(name: str) -> None:
+    config = shrunk(configs()[name])
+    layers = layers_from_config(config, length=9001)
+    calls = runs(config)
+    assert calls, name
+    for seen in calls:
+        require_same(seen, layers[seen.layer], name)
+    rotating = {layer.index for layer in layers if layer.rotates}
+    seen_layers = {seen.layer for seen in calls}
+    assert rotating <= seen_layers or len(layers) > LAYERS, name
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_a_tiny_model_does_what_its_layers_say(name: str) -> None:
+    require_as_transformers(name)
+
+
+def test_the_temperature_of_llama_4() -> None:
+    """Its layers that do not rotate, with and without."""
+    with_it, without = (
+        shrunk(configs()["llama4_text"], floor_scale=2, attn_temperature_tuning=tuned)
+        for tuned in (True, False)
+    )
+    layer = layers_from_config(with_it)[3]
+    assert layer.temperature is not None
+    assert layers_from_config(without)[3].temperature is None
+    warm, plain = (
+        next(seen for seen in runs(config) if seen.layer == 3).placed[0] for config in (with_it, without)
+    )
+    torch.testing.assert_close(warm, plain * layer.temperature(torch.arange(8.0))[:, None], check_dtype=False)
