@@ -44,7 +44,7 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 class Seen:
     """One call of attention: the layer, queries and keys at 0 and in their places, the scale.
 
-    Where the model's own function for rotation was called as often as attention: what went in and what came out.
+    Where the model's own function for rotation was called as often: what went in and what came out.
     """
 
     layer: int
