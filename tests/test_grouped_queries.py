@@ -88,6 +88,8 @@ def test_heads_that_do_not_divide_are_refused(kv_heads: int) -> None:
             encoding.bias(q, k, KEYS, KEYS)
     with pytest.raises(ValueError, match=f"kv_heads={kv_heads}"):
         Attention(HEADS * WIDTH, HEADS, kv_heads=kv_heads)
+    with pytest.raises(ValueError, match="head_dim=0"):
+        Attention(HEADS * WIDTH, HEADS, head_dim=0)
 
 
 @pytest.mark.parametrize("kv_heads", GROUPS)
@@ -228,7 +230,7 @@ MODELS = {
     "gemma2": (
         Gemma2ForCausalLM,
         Gemma2Config,
-        {"head_dim": 8, "query_pre_attn_scalar": 8, "attn_logit_softcapping": None},
+        {"head_dim": 24, "query_pre_attn_scalar": 24, "attn_logit_softcapping": None},
     ),
 }
 
@@ -247,7 +249,7 @@ def test_weights_of_a_real_model_load(name: str) -> None:
     )
     theirs = made(settings).model.eval()
     layer = theirs.layers[0].self_attn
-    ours = Attention(64, 8, kv_heads=2)
+    ours = Attention(64, 8, kv_heads=2, head_dim=more.get("head_dim"))
     projections = layer.q_proj, layer.k_proj, layer.v_proj
     state = {"in_proj_weight": torch.cat([each.weight for each in projections])}
     if projections[0].bias is not None:
@@ -261,5 +263,5 @@ def test_weights_of_a_real_model_load(name: str) -> None:
     at = torch.arange(KEYS)[None]
     causal = torch.zeros(1, 1, KEYS, KEYS).masked_fill(~torch.ones(KEYS, KEYS).tril().bool(), -torch.inf)
     wanted = layer(x, position_embeddings=theirs.rotary_emb(x, at), attention_mask=causal)[0]
-    got = ours(x, encoding=Rotary(8, base=rope.base, layout=rope.layout), causal=True)
+    got = ours(x, encoding=Rotary(ours.head_dim, base=rope.base, layout=rope.layout), causal=True)
     torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-5)

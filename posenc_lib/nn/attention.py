@@ -25,9 +25,10 @@ class Attention(nn.Module):
 
     Args:
         dim: width of the model.
-        heads: number of heads, a divisor of dim.
+        heads: number of heads; a divisor of dim, unless there is a head_dim.
         kv_heads: number of heads of keys and values, a divisor of heads, for grouped queries: a key head
             serves heads / kv_heads query heads in turn. As many as heads by default.
+        head_dim: width of one head; dim / heads by default. Gemma and Qwen3 have wider ones.
         dropout: probability with which an attention weight is dropped in training.
         bias: whether the projections have a bias.
 
@@ -46,6 +47,7 @@ class Attention(nn.Module):
         heads: int,
         *,
         kv_heads: int | None = None,
+        head_dim: int | None = None,
         dropout: float = 0.0,
         bias: bool = True,
         device: Any = None,
@@ -53,7 +55,9 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         self.dim, self.heads = require.count(dim, "dim"), require.count(heads, "heads")
-        self.head_dim = require.head_width(dim, heads)
+        self.head_dim = (
+            require.head_width(dim, heads) if head_dim is None else require.count(head_dim, "head_dim")
+        )
         self.kv_heads = require.key_heads(kv_heads, heads)
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout={dropout!r} is no probability; give a number from 0 to 1")
@@ -62,7 +66,7 @@ class Attention(nn.Module):
         rows = (self.heads + 2 * self.kv_heads) * self.head_dim
         self.in_proj_weight = nn.Parameter(torch.empty(rows, dim, **where))
         self.in_proj_bias = nn.Parameter(torch.empty(rows, **where)) if bias else None
-        self.out_proj = nn.Linear(dim, dim, bias=bias, **where)
+        self.out_proj = nn.Linear(self.heads * self.head_dim, dim, bias=bias, **where)
         self.record_weights = False
         self.weights: Tensor | None = None
         self.reset_parameters()
