@@ -186,6 +186,24 @@ def test_attention_module_with_an_encoding() -> None:
         torch.testing.assert_close(got[:, text], model(x[:, text], encoding=encoding, causal=True))
 
 
+def test_modules_look_at_one_text_after_the_other_unless_they_are_compiled(monkeypatch: Any) -> None:
+    encoding = make_encoding("alibi", Sizes(dim=HEADS * WIDTH, heads=HEADS))
+    model, x, ends = (
+        Attention(HEADS * WIDTH, HEADS),
+        torch.randn(1, LENGTH, HEADS * WIDTH),
+        torch.tensor(ENDS),
+    )
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    together = compiled(x, encoding=encoding, causal=True, cu_seqlens=ends)
+    model.record_weights = True
+    torch.testing.assert_close(model(x, encoding=encoding, causal=True, cu_seqlens=ends), together)
+    assert torch.equal(model.weights[0, 0] > 0, packed_mask(ends, causal=True))
+    model.record_weights = False
+    monkeypatch.delattr("posenc_lib.nn.attention.packed_mask")
+    torch.testing.assert_close(model(x, encoding=encoding, causal=True, cu_seqlens=ends), together)
+    assert model(x[:, :0], cu_seqlens=[0, 0]).shape == (1, 0, HEADS * WIDTH)
+
+
 def test_compiled_it_is_the_same_and_refuses_wrong_ends() -> None:
     def run(q: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         at = packed_positions(ends, q.shape[-2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import _require as require
+from posenc_lib._arrays import values_are_known
 from posenc_lib.attention import attention
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
@@ -102,7 +104,7 @@ class Attention(nn.Module):
             cache: keys and values of earlier tokens; those of x are added to it.
             cu_seqlens: for texts packed one after another in each row, where they end, as in
                 `posenc_lib.packed_positions`, which are the positions then by default. No token looks at
-                another text. The mask for that has length x length booleans.
+                another text: each is attended to by itself; compiled, by a mask of length x length booleans.
 
         Returns:
             (batch, length, dim). A token that may look at no other gets the output projection's bias.
@@ -116,32 +118,53 @@ class Attention(nn.Module):
             encoding = NoPE()
         elif not isinstance(encoding, PositionalEncoding):
             raise TypeError(f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding")
-        if cu_seqlens is not None:
-            in_text, packed = of_texts(cu_seqlens, x, cache)
-            positions = in_text if positions is None else positions
+        ends = None if cu_seqlens is None else read_texts(cu_seqlens, x, cache)
+        if ends is not None and positions is None:
+            positions = packed_positions(ends, x.shape[1])
         past = 0 if cache is None else cache.length
         if positions is None:
             positions = Span(past, past + x.shape[1])
 
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
-        by_head = projected.view(*x.shape[:2], -1, self.head_dim).transpose(1, 2)
+        heads = self.heads + 2 * self.kv_heads
+        by_head = projected.view(*x.shape[:2], heads, self.head_dim).transpose(1, 2)
         q, k, v = torch.split(by_head, [self.heads, self.kv_heads, self.kv_heads], dim=1)
         q, k = encoding.rotate(q, k, positions, positions)  # door 2
         key_positions = positions
         if cache is not None:
             k, v, key_positions = cache.extend(k, v, positions)
-        scores = (x.shape[0], self.heads, q.shape[-2], k.shape[-2])
-        mask = _read_mask(mask, scores)
-        if cu_seqlens is not None:
-            mask = _both(mask, packed)
-        looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
-        bias = encoding.bias(q, k, positions, key_positions, looks)  # door 3
-        if bias is not None:
-            require.to_scores(bias, "the encoding's bias", scores)
-
-        output = self._attend(q, k, v, bias, mask, causal, past)
+        mask = _read_mask(mask, (x.shape[0], self.heads, q.shape[-2], k.shape[-2]))
+        if ends is not None and values_are_known(ends) and not self.record_weights:
+            at = as_tensor(read_places(positions, x), x.device)
+            outputs = []
+            for text in _slices(ends):
+                own, q_own, k_own, v_own = at[..., text], q[:, :, text], k[:, :, text], v[:, :, text]
+                among = _among(mask, text)
+                outputs.append(self._look(q_own, k_own, v_own, own, own, encoding, among, causal, past))
+            output = torch.cat(outputs, dim=2)
+        else:
+            mask = mask if ends is None else _both(mask, packed_mask(ends, x.shape[1]))
+            output = self._look(q, k, v, positions, key_positions, encoding, mask, causal, past)
         joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
         return joined
+
+    def _look(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        encoding: PositionalEncoding,
+        mask: Tensor | None,
+        causal: bool,
+        past: int,
+    ) -> Tensor:
+        looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
+        bias = encoding.bias(q, k, q_positions, k_positions, looks)  # door 3
+        if bias is not None:
+            require.to_scores(bias, "the encoding's bias", (*q.shape[:3], k.shape[2]))
+        return self._attend(q, k, v, bias, mask, causal, past)
 
     def _attend(
         self,
@@ -186,14 +209,28 @@ class Attention(nn.Module):
         return f"{self.dim}, heads={self.heads}{grouped}"
 
 
-def of_texts(cu_seqlens: Any, x: Tensor, cache: Any) -> tuple[Tensor, Tensor]:
-    """The positions, (length,), and the mask, (length, length), of texts packed along x's second axis."""
+def read_texts(cu_seqlens: Any, x: Tensor, cache: Any) -> Tensor:
+    """Where the texts end that are packed along x's second axis, (texts + 1,)."""
     if cache is not None:
         raise ValueError(
             "packed texts have no cache; for decoding, give each text a row, padded to one length"
         )
-    ends, _ = read_both(cu_seqlens, x.shape[1], like=x)
-    return packed_positions(ends, x.shape[1]), packed_mask(ends, x.shape[1])
+    ends: Tensor = read_both(cu_seqlens, x.shape[1], like=x)[0]
+    return ends
+
+
+def _slices(ends: Tensor) -> list[slice]:
+    """The texts that have tokens; the first one where none has."""
+    texts = [slice(*pair) for pair in pairwise(ends.tolist())]
+    return [text for text in texts if text.start < text.stop] or texts[:1]
+
+
+def _among(mask: Tensor | None, text: slice) -> Tensor | None:
+    """The part of a mask for the queries and keys of one text."""
+    if mask is None:
+        return None
+    rows = mask if mask.shape[-2] == 1 else mask[..., text, :]
+    return rows if rows.shape[-1] == 1 else rows[..., text]
 
 
 def _both(mask: Tensor | None, packed: Tensor) -> Tensor:

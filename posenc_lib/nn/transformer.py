@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.nn.attention import Attention, Cache, LayerCache, of_texts
+from posenc_lib.nn.attention import Attention, Cache, LayerCache, read_texts
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Places, Positions, Span, read_places
+from posenc_lib.packed import packed_positions
 
 
 class Block(nn.Module):
@@ -52,9 +53,12 @@ class Block(nn.Module):
         mask: Tensor | None = None,
         causal: bool = False,
         cache: LayerCache | None = None,
+        cu_seqlens: Tensor | None = None,
     ) -> Tensor:
         """(batch, length, dim) to the same; arguments as in `Attention`."""
-        attended = self.attention(self.norm1(x), positions, encoding, mask=mask, causal=causal, cache=cache)
+        attended = self.attention(
+            self.norm1(x), positions, encoding, mask=mask, causal=causal, cache=cache, cu_seqlens=cu_seqlens
+        )
         x = x + self.dropout(attended)
         y: Tensor = x + self.dropout(self.mlp(self.norm2(x)))
         return y
@@ -167,10 +171,11 @@ class Transformer(nn.Module):
         if cu_seqlens is not None:
             if padding_mask is not None:
                 raise ValueError(
-                    "packed texts need no padding_mask: cu_seqlens say where each one ends; give one"
+                    "packed texts need no padding_mask: cu_seqlens say where each one ends; give one of them"
                 )
-            in_text, mask = of_texts(cu_seqlens, tokens, cache)
-            positions = in_text if positions is None else positions
+            cu_seqlens = read_texts(cu_seqlens, tokens, cache)
+            if positions is None:
+                positions = packed_positions(cu_seqlens, tokens.shape[1])
         elif positions is None:
             positions = _count(tokens, padding_mask, cache)
         elif cache is not None:
@@ -182,7 +187,9 @@ class Transformer(nn.Module):
         for layer, block in enumerate(self.blocks):
             encoding = self.encodings[layer % len(self.encodings)]
             memory = None if cache is None else cache.layers[layer]
-            x = block(x, positions, encoding, mask=mask, causal=self.causal, cache=memory)
+            x = block(
+                x, positions, encoding, mask=mask, causal=self.causal, cache=memory, cu_seqlens=cu_seqlens
+            )
         if cache is not None:
             cache.length += tokens.shape[1]
             cache.padding = padding

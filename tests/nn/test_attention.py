@@ -56,6 +56,12 @@ def test_it_starts_as_multihead_attention_does():
         assert parameter.std().item() == pytest.approx(other.std().item(), rel=0.1, abs=1e-9)
 
 
+def test_no_rows_and_no_tokens():
+    attention = Attention(DIM, HEADS, kv_heads=2)
+    for shape in ((0, LENGTH, DIM), (BATCH, 0, DIM)):
+        assert attention(torch.zeros(shape)).shape == shape
+
+
 def test_a_mask_of_numbers_is_added():
     attention, x = Attention(DIM, HEADS), torch.randn(BATCH, LENGTH, DIM)
     hidden = torch.zeros(LENGTH, LENGTH).masked_fill(~some_mask(), -torch.inf)
