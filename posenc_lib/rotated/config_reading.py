@@ -17,8 +17,16 @@ from posenc_lib.scaling.rules import NTKScaling, Scaling
 
 SIZES = {
     "width": ("hidden_size", "n_embd", "d_model", "dim"),
-    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "depth"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_num_attention_heads"),
+    "layers": (
+        "num_hidden_layers",
+        "n_layer",
+        "n_layers",
+        "num_layers",
+        "encoder_layers",
+        "depth",
+        "decoder_num_hidden_layers",
+    ),
     "longest": ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len"),
 }
 """The keys under which configs write their sizes; the first is the usual one."""
@@ -56,7 +64,14 @@ TEXT_PARTS = ("text_config", "llm_config", "language_config", "thinker_config", 
 """Where a config of several parts keeps the one that reads text, in families that WHOLES does not know."""
 
 WINDOWED = frozenset(
-    {"sliding_attention", "chunked_attention", "hybrid_sliding", "reference_sliding_attention"}
+    {
+        "sliding_attention",
+        "chunked_attention",
+        "hybrid_sliding",
+        "reference_sliding_attention",
+        "compressed_sparse_attention",
+        "heavily_compressed_attention",
+    }
 )
 RULES_WITH_ORIGINAL = ("llama3", "yarn", "longrope", "su")
 
@@ -117,7 +132,7 @@ class Given:
             raise ValueError(
                 f"the config names no head_dim; it needs {key!r}, or 'hidden_size' and 'num_attention_heads'"
             )
-        return width // heads
+        return self.family.heads_wider * width // heads
 
     def query_width(self, config: Mapping[str, Any]) -> int:
         """The width of a whole query, whose inverse root usually scales the scores."""
@@ -146,6 +161,8 @@ class Given:
 
     def position_embedding(self) -> str | None:
         """What the config, or else the family, calls the way in which positions come in."""
+        if self.family.position_embedding_unread:
+            return None
         for key in ("position_embedding_type", "position_embeddings_type"):
             if self.config.get(key) is not None:
                 return str(self.config[key])
@@ -257,6 +274,7 @@ class Given:
         rope = self._rope(config, index, kind, length, layout) if turns else None
         known = self.model_type in FAMILIES
         scale = self._scale(config, kind) if known and kind not in WITHOUT_ATTENTION else None
+        width = self.query_width(self._of_kind(config, kind)) if scale is not None else 0
         return LayerPositions(
             index=index,
             kind=kind,
@@ -264,7 +282,7 @@ class Given:
             window=self._window(config, kind),
             temperature=self._temperature(kind, turns) if known else None,
             softmax_scale=scale,
-            softmax_factor=1.0 if scale is None else scale * math.sqrt(self.query_width(config)),
+            softmax_factor=1.0 if scale is None else scale * math.sqrt(width),
         )
 
     # ---- one layer's rotation
@@ -521,7 +539,7 @@ class Given:
             value = config.get(key) if config.get(key) is not None else family.scale_default
             return None if value is None else math.pow(float(value), -0.5 if root else 1.0)
         try:
-            plain = 1 / math.sqrt(self.query_width(config))
+            plain = 1 / math.sqrt(self.query_width(config) / self.family.heads_wider)
         except ValueError:
             return None
         return plain * self._latent_warmth(kind) if family.mla else plain
@@ -575,6 +593,12 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
         config = part if part.get("model_type") or not default else {**part, "model_type": default}
     if family is not None:
         return config, family, inside
+    images = "depth" in config or "patch_size" in config
+    if name in WHOLES and images and "num_hidden_layers" not in config:
+        raise ValueError(
+            f"this config of model_type {name!r} is that of its part for images; give the whole config, or "
+            "its part for text"
+        )
     if name in WHOLES and not known:  # a flat config of a model with several parts
         name, known = default, bool(default)
     if not known:

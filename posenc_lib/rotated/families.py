@@ -44,6 +44,7 @@ class Family:
         width, heads, layers, longest: defaults of `hidden_size` and the other sizes.
         head: the default of `head_dim`; None where it is width / heads.
         head_key: where the width of the part that carries the rotation stands.
+        heads_wider: how many times width / heads a head is wide. Its scores are scaled as for a narrow one.
         layout: "half" or "interleaved".
         base, base_key: the default of the base, and its key where that is not `rope_theta`.
         rope_ratio: whether the key of that name multiplies the base.
@@ -60,6 +61,7 @@ class Family:
         cross: the default of `cross_attention_layers`, which attend to an image and do not rotate.
         still_where_full: whether without `layer_rope_theta` layers with full attention do not rotate.
         position_embedding: the default of `position_embedding_type`.
+        position_embedding_unread: whether published files have that key, and the code does not read it.
         window, window_key: the default of `sliding_window`, and its key where that has another name.
         window_beside_query: whether `sliding_window_size` counts the keys before the query alone (MiMo-V2).
         scale: what scores are multiplied by: a number, or the name of a key; "key**-0.5" for its inverse
@@ -89,6 +91,7 @@ class Family:
     longest: int | None = None
     head: int | None = None
     head_key: str = "head_dim"
+    heads_wider: int = 1
     layout: str = "half"
     base: float = 10000.0
     base_key: str = "rope_theta"
@@ -106,6 +109,7 @@ class Family:
     cross: tuple[int, ...] = ()
     still_where_full: bool = False
     position_embedding: str | None = None
+    position_embedding_unread: bool = False
     window: int | None = None
     window_key: str = "sliding_window"
     window_beside_query: bool = False
@@ -401,7 +405,7 @@ FAMILIES: dict[str, Family] = {
         "beam": Family(5120, 48, 52, 8192, head=128, by_kind=BEAM, window=512, kinds=each("sssssF", last="F"),
         turning=(SLIDING,), temperature="beam"),
         "cohere2": Family(8192, 64, 40, 8192, layout="interleaved", window=4096, kinds=each("sssF",
-        "sliding_window_pattern"), turning=(SLIDING,)),
+        "sliding_window_pattern"), turning=(SLIDING,), position_embedding_unread=True),
         "cohere2_moe": Family(8192, 64, 40, 8192, head=128, layout="interleaved", window=4096,
         kinds=kinds.cohere2_moe, turning=(SLIDING,)),
     "cwm": Family(6144, 48, 64, 131072, head=128, base=1000000.0, rule=CWM, window=8192, kinds=each("Fsss")),
@@ -417,6 +421,8 @@ FAMILIES: dict[str, Family] = {
         kinds=each("sssssF"), scale=1.0, full_head=512),
         "exaone4": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF", "sliding_window_pattern"),
         turning=(SLIDING,), turning_unless="sliding_window"),
+        "exaone4_5_text": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF",
+        "sliding_window_pattern"), turning=(SLIDING,), turning_unless="sliding_window"),
         "exaone_moe": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF", "sliding_window_pattern"),
         turning=(SLIDING,), turning_unless="sliding_window"),
     "falcon_h1": Family(4096, 32, 32, 8192, kinds=each("H")),
@@ -460,10 +466,10 @@ FAMILIES: dict[str, Family] = {
         rotary_dim_unread=True),
         "modernbert": Family(768, 12, 22, 8192, window=128, kinds=each("Fss", "global_attn_every_n_layers"),
         base_key="global_rope_theta", local=Local("local_rope_theta", 10000.0, rule=True),
-        window_key="local_attention", base=160000.0),
+        window_key="local_attention", base=160000.0, position_embedding_unread=True),
         "modernbert-decoder": Family(768, 12, 22, 8192, window=128, kinds=each("Fss",
         "global_attn_every_n_layers"), base_key="global_rope_theta", local=Local("local_rope_theta", 10000.0,
-        rule=True), window_key="local_attention", base=160000.0),
+        rule=True), window_key="local_attention", base=160000.0, position_embedding_unread=True),
         "muse_glimmer_assistant": Family(6656, 32, 5, 131072, head=128, base=500000.0, window=2048,
         kinds=each("s")),
         "muse_glimmer_text": Family(6656, 32, 52, 131072, head=128, window=2048, kinds=kinds.from_the_end,
@@ -503,7 +509,7 @@ FAMILIES: dict[str, Family] = {
         "vaultgemma": Family(2304, 8, 26, 8192, head=256, window=4096, kinds=each("sF"),
         scale="query_pre_attn_scalar**-0.5", scale_default=256),
         "zamba2": Family(2560, 32, 54, 4096, kinds=kinds.zamba2, still="use_mem_rope=True",
-        head_key="attention_head_dim", head=160),
+        head_key="attention_head_dim", heads_wider=2),
     "zaya": Family(2048, 8, 40, 131072, head=128, by_kind=ZAYA, kinds=each("H")),
     # ---- older ones, whose configs say it in their own words
     "gptj": Family(4096, 16, 28, 2048, layout="interleaved", rotary_dim=64),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_lib.rotated import layers_from_config
 from tests.rotated.published import PUBLISHED, turns
 
 transformers = pytest.importorskip("transformers")
@@ -122,3 +123,14 @@ def test_transformers_makes_the_same_of_it(name: str) -> None:
             assert _window(attention) == expected_window
         if hasattr(attention, "use_rope"):
             assert bool(attention.use_rope) == kind["rotates"]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("name", COMPARABLE)
+def test_its_config_object_says_the_same_as_the_file(name: str) -> None:
+    """transformers renames keys, nests them and fills in defaults; the layers stay what they are."""
+    config = PUBLISHED[name]["config"]
+    config_object = transformers.CONFIG_MAPPING[config["model_type"]].from_dict(
+        json.loads(json.dumps(config))
+    )
+    assert layers_from_config(config_object, length=1000) == layers_from_config(config, length=1000)
