@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from typing import Any
@@ -90,6 +91,31 @@ def test_a_published_config_is_read_right(name: str) -> None:
                 dataclasses.replace(alike[0], index=0)
             }
             compare(alike[0], kind, length)
+
+
+@pytest.mark.parametrize("name", cases())
+def test_length_is_asked_for_where_it_counts(name: str) -> None:
+    case = PUBLISHED[name]
+    rules = {kind.get("rule", {}).get("type") for kind in case["answer"]["kinds"].values()}
+    if rules & {"dynamic", "longrope"}:
+        with pytest.raises(ValueError, match="length"):
+            layers_from_config(case["config"], family=case.get("family"))
+    else:
+        found = [
+            layers_from_config(case["config"], length=length, family=case.get("family"))
+            for length in (None, *LENGTHS)
+        ]
+        assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, case in PUBLISHED.items() if "text_config" in case["config"]]
+)
+def test_the_part_that_reads_says_the_same_alone(name: str) -> None:
+    config = PUBLISHED[name]["config"]
+    kept = copy.deepcopy(config)
+    assert layers_from_config(config["text_config"]) == layers_from_config(config)
+    assert config == kept
 
 
 def image_parts() -> list[Any]:
