@@ -356,6 +356,7 @@ def test_rotary_from_a_config_rotates_as_the_model_does():
 
 def test_rotary_refuses_the_config_of_a_multimodal_model():
     config = {
+        "model_type": "qwen2_vl",
         "hidden_size": DIM,
         "num_attention_heads": HEADS,
         "rope_scaling": {"rope_type": "default", "mrope_section": [2, 1, 1]},
