@@ -228,8 +228,9 @@ class Given:
                 continue
             if isinstance(written, str) or not all(isinstance(kind, str) for kind in written) or not written:
                 raise TypeError(f"{key}={written!r}; give a list with the kind of each layer")
-            if key == "block_types":  # RecurrentGemma's: over and over
-                written = [written[i % len(written)] for i in range(layers)]
+            if key == "block_types":  # RecurrentGemma's, over and over; its attention always has a window
+                own = {"attention": SLIDING}
+                written = [own.get(kind, kind) for kind in (written[i % len(written)] for i in range(layers))]
             found = [OLDER_NAMES.get(kind, kind) for kind in written]
             for kind in found:
                 require.choice(kind, key, tuple(sorted(KNOWN)))

@@ -197,6 +197,12 @@ def rope_type(parameters: Mapping[str, Any]) -> str:
     new, old = parameters.get("rope_type"), parameters.get("type")
     allowed = tuple(sorted(_KINDS))
     for name in (new, old):
+        if name == "axial":
+            raise ValueError(
+                "rope_type='axial' turns by several coordinates and is no rule for frequencies; "
+                "axial_tables(positions, "
+                "head_dim, base=rope_theta) makes its tables for rows and columns"
+            )
         if name is not None:
             require.choice(name, "rope_type", allowed)
     if new is not None and old is not None and _KINDS[new].build is not _KINDS[old].build:
@@ -261,6 +267,12 @@ def _require_keys(parameters: Mapping[str, Any], kind: _Kind) -> None:
         )
     allowed = kind.required | kind.optional | _ANYWHERE | _SECTIONS
     unknown = sorted(set(parameters) - allowed)
+    if "llama_4_scaling_beta" in unknown:
+        raise ValueError(
+            "llama_4_scaling_beta is no part of a rule for frequencies: it multiplies queries by their "
+            "position; read the "
+            "whole config with layers_from_config(config), whose layers have it as their temperature"
+        )
     if unknown:
         raise ValueError(
             f"rope type {name!r} knows no {', '.join(map(repr, unknown))}; allowed are "

@@ -7,10 +7,15 @@ models whose queries and keys are caught on their way into attention.
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import inspect
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from posenc_lib import frequencies
 from posenc_lib.rotated import LayerPositions, RopeSettings, layers_from_config, rope_from_config, rotate
 from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, WHOLES
 from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, runs, shrunk
@@ -20,7 +25,25 @@ MAIN = (
     "llama", "cohere2", "gemma3_text", "gemma4_text", "olmo3", "gpt_oss", "llama4_text", "mimo_v2_flash",
     "ministral3", "mistral4", "smollm3", "qwen3_next", "jamba", "nanochat", "glm4", "gpt_neox",
 )
+OTHERS = (
+    "afmoe", "apertus", "arcee", "aria_text", "axk1", "beam", "bitnet", "blt_patcher", "cohere",
+    "cohere2_moe", "cosmos3_edge_text", "cwm", "deepseek_v3", "diffllama", "doge", "emu3_text_model",
+    "ernie4_5", "ernie4_5_vl_moe_text", "esmc", "eurobert", "exaone4", "exaone_moe", "flex_olmo",
+    "flint", "gemma", "gemma2", "gemma4_unified_text", "glm", "glm4_moe_lite", "glm_ocr_text",
+    "granite", "granite4_vision_text", "granite_docling_text", "granite_swa", "granitemoe",
+    "granitemoe_swa", "granitemoeshared", "gte", "helium", "higgs_audio_v2", "hy_v3", "hyperclovax",
+    "jais2", "jetmoe", "jina_embeddings_v3", "kolibri1", "laguna", "lfm2", "lfm3", "mellum", "minicpm3",
+    "minimax", "minimax_m2", "minimax_m3_vl_text", "mistral", "mixtral", "mllama_text_model",
+    "modernbert", "modernbert-decoder", "molmo2_text", "moshi", "muse_glimmer_text", "muse_spark_text",
+    "neomme", "nomic_bert", "olmo", "olmo2", "olmo_hybrid", "olmoe", "paddleocr_vl_text", "persimmon",
+    "phi", "phi3", "phimoe", "qwen2", "qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_moe",
+    "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_vl_moe_text",
+    "qwen3_vl_text", "seed_oss", "solar_open", "stablelm", "starcoder2", "step3p5", "ultrabert",
+    "unlimited_ocr_text", "vaultgemma", "youtu",
+)
 # fmt: on
+"""Families whose default config can be made tiny without knowing more of it."""
+
 COUNT_THEMSELVES = {"llama4_text"}
 """Models whose query temperature counts positions itself, whatever it is given."""
 
@@ -60,6 +83,60 @@ def test_what_has_rope_parameters_is_known_to_rotate() -> None:
             assert not own.get("rope_parameters"), name
         if name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
             assert own.get("rope_parameters") or "rope_theta" in own, name
+
+
+# ---- rotary modules
+
+# What stands in the way of a default config: sections that do not fit its pairs, an odd number of columns.
+WITH_ODD_DEFAULTS = {
+    "cohere_compass_text",
+    "glm4_moe",
+    "glm4v_moe_text",
+    "glm4v_text",
+    "glm_image_text",
+    "qwen3_omni_moe_talker_text",
+    "qwen3_omni_moe_text",
+    "qwen4_exp_text",
+}
+
+
+def rotary_module(config: Any) -> torch.nn.Module | None:
+    """The module that holds the frequencies of this config, made by its own model's code."""
+    try:
+        module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+    except ModuleNotFoundError:  # a config that another family's model reads
+        return None
+    for found in vars(module).values():
+        if inspect.isclass(found) and "Rotary" in found.__name__:
+            taken = inspect.signature(found.__init__).parameters.get("config")
+            if taken is not None and getattr(taken.annotation, "__name__", "") == type(config).__name__:
+                return found(config)
+    return None
+
+
+def test_rotary_modules_have_our_frequencies() -> None:
+    compared = 0
+    for name in sorted(set(FAMILIES) & set(configs()) - WITH_ODD_DEFAULTS - {"esm"}):
+        config = configs()[name]
+        theirs = rotary_module(config)
+        if theirs is None:
+            continue
+        buffers = dict(theirs.named_buffers())
+        for layer in layers_from_config(config, length=9001):
+            if layer.rope is None:
+                continue
+            label = FAMILIES[name].labels.get(layer.kind, layer.kind)
+            expected = buffers.get(f"{label}_inv_freq", buffers.get("inv_freq"))
+            rule = layer.rope.scaling
+            ours = frequencies(layer.rope.rotary_dim, base=layer.rope.base, scaling=rule)
+            if layer.rope.time_last:  # kept in another order, for M-RoPE
+                expected = expected.sort(descending=True).values
+            np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-12, err_msg=f"{name}, {layer}")
+            plain = getattr(theirs, "attention_scaling", 1.0)
+            attention = getattr(theirs, f"{label}_attention_scaling", plain)
+            assert getattr(rule, "attention_scaling", 1.0) == pytest.approx(attention), name
+            compared += 1
+    assert compared > 3000
 
 
 # ---- tiny models
@@ -125,6 +202,11 @@ def require_as_transformers(name: str) -> None:
 
 @pytest.mark.parametrize("name", MAIN)
 def test_a_tiny_model_does_what_its_layers_say(name: str) -> None:
+    require_as_transformers(name)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_tiny_model_does_what_its_layers_say(name: str) -> None:
     require_as_transformers(name)
 
 

@@ -13,9 +13,12 @@ from posenc_lib.rotated import (
     LinearScaling,
     Llama3Scaling,
     LongRoPEScaling,
+    NTKScaling,
     ProportionalScaling,
+    RopeSettings,
     YaRNScaling,
     apply_rotary,
+    layers_from_config,
     rope_from_config,
     rotary_tables,
     scaling_from_config,
@@ -328,3 +331,207 @@ def test_a_config_that_cannot_be_read(config: Any, error: type[Exception], word:
 def test_a_model_that_rotates_nothing_is_refused(config):
     with pytest.raises(ValueError, match="rotates nothing"):
         rope_from_config(config)
+
+
+# ---- layer by layer, as the files were published
+
+GEMMA_3_12B = {
+    "model_type": "gemma3",
+    "text_config": {
+        "hidden_size": 3840,
+        "model_type": "gemma3_text",
+        "num_attention_heads": 16,
+        "num_hidden_layers": 48,
+        "num_key_value_heads": 8,
+        "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+        "sliding_window": 1024,
+    },
+}
+MIMO_V2_FLASH = {
+    "model_type": "mimo_v2_flash",
+    "head_dim": 192,
+    "hidden_size": 4096,
+    "hybrid_layer_pattern": [0, 1, 1, 1, 1, 0],
+    "num_attention_heads": 64,
+    "num_hidden_layers": 6,
+    "partial_rotary_factor": 0.334,
+    "rope_theta": 5000000,
+    "sliding_window_size": 128,
+    "swa_rope_theta": 10000,
+}
+GEMMA_4 = {
+    "model_type": "gemma4_text",
+    "global_head_dim": 512,
+    "head_dim": 256,
+    "layer_types": ["sliding_attention", "full_attention"],
+    "num_hidden_layers": 2,
+    "rope_parameters": {
+        "full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6, "rope_type": "proportional"},
+        "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"},
+    },
+    "sliding_window": 512,
+}
+DEEPSEEK_V3 = {
+    **LLAMA,
+    "model_type": "deepseek_v3",
+    "num_hidden_layers": 2,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "rope_scaling": {**DEEPSEEK_V2, "mscale": 1.0, "mscale_all_dim": 1.0},
+}
+
+
+def test_gemma_3() -> None:
+    """12B: heads of 256, two bases, linear scaling in full layers alone; most of it the file leaves out."""
+    layers = layers_from_config(GEMMA_3_12B)
+    assert [layer.index for layer in layers if layer.kind == "full_attention"] == [
+        5,
+        11,
+        17,
+        23,
+        29,
+        35,
+        41,
+        47,
+    ]
+    local, wide = layers[4], layers[5]
+    assert local.rope == RopeSettings(256, 256, 1e4, None, "half")
+    assert wide.rope == RopeSettings(256, 256, 1e6, LinearScaling(8.0), "half")
+    assert (local.window, wide.window) == (1024, None)
+    assert local.softmax_scale == 256**-0.5
+
+
+def test_bases_and_windows_of_mimo() -> None:
+    bases = [
+        (layer.rope.base, layer.rope.rotary_dim, layer.window) for layer in layers_from_config(MIMO_V2_FLASH)
+    ]
+    assert bases == [(5e6, 64, None), *[(1e4, 64, 129)] * 4, (5e6, 64, None)]
+
+
+def test_gemma_4_has_wider_heads_in_its_full_layers() -> None:
+    local, wide = (layer.rope for layer in layers_from_config(GEMMA_4))
+    assert (local.head_dim, local.base, local.scaling) == (256, 1e4, None)
+    assert (wide.head_dim, wide.rotary_dim, wide.base, wide.scaling) == (
+        512,
+        512,
+        1e6,
+        ProportionalScaling(0.25),
+    )
+
+
+def test_olmo_3_stretches_its_full_layers_alone() -> None:
+    olmo = {
+        **LLAMA,
+        "model_type": "olmo3",
+        "num_hidden_layers": 4,
+        "rope_theta": 5e5,
+        "rope_scaling": QWEN_YARN,
+    }
+    rules = [layer.rope.scaling for layer in layers_from_config(olmo)]
+    assert rules == [None, None, None, YaRNScaling(4.0, 32768)]
+
+
+def test_the_softmax_of_latent_attention() -> None:
+    layer = layers_from_config(DEEPSEEK_V3)[0]
+    assert layer.rope is not None
+    assert layer.rope.rotary_dim == 64
+    assert layer.softmax_factor == pytest.approx((0.1 * np.log(40) + 1) ** 2)
+    assert layer.softmax_scale == pytest.approx(192**-0.5 * layer.softmax_factor)
+
+
+def test_the_temperature_of_ministral_3() -> None:
+    parameters = {**QWEN_YARN, "rope_type": "yarn", "rope_theta": 1e6, "llama_4_scaling_beta": 0.1}
+    ministral = {**LLAMA, "model_type": "ministral3", "num_hidden_layers": 1, "rope_parameters": parameters}
+    (layer,) = layers_from_config(ministral)
+    assert layer.rotates
+    assert layer.temperature is not None
+    positions = np.asarray([0, 32767, 32768, 100_000])
+    np.testing.assert_allclose(layer.temperature(positions), 1 + 0.1 * np.log(1 + positions // 32768))
+    with pytest.raises(ValueError, match="layers_from_config"):
+        rope_from_config({**ministral, "model_type": "llama"})
+
+
+def test_alpha_is_a_factor_for_the_base() -> None:
+    alpha = {
+        "type": "dynamic",
+        "alpha": 1000.0,
+        "factor": 1.0,
+        "beta_fast": 32,
+        "beta_slow": 1,
+        "mscale": 1.0,
+    }
+    hunyuan = {**LLAMA, "model_type": "hunyuan_v1_dense", "rope_scaling": alpha}
+    assert rope_from_config(hunyuan).scaling == NTKScaling(1000.0)
+    with pytest.raises(ValueError, match="'alpha'"):
+        rope_from_config({**hunyuan, "model_type": "llama"}, length=9)
+
+
+@pytest.mark.parametrize(
+    ("config", "still"),
+    [
+        ({**LLAMA, "model_type": "smollm3", "num_hidden_layers": 8}, [3, 7]),
+        ({**LLAMA, "model_type": "smollm3", "num_hidden_layers": 4, "no_rope_layers": [0, 1, 1, 0]}, [0, 3]),
+        ({**LLAMA, "model_type": "cohere2", "num_hidden_layers": 4}, [3]),
+        ({**LLAMA, "model_type": "cohere2", "num_hidden_layers": 4, "sliding_window_pattern": 2}, [1, 3]),
+        (
+            {
+                **LLAMA,
+                "model_type": "granitemoehybrid",
+                "num_hidden_layers": 2,
+                "layer_types": ["attention"] * 2,
+            },
+            [0, 1],
+        ),
+        ({**LLAMA, "model_type": "bert", "num_hidden_layers": 2}, [0, 1]),
+        ({**LLAMA, "num_hidden_layers": 2, "position_embedding_type": "nope"}, [0, 1]),
+        ({**LLAMA, "model_type": "jamba", "num_hidden_layers": 2}, [0, 1]),
+    ],
+)
+def test_layers_that_do_not_rotate(config: dict[str, Any], still: list[int]) -> None:
+    assert [layer.index for layer in layers_from_config(config) if not layer.rotates] == still
+
+
+@pytest.mark.parametrize(
+    ("config", "word"),
+    [
+        ({}, "no model_type"),
+        ({**LLAMA, "model_type": "unheard_of"}, "'unheard_of' is not in this library's table"),
+        ({**LLAMA, "model_type": "siglip"}, "rotates nothing"),
+        ({**LLAMA, "model_type": "pixtral"}, "rotary_tables"),
+        ({**LLAMA, "model_type": "qwen2_vl_vision"}, "axial_tables"),
+        ({**LLAMA, "mla_use_nope": True}, "rotates nothing"),
+        ({**LLAMA, "rope_local_base_freq": 1e4}, "rope_local_base_freq"),
+        (
+            {**LLAMA, "rope_parameters": {"full_attention": None, "sliding_attention": {"rope_theta": 1.0}}},
+            "no layer",
+        ),
+        ({**LLAMA, "model_type": "gpt_oss", "rope_scaling": None}, "'default' for none"),
+        ({**LLAMA, "model_type": "qwen2_vl_text"}, "mrope_section"),
+        ({**LLAMA, "layer_types": ["looking_around"]}, "'looking_around'"),
+        (
+            {**LLAMA, "rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": {"type": "yarn"}},
+            "contradict",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused(config: dict[str, Any], word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        rope_from_config(config)
+
+
+def test_the_caller_may_name_the_family() -> None:
+    unheard = {**LLAMA, "model_type": "unheard_of", "rope_theta": 5e5}
+    assert rope_from_config(unheard, family="cohere") == RopeSettings(16, 16, 5e5, None, "interleaved")
+    with pytest.raises(ValueError, match="family='unheard_of'"):
+        rope_from_config(unheard, family="unheard_of")
+
+
+def test_an_unknown_kind_of_layer_is_refused_in_any_config() -> None:
+    with pytest.raises(ValueError, match="choose one of 'full_attention'"):
+        rope_from_config(LLAMA, layer_type="sliding_attention")
+
+
+def test_settings_refuse_vectors_of_another_width() -> None:
+    settings = rope_from_config(DEEPSEEK_V3)
+    with pytest.raises(ValueError, match="192 columns"):
+        settings.rotate(np.zeros((3, 192)), settings.tables(3))
