@@ -799,27 +799,32 @@ THREE_AXES = (
     "shape (3, patches) gives its tables, for layout 'half'. What is left of the columns passes"
 )
 CENTRES = (
-    "it turns by the centres of patches in [-1, 1]; axial_tables(2 * pi * centres, head_dim, "
-    "base=rope_theta), rows first, "
-    "gives its tables, for layout 'half'. Class and register tokens stay as they are"
+    "it turns by the centres of patches in [-1, 1]; dinov3_tables makes its tables, for layout 'half'. "
+    "Class and "
+    "register tokens stay as they are"
 )
 PIXTRAL = (
-    "it turns by rows and columns of an image with one frequency series, every other one of it for each "
-    "axis, for layout "
-    "'half'; rotary_tables(rows, head_dim) holds the rows' part in its pairs 0, 2, 4, ... and "
-    "rotary_tables(columns, head_dim) the columns' in 1, 3, 5, ..."
+    "it turns by rows and columns of an image with one frequency series, every other pair of it for each "
+    "axis: the pairs "
+    "0, 2, 4, ... of rotary_tables(rows, head_dim), then 1, 3, 5, ... of rotary_tables(columns, head_dim), "
+    "for layout "
+    "'half'"
 )
 MOONVIT = (
-    "it turns by columns and rows of an image in turn: pairs 0, 2, 4, ... by the column and 1, 3, 5, ... by "
-    "the row, each as "
-    "rotary_tables(coordinate, head_dim // 2) does, for layout 'interleaved' as published"
+    "it turns by columns and rows of an image in turn: the first pair of rotary_tables(columns, head_dim // "
+    "2), the first "
+    "of rotary_tables(rows, head_dim // 2), the second of each, and so on, for layout 'half' in Hugging "
+    "Face's weights"
 )
 GEMMA_4_VISION = (
-    "the first half of a head turns by the row of an image and the second by the column, each as "
+    "the first half of a head turns by the column of an image and the second by the row, each as "
     "apply_rotary with layout "
     "'half' does it"
 )
-V_JEPA_2 = "what it does to queries and keys is no rotation: the angles of the two columns of a pair differ"
+V_JEPA_2 = (
+    "what it does to queries and keys is no rotation: the angles of the two columns of a pair differ; "
+    "vjepa2_mix does it"
+)
 OF_ITS_OWN = (
     "it turns by coordinates or frequencies of its own code; apply_rotary and axial_tables take any positions"
 )

@@ -16,7 +16,15 @@ import pytest
 import torch
 
 from posenc_lib import frequencies
-from posenc_lib.rotated import LayerPositions, RopeSettings, layers_from_config, rope_from_config, rotate
+from posenc_lib.rotated import (
+    LayerPositions,
+    RopeSettings,
+    axial_tables,
+    layers_from_config,
+    rope_from_config,
+    rotary_tables,
+    rotate,
+)
 from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, WHOLES
 from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, runs, shrunk
 
@@ -223,3 +231,47 @@ def test_the_temperature_of_llama_4() -> None:
         next(seen for seen in runs(config) if seen.layer == 3).placed[0] for config in (with_it, without)
     )
     torch.testing.assert_close(warm, plain * layer.temperature(torch.arange(8.0))[:, None], check_dtype=False)
+
+
+# ---- what the refusals of images advise
+
+
+def vision(package: str, name: str) -> tuple[Any, Any]:
+    """A rotary module of an image tower with the default config, and that config."""
+    module = importlib.import_module(f"transformers.models.{package}.modeling_{package}")
+    config = next(each for each in configs().values() if type(each).__name__ == f"{name}Config")
+    return getattr(module, f"{name}RotaryEmbedding")(config), config
+
+
+def as_advised(name: str, rows: np.ndarray, columns: np.ndarray, head_dim: int) -> np.ndarray:
+    """Cosines of the pairs, made as the refusal of this family says."""
+    if name == "PixtralVision":
+        of_rows, of_columns = (rotary_tables(axis, head_dim).cos for axis in (rows, columns))
+        return np.concatenate([of_rows[:, 0::2], of_columns[:, 1::2]], axis=-1)
+    if name == "Kimi_K25Vision":
+        pairs = [rotary_tables(axis, head_dim // 2).cos for axis in (columns, rows)]
+        return np.stack(pairs, axis=-1).reshape(len(rows), -1)
+    return axial_tables(np.stack([rows, columns]), head_dim).cos
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("pixtral", "PixtralVision"),
+        ("kimi_k25", "Kimi_K25Vision"),
+        ("qwen2_vl", "Qwen2VLVision"),
+        ("glm4v", "Glm4vVision"),
+        ("qwen3_vl", "Qwen3VLVision"),
+    ],
+)
+def test_the_advice_for_images_is_what_the_models_do(package: str, name: str) -> None:
+    theirs, config = vision(package, name)
+    with pytest.raises(ValueError, match="_tables"):
+        rope_from_config(config)
+    width = getattr(config, "embed_dim", None) or config.hidden_size
+    head_dim = getattr(config, "head_dim", None) or width // config.num_attention_heads
+    rows, columns = np.indices((3, 5)).reshape(2, -1)
+    places = torch.tensor(np.stack([rows, columns], axis=-1))
+    cos, _ = theirs(torch.zeros(1), places)
+    expected = cos.reshape(len(rows), -1)[:, : head_dim // 2]
+    np.testing.assert_allclose(as_advised(name, rows, columns, head_dim), expected, atol=1e-6)
