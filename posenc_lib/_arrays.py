@@ -48,7 +48,16 @@ def namespace(*arrays: Array) -> Any:
 
 
 def device_of(array: Array) -> Any:
-    """The device that holds the array, for `xp.asarray(..., device=...)`."""
+    """The device that holds the array, for `xp.asarray(..., device=...)`.
+
+    None where it is bound to none: JAX moves such arrays by itself, spreads others over several devices, and
+    those that it traces are nowhere yet.
+    """
+    if _library(array) == "jax":
+        import jax
+
+        bound = not _is_traced_by_jax(array) and array.committed and isinstance(array.device, jax.Device)
+        return array.device if bound else None
     return getattr(array, "device", None)
 
 
@@ -101,14 +110,23 @@ def widen(array: Array) -> Array:
         TypeError: JAX without float64 is tracing, so that there are no numbers to take to the host.
     """
     if _lacks_float64(array):
-        if _library(array) == "jax" and not values_are_known(array):
+        if _is_traced_by_jax(array):
             raise TypeError(
                 "JAX is tracing without float64, in which angles would be wrong far from 0; set "
-                "jax.config.update('jax_enable_x64', True), or make the table outside jit and grad"
+                "jax.config.update('jax_enable_x64', True), or make the table outside jit, grad and vmap"
             )
         array = array.cpu() if torch_of(array) is not None else np.asarray(array)
     xp = namespace(array)
     return xp.astype(array, xp.float64)
+
+
+def widen_all(*arrays: Array) -> list[Array]:
+    """`widen` for numbers that make no angles: all in JAX's float32 where it traces one without float64."""
+    traced = next((array for array in arrays if _lacks_float64(array) and _is_traced_by_jax(array)), None)
+    if traced is None:
+        return [widen(array) for array in arrays]
+    xp = namespace(traced)
+    return [xp.asarray(array, dtype=xp.float32) for array in arrays]
 
 
 def narrow(wide: Array, like: Array, dtype: Any) -> Array:
@@ -122,9 +140,32 @@ def narrow(wide: Array, like: Array, dtype: Any) -> Array:
 
 
 def constant(values: np.ndarray, like: Array) -> Array:
-    """NumPy values as an array of the library and device of `like`."""
+    """NumPy values as an array of the library and device of `like`, known even while JAX traces."""
     xp = namespace(like)
-    return values if xp is np else xp.asarray(values, device=device_of(like))
+    if xp is np:
+        return values
+    if _library(like) == "jax":
+        import jax
+
+        with jax.ensure_compile_time_eval():
+            return xp.asarray(values, device=device_of(like))
+    return xp.asarray(values, device=device_of(like))
+
+
+def count_up(count: int, like: Array | None = None) -> Array:
+    """0 .. count-1 in the library and on the device of `like`; in NumPy by default."""
+    if like is None:  # NumPy could not count to a symbol
+        return sys.modules["torch"].arange(count) if is_open(count) else np.arange(int(count))
+    if _library(like) in ("numpy", "jax"):
+        return constant(np.arange(count), like)
+    return namespace(like).arange(count, device=device_of(like))  # the count may be an exporter's symbol
+
+
+def clip(array: Array, least: int, most: int) -> Array:
+    """The numbers, none below `least` nor above `most`, which may be an exporter's symbols."""
+    if torch_of(array) is not None:
+        return array.clamp(least, most)
+    return namespace(array).clip(array, least, most)
 
 
 def take_along_last_axis(array: Array, index: Array) -> Array:
@@ -132,6 +173,73 @@ def take_along_last_axis(array: Array, index: Array) -> Array:
     if torch_of(array) is not None:  # take_along_dim would tie an exported graph to one length
         return array.gather(-1, index)
     return namespace(array, index).take_along_axis(array, index, axis=-1)
+
+
+def moved(array: Array, *where: Any, **options: Any) -> Array:
+    """The array on another device or in another real dtype, which are given as for `torch.Tensor.to`."""
+    if torch_of(array) is not None:
+        return array.to(*where, **options)
+    return _moved(array, *where, **options)
+
+
+def _moved(array: Array, device: Any = None, dtype: Any = None) -> Array:
+    """`moved` for all libraries but PyTorch."""
+    if dtype is None and device is not None and _is_dtype(device, array):
+        device, dtype = None, device
+    if dtype is not None:
+        array = namespace(array).astype(array, result_dtype(array, dtype), copy=False)
+    if device is None:
+        return array
+    from array_api_compat import to_device
+
+    return to_device(array, device)
+
+
+def _is_dtype(given: Any, array: Array) -> bool:
+    try:
+        namespace(array).isdtype(given, "real floating")
+    except (AttributeError, TypeError):
+        return False
+    return True
+
+
+def register_pytree(kind: type, array: Array) -> None:
+    """Tell the array's library, once, that such an object is made of the arrays that it unpacks to."""
+    library = _library(array)
+    if library not in ("torch", "jax") or (kind, library) in _REGISTERED or is_compiling():
+        return
+    _REGISTERED.add((kind, library))
+
+    def rebuilt(arrays: Any) -> Any:
+        new: Any = object.__new__(kind)  # unchecked: a transform also puts in what is no array
+        new.__dict__.update(zip(names, arrays, strict=True))
+        return new
+
+    names = kind.__match_args__  # type: ignore[attr-defined]
+    if library == "jax":
+        import jax
+
+        jax.tree_util.register_pytree_node(
+            kind, lambda whole: (tuple(whole), None), lambda _, arrays: rebuilt(arrays)
+        )
+        return
+    import torch
+    from torch.utils import _pytree
+
+    torch.serialization.add_safe_globals([kind])
+    _pytree.register_pytree_node(
+        kind,
+        lambda whole: (list(whole), None),
+        lambda arrays, _: rebuilt(arrays),
+        flatten_with_keys_fn=lambda whole: (
+            [(_pytree.GetAttrKey(name), each) for name, each in zip(names, whole, strict=True)],
+            None,
+        ),
+        serialized_type_name=f"{kind.__module__}.{kind.__qualname__}",
+    )
+
+
+_REGISTERED: set[tuple[type, str]] = set()
 
 
 def on_cpu(array: Array) -> bool:
@@ -146,23 +254,42 @@ def torch_of(array: Any) -> Any:
 
 
 def values_are_known(array: Array) -> bool:
-    """Whether the values can be looked at: not while a compiler or `vmap` traces, nor on "meta"."""
+    """Whether the values can be looked at: not while a compiler or `vmap` traces, nor where none exist."""
     torch = torch_of(array)
     if torch is not None:
-        if is_compiling() or array.device.type == "meta":
+        if is_compiling() or array.device.type == "meta" or _is_fake(array):
             return False
         return not torch._C._functorch.is_batchedtensor(array)
     if _library(array) == "jax":
-        import jax
-
-        return not isinstance(array, jax.core.Tracer)
+        return not _is_traced_by_jax(array) and not _jax_stages()
     return True
+
+
+def _is_fake(tensor: Any) -> bool:
+    """Whether this is a tensor of `FakeTensorMode`, which has a shape and no values."""
+    fakes = sys.modules.get("torch._subclasses.fake_tensor")
+    return fakes is not None and isinstance(tensor, fakes.FakeTensor)
 
 
 def is_compiling() -> bool:
     """Whether torch.compile or torch.export traces what runs now."""
     torch = sys.modules.get("torch")
     return torch is not None and torch.compiler.is_compiling()
+
+
+def is_open(size: Any) -> bool:
+    """Whether a size is a symbol of PyTorch's, which stands for many."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(size, torch.SymInt)
+
+
+def surely(condition: Any) -> bool:
+    """The condition; False where it hangs on sizes that a compiler leaves open, which it would tie down."""
+    if not is_compiling():
+        return bool(condition)
+    from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+    return bool(statically_known_true(condition))
 
 
 def is_exporting() -> bool:
@@ -207,6 +334,21 @@ def refuse_unless(holds: Any, message: str) -> None:
     import torch
 
     torch._assert_async(holds, message)
+
+
+def _is_traced_by_jax(array: Array) -> bool:
+    if _library(array) != "jax":
+        return False
+    import jax
+
+    return isinstance(array, jax.core.Tracer)
+
+
+def _jax_stages() -> bool:
+    """Whether `jit` records what runs now, so that what is made of known arrays is unknown, too."""
+    import jax.numpy as jnp
+
+    return _is_traced_by_jax(jnp.zeros(()))
 
 
 def _lacks_float64(array: Array) -> bool:

@@ -7,23 +7,38 @@ What a check understands it returns: an int, a float, an array.
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from posenc_lib._arrays import Array, device_of, is_floating, namespace, torch_of, values_are_known
+from posenc_lib._arrays import (
+    Array,
+    count_up,
+    device_of,
+    is_floating,
+    is_open,
+    namespace,
+    torch_of,
+    values_are_known,
+)
 
 # Single numbers and names
 
 
 def count(value: Any, name: str, least: int = 1) -> int:
     """`value` as an int; TypeError unless integral, ValueError below `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if not is_count(value):
         raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
     if value < least:
         raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
-    return int(value)
+    return value if is_open(value) else int(value)
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is an integer, or an exporter's symbol of one."""
+    return not isinstance(value, bool) and (isinstance(value, Integral) or is_open(value))
 
 
 def even_dim(dim: Any, name: str = "dim") -> int:
@@ -126,13 +141,13 @@ def positions(given: Any) -> Array:
     """
     if isinstance(given, bool):
         raise TypeError("positions is a boolean; give a number of positions n, or an array")
-    if isinstance(given, Integral):
+    if is_count(given):
         if given < 0:
             raise ValueError(
                 f"positions={int(given)} asks for a negative number of positions; give n >= 0 "
                 "for positions 0 .. n-1, or an array such as np.asarray([-1]) for negative positions"
             )
-        return np.arange(int(given))
+        return count_up(given)
     if isinstance(given, Real):
         raise TypeError(
             f"positions={given!r} is a single real number; give an int n for positions 0 .. n-1, "
@@ -200,25 +215,27 @@ def vectors_of_heads(
 
     Where keys are `grouped`, a divisor of the heads will do.
     """
-    shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
-    tensors(f" of shape {shape}", **{name: x})
-    fits = x.ndim == 4 and head_dim in (None, x.shape[3])
+    fits = torch_of(x) is not None and x.ndim == 4 and (head_dim is None or head_dim == x.shape[3])
     if fits and heads is not None:
         fits = divides(x.shape[1], heads) if grouped else x.shape[1] == heads
-    if not fits:
-        raise ValueError(
-            f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
-            + (", or a divisor of these heads" if heads and grouped else "")
-            + (f", with head_dim={head_dim} as it was made for" if head_dim else "")
-        )
+    if fits:
+        return  # a compiler for which sizes are open could not make the message
+    shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
+    tensors(f" of shape {shape}", **{name: x})
+    raise ValueError(
+        f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
+        + (", or a divisor of these heads" if heads and grouped else "")
+        + (f", with head_dim={head_dim} as it was made for" if head_dim else "")
+    )
 
 
 # Arrays beside each other
 
 
 def same_device(**arrays: Array) -> None:
-    """Raise ValueError where the named arrays stand on different devices."""
-    devices = {name: str(device_of(array)) for name, array in arrays.items()}
+    """Raise ValueError where the named arrays are bound to different devices."""
+    bound = {name: device_of(array) for name, array in arrays.items()}
+    devices = {name: str(device) for name, device in bound.items() if device is not None}
     if len(set(devices.values())) > 1:
         places = ", ".join(f"{name} on {device}" for name, device in devices.items())
         raise ValueError(f"arrays stand on different devices: {places}; move them to one device")
@@ -254,7 +271,7 @@ def one_each(positions: Array, length: int, name: str, array: str) -> None:
 def spreads(shape: Any, to: Any) -> bool:
     """Whether an array of this shape broadcasts to the other; the sizes may be an exporter's symbols."""
     return len(shape) <= len(to) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(to), strict=False)
+        size == 1 or size == wanted for size, wanted in zip(reversed(shape), reversed(to), strict=False)
     )
 
 
@@ -315,11 +332,11 @@ def one_reading_of_mask(array: Array, scores: tuple[int, ...]) -> None:
 
 def common_axes(last: int, **arrays: Array) -> tuple[int, ...]:
     """The shape to which the axes before the last ones broadcast."""
-    try:
-        return np.broadcast_shapes(*(tuple(array.shape[:-last]) for array in arrays.values()))
-    except ValueError:
+    common = broadcast(*(array.shape[:-last] for array in arrays.values()))
+    if common is None:
         where = "axis" if last == 1 else f"{last} axes"
-        raise ValueError(f"the shapes do not broadcast before the last {where}: {shapes(**arrays)}") from None
+        raise ValueError(f"the shapes do not broadcast before the last {where}: {shapes(**arrays)}")
+    return common
 
 
 def heads_in_groups(q: Array, **others: Array) -> tuple[int, ...]:
@@ -329,13 +346,24 @@ def heads_in_groups(q: Array, **others: Array) -> tuple[int, ...]:
         axes = other.shape[:-2]
         grouped = axes and q.ndim > 2 and divides(axes[-1], q.shape[-3])
         shared.append((*axes[:-1], q.shape[-3]) if grouped else axes)
-    try:
-        return np.broadcast_shapes(*(tuple(axes) for axes in shared))
-    except ValueError:
+    common = broadcast(*shared)
+    if common is None:
         raise ValueError(
             f"the shapes do not broadcast before the last 2 axes: {shapes(q=q, **others)}; axes must be "
             "equal or 1, and the heads of keys and values may be a divisor of those of the queries"
-        ) from None
+        )
+    return common
+
+
+def broadcast(*shapes: Any) -> tuple[int, ...] | None:
+    """The shape to which all of these broadcast, or None; the sizes may be an exporter's symbols."""
+    common: list[int] = []
+    for sizes in zip_longest(*map(reversed, shapes), fillvalue=1):
+        size = next((n for n in sizes if n != 1), 1)
+        if any(n != 1 and n != size for n in sizes):
+            return None
+        common.insert(0, size)
+    return tuple(common)
 
 
 def shapes(**arrays: Array) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -281,3 +283,30 @@ def test_without_float64_numbers_go_to_the_host_and_back() -> None:
     back = narrow(wide, torch.ones(1), torch.float16)
     assert back.dtype == torch.float16
     assert back.item() == 1.5
+
+
+def test_arrays_that_jax_places_itself_need_no_common_device() -> None:
+    devices = "--xla_force_host_platform_device_count=2"
+    code = (
+        "import jax, jax.numpy as jnp, numpy as np, posenc_lib as p\n"
+        "mesh = jax.sharding.Mesh(np.array(jax.devices()), 'x')\n"
+        "spread = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec('x'))\n"
+        "x = jax.device_put(jnp.ones((2, 3, 4, 8)), spread)\n"
+        "tables = p.rotary_tables(jnp.arange(4), 8)\n"
+        "assert p.rotate(x, tables).sharding.device_set == x.sharding.device_set\n"
+        "assert p.apply_rotary(x, 4).shape == p.attention(x, x, x, causal=True).shape == x.shape\n"
+        "first, second = (jax.device_put(x, device) for device in jax.devices())\n"
+        "try:\n"
+        "    p.attention(first, second, second)\n"
+        "except ValueError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"XLA_FLAGS": devices, "JAX_PLATFORMS": "cpu"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("arrays stand on different devices: q on ")

@@ -8,13 +8,13 @@ from typing import Any
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
-    constant,
+    count_up,
     default_integer,
     is_floating,
     namespace,
     narrow,
     values_are_known,
-    widen,
+    widen_all,
 )
 from posenc_lib.added.sinusoidal import sinusoidal
 
@@ -81,13 +81,15 @@ def learned(
 
     last = int(table.shape[0]) - 1
     if beyond == "interpolate":
-        place = widen(positions) * last / max(length - 1, 1)  # in this order the end falls on the last row
+        [wide] = widen_all(positions)
+        place = wide * last / max(length - 1, 1)  # in this order the end falls on the last row
         below = xp.floor(place)
         below = xp.where(place == last, xp.full_like(below, max(last - 1, 0)), below)
         share = (place - below)[..., None]
         index = narrow(below, table, default_integer(xp))
         low, high = _rows(xp, table, index), _rows(xp, table, index + min(last, 1))
-        return narrow(widen(low) * (1.0 - share) + widen(high) * share, table, table.dtype)
+        low, high, share = widen_all(low, high, share)
+        return narrow(low * (1.0 - share) + high * share, table, table.dtype)
     positions = xp.astype(positions, default_integer(xp), copy=False)
     if beyond == "raise":
         return _rows(xp, table, positions)
@@ -156,7 +158,7 @@ def _require_table(table: Array) -> Any:
 def _read_length(length: Any, beyond: str, positions: Any, rows: int) -> int:
     """How many positions the table serves."""
     if length is None:
-        asked = int(positions) if isinstance(positions, Integral) else 0
+        asked = positions if require.is_count(positions) else 0
         return max(rows, asked) if beyond == "interpolate" else rows
     if beyond != "interpolate":
         raise ValueError(
@@ -172,9 +174,8 @@ def _read_length(length: Any, beyond: str, positions: Any, rows: int) -> int:
 
 def _read_rows(positions: Any, table: Array, beyond: str) -> Array:
     """Positions as an array of the table's library and device."""
-    if isinstance(positions, Integral):
-        positions = constant(require.positions(positions), table)
-    positions = require.positions(positions)
+    read = require.positions(positions)
+    positions = count_up(read.shape[0], table) if require.is_count(positions) else read
     xp = namespace(table, positions)
     require.same_device(table=table, positions=positions)
     if beyond != "interpolate" and not xp.isdtype(positions.dtype, "integral"):

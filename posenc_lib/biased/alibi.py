@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow, widen
+from posenc_lib._arrays import Array, namespace, narrow
 from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 
@@ -107,10 +107,12 @@ def alibi_bias(
     before, after = read_slopes(heads, require.flag(causal, "causal"), slopes, slopes_after)
     placed = queries_and_keys(queries, keys, _foreign(slopes, slopes_after))
     dtype = real_dtype(dtype, *placed, *_given(slopes, slopes_after))
-    relative = widen(offsets(*placed))[..., None, :, :]
-    bias = per_head(before, relative) * relative
-    if after is not None:
-        bias = namespace(relative).where(relative > 0, -per_head(after, relative) * relative, bias)
+    relative, first, *second = per_head(
+        offsets(*placed), slopes=before, **({} if after is None else {"slopes_after": after})
+    )
+    bias = first * relative
+    if second:
+        bias = namespace(relative).where(relative > 0, -second[0] * relative, bias)
     return narrow(bias, placed[0], dtype)
 
 

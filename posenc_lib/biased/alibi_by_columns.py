@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, torch_of, values_are_known, widen
+from posenc_lib._arrays import Array, is_compiling, surely, torch_of, values_are_known, widen
 from posenc_lib.biased.alibi import read_slopes
 
 
@@ -51,7 +51,8 @@ def _columns(
     high = _leading_bits(slopes, bits)
     low = _leading_bits(slopes - high, bits)
     positions = torch.arange(keys, device=slopes.device)
-    digits = max(1, -(-(keys - 1).bit_length() // bits))
+    most = _MOST_KEYS_COMPILED if is_compiling() else keys
+    digits = max(1, -(-(most - 1).bit_length() // bits))
     for_q = torch.empty(len(slopes), queries, 2 * digits + 2, dtype=dtype, device=slopes.device)
     for_k = torch.empty(keys, 2 * digits + 2, dtype=dtype, device=slopes.device)
 
@@ -134,7 +135,7 @@ def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
         raise ValueError(f"v needs one value for each key, in the same heads; got {require.shapes(**given)}")
     if q.shape[:-3] != k.shape[:-3]:
         raise ValueError(f"q and k need the same axes before the heads; got {require.shapes(**given)}")
-    if q.dtype == torch.float16 and k.shape[-2] > _MOST_KEYS_IN_FLOAT16:
+    if q.dtype == torch.float16 and surely(k.shape[-2] > _MOST_KEYS_IN_FLOAT16):
         raise ValueError(
             f"{k.shape[-2]} keys are beyond the range of float16 columns; use bfloat16 or float32, or "
             f"{_MOST_KEYS_IN_FLOAT16} keys at most"
@@ -153,6 +154,9 @@ _BITS = {"float32": 12, "float64": 26, "bfloat16": 8, "float16": 11}
 """Bits of a part, of which two make a product that the kernel's sums hold exactly."""
 
 _MOST_KEYS_IN_FLOAT16 = 1 << 22
+
+_MOST_KEYS_COMPILED = 1 << 24
+"""Compiled code serves all lengths, with columns for the longest."""
 
 _SHARED = 4
 """The digits of a key are kept 2^4 times as large, and the slopes as much smaller, for float16's range."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from posenc_lib._arrays import Array, values_are_known
+from posenc_lib._arrays import Array, surely, values_are_known
 from posenc_lib.attention import texts_of
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.alibi_by_columns import as_tensor, require_fit, round_up, widened
@@ -44,13 +44,13 @@ def attend(
     """`alibi_attention`."""
     require_fit(q, k, v, causal, mask)
     slopes = as_tensor(slopes, q)
-    if q.numel() == 0:
+    if surely(q.numel() == 0):
         return q.new_zeros(*q.shape[:-1], v.shape[-1])
     batch = q.shape[:-3]
     if mask is not None:
         mask = _four_axes(mask.reshape((1,) * (q.ndim - mask.ndim) + mask.shape), batch)
     q, k, v = (_four_axes(x, batch) for x in (q, k, v))
-    few = q.shape[2] <= FEW_QUERIES
+    few = surely(q.shape[2] <= FEW_QUERIES)
     if mask is None and not few and _takes_a_view_as_bias(q, k, slopes):
         output = _by_distance(q, k, v, slopes, causal)
     elif causal and not few:
@@ -200,7 +200,7 @@ def _fused(
     q, k, v = (_filled_up(x, width) for x in (q, k, v))
     grouped = k.shape[1] != heads
     attend = torch.nn.functional.scaled_dot_product_attention
-    if mask is None and queries == keys:
+    if mask is None and surely(queries == keys):
         output = attend(q, k, v, is_causal=True, scale=scale, enable_gqa=grouped)
         return output[:, :, :queries, :value_dim]
 
@@ -209,12 +209,11 @@ def _fused(
         more_keys = 0 if mask.shape[3] == 1 else k.shape[2] - keys
         mask = torch.nn.functional.pad(mask, (0, more_keys, 0, more_rows), value=True)
     per_row = k.shape[2] * (1 if mask is None else mask.shape[0] * mask.shape[1])
-    size = max(1, BLOCK // (per_row * ROWS)) * ROWS
     outputs = []
-    for start in range(0, q.shape[2], size):
-        stop = min(start + size, q.shape[2])
+    for start, stop in _blocks(q.shape[2], per_row, ROWS):
         rows = torch.arange(start, stop, device=q.device) + (keys - queries)
-        seen = min(round_up(keys - queries + stop, ROWS), k.shape[2])
+        last = surely(stop == q.shape[2])
+        seen = k.shape[2] if last else min(round_up(keys - queries + stop, ROWS), k.shape[2])
         allowed = torch.arange(seen, device=q.device) <= rows[:, None]
         if mask is not None:
             allowed = allowed & _block(mask, start, stop)[..., :seen]
@@ -225,8 +224,11 @@ def _fused(
 
 
 def _filled_up(x: torch.Tensor, width: int) -> torch.Tensor:
-    """x with zeros up to this width, and up to a whole number of `ROWS`."""
-    missing = (0, width - x.shape[3], 0, -x.shape[2] % ROWS)
+    """x with zeros up to this width, and so many rows that none of x is among those after the last `ROWS`."""
+    rows = -x.shape[2] % ROWS
+    if not (surely(rows == 0) or surely(rows > 0)):
+        rows = ROWS  # where a compiler leaves the number open: then the last few are all filled in
+    missing = (0, width - x.shape[3], 0, rows)
     return torch.nn.functional.pad(x, missing) if any(missing) else x
 
 
@@ -243,10 +245,8 @@ def _with_bias(
     half_on_gpu = q.device.type != "cpu" and q.element_size() == 2
     dtype = q.dtype if half_on_gpu else torch.promote_types(q.dtype, torch.float32)
     key_positions = torch.arange(keys, device=slopes.device)
-    size = max(1, BLOCK // (heads * keys * (1 if mask is None else q.shape[0])))
     outputs = []
-    for start in range(0, queries, size):
-        stop = min(start + size, queries)
+    for start, stop in _blocks(queries, heads * keys * (1 if mask is None else q.shape[0])):
         rows = torch.arange(start, stop, device=slopes.device) + (keys - queries)
         bias = alibi_bias(heads, rows, key_positions, causal=causal, slopes=slopes, dtype=dtype)[None]
         bias = bias.to(q.device)
@@ -266,6 +266,14 @@ def _with_bias(
 def _four_axes(x: torch.Tensor, batch: torch.Size) -> torch.Tensor:
     """x with its axes before the last three made one; only a mask needs to be spread over them first."""
     return x.expand(*batch, *x.shape[-3:]).reshape(math.prod(batch), *x.shape[-3:])
+
+
+def _blocks(queries: int, per_row: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """First and last of the queries of each block; one for all where a compiler leaves their number open."""
+    if not surely(queries * per_row > BLOCK):
+        return [(0, queries)]
+    size = max(1, BLOCK // (per_row * multiple)) * multiple
+    return [(start, min(start + size, queries)) for start in range(0, queries, size)]
 
 
 def _block(mask: torch.Tensor, start: int, stop: int) -> torch.Tensor:

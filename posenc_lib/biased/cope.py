@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, default_integer, namespace
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.attention import allowed_keys
 from posenc_lib.biased.relative import default_scale
@@ -84,7 +84,7 @@ def cope_bias(
     count = xp.clip(count, 0, table.shape[-2] - 1)
     below = xp.floor(count)
     part = count - below
-    whole = xp.astype(below, xp.int64)
+    whole = xp.astype(below, default_integer(xp))
     at_each_row = matmul_by_group(xp, q, xp.matrix_transpose(table)) * default_scale(scale, head_dim)
     lower = pick(at_each_row, whole)
     upper = pick(at_each_row, xp.clip(whole + 1, 0, table.shape[-2] - 1))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, narrow, widen
-from posenc_lib.biased.relative import offsets, queries_and_keys, real_dtype
+from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib.biased.relative import beside, offsets, queries_and_keys, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
 
@@ -57,10 +55,9 @@ def fire_distances(
     namespace(*anchors)
     require.same_device(**{f"argument {i}": array for i, array in enumerate(anchors)})
     dtype = real_dtype(dtype, *anchors)
-    relative = widen(offsets(*placed))
+    relative, query, c, threshold = _wide(offsets(*placed), placed[0], c, threshold)
     xp = namespace(relative)
-    c, threshold = _beside(c, relative), _beside(threshold, relative)
-    query = widen(placed[0])[..., :, None]
+    query = query[..., :, None]
     reach = xp.where(query > threshold, query, threshold)
     return narrow(xp.log1p(c * xp.abs(relative)) / xp.log1p(c * reach), placed[0], dtype)
 
@@ -130,13 +127,8 @@ def read_fire_weights(weights: Any) -> FireWeights:
     return w1, b1, w2, b2
 
 
-def _beside(value: Any, relative: Array) -> Any:
-    """A number, or a 0-d array widened to stand with the float64 distances."""
-    if not hasattr(value, "dtype"):
-        return value
-    if isinstance(value, np.ndarray):
-        value = constant(value, relative)
-    value = widen(value)
-    namespace(value, relative)
-    require.same_device(**{"c and threshold": value, "positions": relative})
-    return value
+def _wide(relative: Array, query: Array, *numbers: Any) -> list[Any]:
+    """All in float64, in one library and on one device; Python's numbers as they are."""
+    arrays = {f"argument {i}": each for i, each in enumerate(numbers) if hasattr(each, "dtype")}
+    relative, query, *wide = beside(relative, queries=query, **arrays)
+    return [relative, query, *(wide.pop(0) if hasattr(each, "dtype") else each for each in numbers)]

@@ -29,7 +29,7 @@ from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased.alibi import read_slopes
 from posenc_lib.biased.fire import FireWeights, read_fire_weights
 from posenc_lib.biased.kerple import read_kerple
-from posenc_lib.biased.relative import default_scale, is_count, queries_and_keys
+from posenc_lib.biased.relative import default_scale, queries_and_keys
 from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
 from posenc_lib.biased.t5 import t5_buckets
@@ -279,7 +279,7 @@ def sandwich_score_mod(
     """
     import torch
 
-    if not (is_count(queries) and is_count(keys)):
+    if not (require.is_count(queries) and require.is_count(keys)):
         raise TypeError(
             "queries and keys must be numbers of positions here; for positions of your own use sandwich_bias"
         )
@@ -345,7 +345,7 @@ def _places(
     if whole:
         for positions in placed:
             require.whole(positions)
-    if is_count(queries) and is_count(keys):
+    if require.is_count(queries) and require.is_count(keys):
         ahead = keys - queries
         return lambda batch, index: index + ahead, lambda batch, index: index
     of_key = _lookup(placed[1], "keys")

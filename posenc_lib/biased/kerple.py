@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow, widen
+from posenc_lib._arrays import Array, namespace, narrow
 from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 KINDS = ("log", "power")
@@ -55,9 +55,8 @@ def kerple_bias(
     r1, r2 = read_kerple(r1, r2, kind)
     placed = queries_and_keys(queries, keys, r1)
     dtype = real_dtype(dtype, r1)
-    relative = widen(offsets(*placed))[..., None, :, :]
+    relative, first, second = per_head(offsets(*placed), r1=r1, r2=r2)
     xp = namespace(relative)
-    first, second = per_head(r1, relative), per_head(r2, relative)
     distance = xp.abs(relative)
     bias = -first * (xp.log1p(second * distance) if kind == "log" else distance**second)
     return narrow(bias, placed[0], dtype)

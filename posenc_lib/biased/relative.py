@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, device_of, is_floating, namespace, result_dtype, widen
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    count_up,
+    default_integer,
+    is_floating,
+    is_open,
+    namespace,
+    result_dtype,
+    widen_all,
+)
 
 
 def relative_positions(queries: int | Array, keys: int | Array, *, like: Array | None = None) -> Array:
@@ -42,14 +51,14 @@ def relative_positions(queries: int | Array, keys: int | Array, *, like: Array |
 def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tuple[Array, Array]:
     """The positions (..., queries) and (..., keys), as arrays of one library on one device."""
     placed = {
-        name: None if is_count(given) else _read(given, name)
+        name: None if require.is_count(given) else _read(given, name)
         for name, given in (("queries", queries), ("keys", keys))
     }
     arrays = {name: array for name, array in placed.items() if array is not None}
     anchor = next(iter(arrays.values()), like)
     key_positions = placed["keys"]
     if key_positions is None:
-        key_positions = _count_up(_read_count(keys, "keys"), anchor)
+        key_positions = count_up(_read_count(keys, "keys"), anchor)
     query_positions = placed["queries"]
     if query_positions is None:
         count, available = _read_count(queries, "queries"), key_positions.shape[-1]
@@ -65,18 +74,14 @@ def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tupl
     return query_positions, key_positions
 
 
-def is_count(given: Any) -> bool:
-    """Whether positions were given as an int, a number of them."""
-    return isinstance(given, Integral) and not isinstance(given, bool)
-
-
 def offsets(query_positions: Array, key_positions: Array) -> Array:
     """key - query, (..., queries, keys), exact: in int64, or in float64 for real positions."""
     xp = namespace(query_positions, key_positions)
     if is_floating(query_positions) or is_floating(key_positions):
-        first, second = widen(query_positions), widen(key_positions)
+        first, second = widen_all(query_positions, key_positions)
     else:
-        first, second = xp.astype(query_positions, xp.int64), xp.astype(key_positions, xp.int64)
+        whole = default_integer(xp)
+        first, second = xp.astype(query_positions, whole), xp.astype(key_positions, whole)
     return second[..., None, :] - first[..., :, None]
 
 
@@ -87,14 +92,27 @@ def real_dtype(dtype: Any, like: Array, *others: Array) -> Any:
     return result_dtype(next(filter(is_floating, same_library), like), dtype)
 
 
-def per_head(values: Array, relative: Array) -> Array:
-    """(heads,) numbers in float64 as (heads, 1, 1), to broadcast against (..., 1, queries, keys)."""
-    if isinstance(values, np.ndarray):
-        values = constant(values, relative)
-    values = widen(values)
-    namespace(values, relative)
-    require.same_device(**{"the numbers per head": values, "positions": relative})
-    return values[:, None, None]
+def beside(relative: Array, **numbers: Array) -> list[Array]:
+    """Distances and the numbers that go with them, in float64, in one library and on one device."""
+    theirs = {name: each for name, each in numbers.items() if not isinstance(each, np.ndarray)}
+    for name, each in theirs.items():
+        namespace(each, relative)
+        require.same_device(**{name: each, "positions": relative})
+    relative, *wide = widen_all(relative, *theirs.values())
+    xp = namespace(relative)
+    return [
+        relative,
+        *(
+            wide.pop(0) if name in theirs else xp.astype(constant(each, relative), relative.dtype)
+            for name, each in numbers.items()
+        ),
+    ]
+
+
+def per_head(relative: Array, **numbers: Array) -> list[Array]:
+    """Distances as (..., 1, queries, keys) and (heads,) numbers as (heads, 1, 1), as `beside`."""
+    relative, *wide = beside(relative, **numbers)
+    return [relative[..., None, :, :], *(each[:, None, None] for each in wide)]
 
 
 def default_scale(scale: Any, head_dim: int) -> float:
@@ -117,10 +135,4 @@ def _read_count(given: Any, name: str) -> int:
         raise ValueError(
             f"{name}={given} asks for a negative number of positions; give 0 or more, or an array of them"
         )
-    return int(given)
-
-
-def _count_up(count: int, like: Array | None) -> Array:
-    if like is None or isinstance(like, np.ndarray):
-        return np.arange(count)
-    return namespace(like).arange(count, device=device_of(like))
+    return given if is_open(given) else int(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, take_along_last_axis
+from posenc_lib._arrays import Array, clip, namespace, take_along_last_axis
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, device_of, namespace
+from posenc_lib._arrays import Array, default_integer, device_of, namespace
 from posenc_lib.biased.relative import offsets, queries_and_keys
 
 
@@ -61,15 +61,16 @@ def t5_buckets(
     borders = _borders(one_side, _read_max_distance(max_distance, one_side))
 
     xp = namespace(relative_positions)
-    relative = xp.astype(relative_positions, xp.int64)
+    whole = default_integer(xp)
+    relative = xp.astype(relative_positions, whole)
     furthest = borders[-1]
     relative = xp.clip(relative, -furthest, furthest)
     distance = xp.abs(relative) if bidirectional else -xp.clip(relative, -furthest, 0)
-    first = xp.asarray(borders, dtype=xp.int64, device=device_of(relative))
+    first = xp.asarray(borders, dtype=whole, device=device_of(relative))
     bucket = xp.searchsorted(first, distance, side="right")
     if bidirectional:
         bucket = bucket + one_side * xp.astype(relative > 0, bucket.dtype)
-    return xp.astype(bucket, xp.int64, copy=False)
+    return xp.astype(bucket, whole, copy=False)
 
 
 def t5_bias(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -193,7 +194,8 @@ class Attention(nn.Module):
         if mask is not None:
             mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
         dropout = self.dropout if self.training else 0.0
-        with torch.autocast(q.device.type, enabled=False):  # it would round the bias
+        # It would round the bias. There is none for "meta".
+        with nullcontext() if q.is_meta else torch.autocast(q.device.type, enabled=False):
             return F.scaled_dot_product_attention(
                 q,
                 k,

@@ -300,8 +300,9 @@ class FIRE(PositionalEncoding):
         self.start = require.positive(c, "c"), require.positive(threshold, "threshold")
         self.first = nn.Linear(1, require.count(hidden, "hidden"))
         self.second = nn.Linear(hidden, self.heads)
-        self.c = nn.Parameter(torch.empty(()))
-        self.stretch = nn.Parameter(torch.empty(()))  # L in units of its start, for one learning rate
+        # One number each, in an axis of its own: fully_shard takes no parameter without one.
+        self.c = nn.Parameter(torch.empty(1))
+        self.stretch = nn.Parameter(torch.empty(1))  # L in units of its start, for one learning rate
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -334,8 +335,8 @@ class FIRE(PositionalEncoding):
             (w1, b1, w2, b2),
             as_tensor(at_q, q.device),
             as_tensor(at_k, k.device),
-            c=self.c.to(dtype).abs(),
-            threshold=self.stretch.to(dtype).abs() * self.start[1],
+            c=self.c[0].to(dtype).abs(),
+            threshold=self.stretch[0].to(dtype).abs() * self.start[1],
         )
         return bias
 

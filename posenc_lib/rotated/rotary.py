@@ -8,11 +8,10 @@ arithmetic is in `turn`, and for tensors in `in_torch`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, device_of, namespace, torch_of
+from posenc_lib._arrays import Array, constant, count_up, namespace, torch_of
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.rotated.turn import LAYOUTS, beside_heads, fitting, require_broadcast, require_vectors, turn
@@ -184,16 +183,16 @@ def apply_rotary(
 
 def _positions_of(xp: Any, x: Array, positions: Any, seq_axis: int) -> Array:
     """Positions as an array of x's library and device that broadcasts to x's axes up to the sequence."""
-    if not isinstance(positions, bool) and isinstance(positions, Integral):
+    if require.is_count(positions):
         if x.ndim < 2 or positions != x.shape[seq_axis]:
             raise ValueError(
                 f"positions={positions} means 0 .. {positions - 1}, but x has shape {tuple(x.shape)}; give "
                 f"seq, its axis {seq_axis}, or an array of positions"
             )
-        return xp.arange(x.shape[seq_axis], device=device_of(x))
+        return count_up(x.shape[seq_axis], x)
     given = require.positions(positions)
     if isinstance(positions, (list, tuple)):
-        given = xp.asarray(given, device=device_of(x))
+        given = constant(given, x)
     if namespace(given) is not xp:
         raise TypeError(
             f"x is {type(x).__name__}, positions are {type(given).__name__}; convert them to x's library"

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, default_float, is_floating, namespace, narrow, result_dtype
+from posenc_lib._arrays import (
+    Array,
+    default_float,
+    is_floating,
+    moved,
+    namespace,
+    narrow,
+    register_pytree,
+    result_dtype,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +24,8 @@ class RotaryTables:
     """What `rotate` turns by: a cosine and a sine for each position and pair.
 
     Indexing picks positions: `tables[100:101]` are those of one decoding step, `tables[rows]` with
-    an array of indices those of each row of a batch.
+    an array of indices those of each row of a batch. Unpacking gives the two arrays: `cos, sin = tables`.
+    For PyTorch and JAX they are a pytree, so that they pass through `jit`, `vmap` and `torch.export`.
 
     Args:
         cos, sin: (..., dim/2) each, of one real dtype, library and device. Where an encoding also
@@ -46,12 +57,30 @@ class RotaryTables:
                 "(..., dim/2) for both, with one pair or more"
             )
         require.same_device(cos=self.cos, sin=self.sin)
+        register_pytree(RotaryTables, self.cos)
 
     @property
     def dim(self) -> int:
         """How many columns of a vector they turn: two per pair."""
         pairs: int = self.cos.shape[-1]
         return 2 * pairs
+
+    def to(self, *where: Any, **options: Any) -> RotaryTables:
+        """The same tables on another device or of another dtype, given as for `torch.Tensor.to`.
+
+        For arrays of other libraries give one or both by their names, `device` and `dtype`, or in this order.
+        Tables of 16 bits serve vectors of their own dtype alone.
+
+        Raises:
+            TypeError: the dtype holds no real numbers, or is of another library.
+        """
+        return RotaryTables(moved(self.cos, *where, **options), moved(self.sin, *where, **options))
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.cos, self.sin))
+
+    def __reduce__(self) -> tuple[type[RotaryTables], tuple[Array, Array]]:
+        return RotaryTables, (self.cos, self.sin)
 
     def __getitem__(self, index: Any) -> RotaryTables:
         picked = RotaryTables(self.cos[index], self.sin[index])

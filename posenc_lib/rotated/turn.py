@@ -73,7 +73,8 @@ def fitting(x: Any, tables: Any, out: Any, seq_axis: int) -> RotaryTables:
     if (type(cos) is not type(x)) and namespace(cos) is not xp:
         raise TypeError(
             f"x is {type(x).__name__}, tables are {type(cos).__name__}: make the tables from positions of "
-            "x's library and device, such as torch.arange(n, device=x.device) for PyTorch"
+            "x's library and device, such as torch.arange(n, device=x.device) for PyTorch, or "
+            "jax.numpy.arange(n) for JAX"
         )
     require.same_device(x=x, tables=cos)
     if cos.dtype != x.dtype and not xp.finfo(cos.dtype).bits > xp.finfo(x.dtype).bits:

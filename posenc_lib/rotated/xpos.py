@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, values_are_known, widen
+from posenc_lib._arrays import (
+    Array,
+    constant,
+    is_compiling,
+    namespace,
+    refuse_unless,
+    values_are_known,
+    widen,
+)
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, table_dtype, tables_of
 
@@ -75,7 +83,7 @@ def _read_center(center: Any) -> float:
     if isinstance(center, bool) or not isinstance(center, Real):
         raise TypeError(f"center={center!r} is no real number; give a position")
     number = float(center)
-    if not math.isfinite(number):
+    if not -math.inf < number < math.inf:
         raise ValueError(f"center={center!r} is not finite; give a position")
     return number
 
@@ -85,11 +93,19 @@ def _require_range(exponent: Array, positions: Array, dtype: Any, center: Any) -
     limits = namespace(positions).finfo(dtype)
     furthest = min(math.log(float(limits.max)), -math.log(float(limits.smallest_normal)))
     xp = namespace(exponent)
-    if 0 in exponent.shape or not values_are_known(exponent):
+    if 0 in exponent.shape:
+        return
+    remedy = "give a center near the positions, the same for queries and keys"
+    if not values_are_known(exponent):
+        if is_compiling():
+            refuse_unless(
+                xp.all(xp.abs(exponent) <= furthest),
+                "positions reach so far from center that the dtype cannot hold their scale; " + remedy,
+            )
         return
     reach = float(xp.max(xp.abs(exponent)))
     if reach > furthest:
         raise ValueError(
             f"positions reach so far from center={center!r} that {dtype} cannot hold their scale, "
-            f"e^{reach:.0f}; give a center near the positions, the same for queries and keys"
+            f"e^{reach:.0f}; {remedy}"
         )

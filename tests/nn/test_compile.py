@@ -97,6 +97,16 @@ def test_all_encodings_compile_in_one_piece_with_the_same_results_and_gradients(
     assert_same(*gradients, rtol=1e-3, atol=1e-4)
 
 
+def test_all_encodings_compile_once_with_all_sizes_open():
+    doors = AllDoors(*ENCODINGS)
+    compiled = torch.compile(doors, fullgraph=True, backend="eager", dynamic=True)
+    torch._dynamo.utils.counters.clear()
+    for length in (6, 9, LENGTH):
+        given = inputs(length)
+        assert_same(compiled(*given), doors(*given))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
 @pytest.mark.parametrize(
     ("names", "lengths"),
     [(tuple(set(ENCODINGS) - set(WITH_AN_END)), (5, 40)), (WITH_AN_END, (5, LENGTH))],

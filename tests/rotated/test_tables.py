@@ -1,0 +1,90 @@
+"""What `RotaryTables` are besides two arrays: a pair, a pytree, something that moves and is stored."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree
+
+from posenc_lib.rotated import RotaryTables, rotary_tables, rotate
+
+TABLES = rotary_tables(torch.arange(5), 8)
+X = torch.randn(2, 5, 8)
+
+
+class Rotation(nn.Module):
+    def forward(self, x: torch.Tensor, tables: RotaryTables) -> torch.Tensor:
+        return rotate(x, tables)
+
+
+def test_unpacking_gives_cosines_and_sines_not_positions() -> None:
+    cos, sin = TABLES
+    assert cos is TABLES.cos
+    assert sin is TABLES.sin
+
+
+def test_to_moves_and_casts_tensors() -> None:
+    assert TABLES.to("meta").sin.device.type == "meta"
+    assert TABLES.to(torch.float64).cos.dtype == torch.float64
+    assert TABLES.to("cpu", torch.bfloat16).sin.dtype == TABLES.to(X.bfloat16()).cos.dtype == torch.bfloat16
+    with pytest.raises(TypeError, match="give one real dtype"):
+        TABLES.to(torch.int32)
+
+
+def test_to_moves_and_casts_arrays_of_other_libraries() -> None:
+    tables = rotary_tables(5, 8)
+    assert tables.to(np.float32).cos.dtype == tables.to(dtype=np.float32).sin.dtype == np.float32
+    assert tables.to("cpu", np.float32).cos.dtype == np.float32
+    with pytest.raises(TypeError, match=r"numpy\.int64.*no real floating-point dtype"):
+        tables.to(np.int64)
+
+
+def test_they_are_a_pytree() -> None:
+    leaves, _ = _pytree.tree_flatten(TABLES)
+    assert [leaf is each for leaf, each in zip(leaves, TABLES, strict=True)] == [True, True]
+    both = _pytree.tree_map(lambda leaf: torch.stack([leaf, leaf.flip(0)]), TABLES)
+    turned = torch.func.vmap(rotate)(X, both)
+    torch.testing.assert_close(turned[0], rotate(X[0], TABLES))
+    gradient = torch.func.grad(lambda tables: rotate(X, tables).sum())(TABLES)
+    assert isinstance(gradient, RotaryTables)
+
+
+def test_they_go_into_an_exported_program_of_any_length_and_its_file() -> None:
+    length = torch.export.Dim("length", min=2)
+    shapes = {"x": {1: length}, "tables": [{0: length}, {0: length}]}
+    stored = io.BytesIO()
+    torch.export.save(torch.export.export(Rotation(), (X, TABLES), dynamic_shapes=shapes), stored)
+    stored.seek(0)
+    program = torch.export.load(stored).module()
+    x, tables = torch.randn(2, 9, 8), rotary_tables(torch.arange(9), 8)
+    torch.testing.assert_close(program(x, tables), rotate(x, tables))
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda tables: pickle.loads(pickle.dumps(tables))])
+def test_copies_turn_alike(again) -> None:
+    rotate(X, TABLES)  # what it keeps for speed is not copied
+    torch.testing.assert_close(rotate(X, again(TABLES)), rotate(X, TABLES))
+    assert set(again(TABLES).__dict__) == {"cos", "sin"}
+
+
+def test_loading_with_weights_only() -> None:
+    stored = io.BytesIO()
+    torch.save(TABLES, stored)
+    stored.seek(0)
+    torch.testing.assert_close(torch.load(stored).cos, TABLES.cos)
+
+
+def test_neither_torch_nor_jax_is_loaded_for_it() -> None:
+    code = (
+        "import sys, posenc_lib; cos, sin = posenc_lib.rotary_tables(3, 4).to('cpu'); "
+        "assert not {'torch', 'jax'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,151 @@
+"""The library inside JAX's transforms, `jit`, `grad` and `vmap`, with float64 and without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import posenc_lib as p
+
+LENGTH, HEADS, WIDTH = 6, 3, 8
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2, HEADS, LENGTH, WIDTH))
+RELATIVE = rng.normal(size=(2 * LENGTH - 1, WIDTH))
+
+jax.config.update("jax_disable_most_optimizations", True)  # what takes JAX long is to compile
+
+
+@pytest.fixture(params=[False, True], ids=["float32", "float64"], autouse=True)
+def _with_float64(request: pytest.FixtureRequest) -> Iterator[None]:
+    with jax.enable_x64(request.param):
+        yield
+
+
+def around_tables(xp: Any = jnp) -> dict[str, Callable[[Any], Any]]:
+    """Functions of vectors, each with tables, positions or a bias from outside it."""
+    at = xp.arange(LENGTH)
+    tables = p.rotary_tables(at, WIDTH)
+    axial = p.axial_tables(xp.stack([at, at]), WIDTH)
+    xpos_q, xpos_k = p.xpos_tables(at, WIDTH)
+    waves, bias = p.sinusoidal(at, WIDTH), p.alibi_bias(HEADS, at, at)
+    table = xp.asarray(RELATIVE)
+    may_look = xp.ones((LENGTH, LENGTH), dtype=bool)
+    return {
+        "added": lambda x: x + waves,
+        "rotate": lambda x: p.rotate(x, tables),
+        "rotate, half": lambda x: p.rotate(x, tables, layout="half"),
+        "axial": lambda x: p.rotate(x, axial),
+        "xpos": lambda x: p.rotate(x, xpos_q) * p.rotate(x, xpos_k),
+        "apply_rotary at an int": lambda x: p.apply_rotary(x, LENGTH),
+        "apply_rotary at a list": lambda x: p.apply_rotary(x, list(range(LENGTH))),
+        "apply_rotary at an array": lambda x: p.apply_rotary(x, at),
+        "attention": lambda x: p.attention(
+            x, x, x, rotate=lambda y: p.rotate(y, tables), bias=bias, mask=may_look, causal=True
+        ),
+        "learned": lambda x: p.learned(x[0, 0], at),
+        "between learned rows": lambda x: p.learned(x[0, 0], 9, beyond="interpolate"),
+        "hybrid": lambda x: p.hybrid(x[0, 0], at),
+        "shaw": lambda x: p.shaw_bias(x, table, at, at),
+        "cope": lambda x: p.cope_bias(x, x, table),
+        "transformer-xl": lambda x: p.transformer_xl_bias(
+            x, x, x[0], xp.ones((HEADS, WIDTH)), xp.ones((HEADS, WIDTH))
+        ),
+        "t5": lambda x: p.t5_bias(x[0, 0, :, :4], at, at),
+        "learned slopes": lambda x: p.alibi_bias(HEADS, at, at, slopes=x[0, 0, 0, :HEADS]),
+        "learned slopes on both sides": lambda x: p.alibi_bias(
+            HEADS, LENGTH, LENGTH, causal=False, slopes=x[0, 0, 0, :HEADS], slopes_after=x[0, 0, 1, :HEADS]
+        ),
+        "kerple": lambda x: p.kerple_bias(xp.abs(x[0, 0, 0]) + 0.1, xp.abs(x[0, 0, 1]) + 0.1, at, at),
+        "fire": lambda x: p.fire_bias(
+            (x[0, 0, 0, :, None], x[0, 0, 1], x[0, 0, :3], x[0, 1, 0, :3]),
+            LENGTH,
+            LENGTH,
+            c=xp.abs(x[0, 0, 0, 0]),
+            threshold=3.0,
+        ),
+    }
+
+
+NAMES = tuple(around_tables(np))
+SOME = ("rotate", "attention", "learned slopes", "kerple")
+"""Of each way to be traced one."""
+
+
+def together(xp: Any, names: tuple[str, ...] = NAMES) -> Callable[[Any], dict[str, Any]]:
+    """One function of them all."""
+    functions = around_tables(xp)
+    return lambda x: {name: functions[name](x) for name in names}
+
+
+def near(got: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name, each in wanted.items():
+        np.testing.assert_allclose(got[name], each, rtol=1e-3, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jit_grad_and_vmap_trace_what_has_tables_from_outside(name: str) -> None:
+    function, x = around_tables()[name], jnp.asarray(X)
+    wanted = jax.eval_shape(function, x)
+    gradient = jax.grad(lambda x: (function(x) ** 2).sum())
+    assert jax.eval_shape(jax.jit(gradient), x).shape == x.shape
+    assert jax.eval_shape(jax.vmap(function), x[None]).shape == (1, *wanted.shape)
+
+
+def test_jit_gives_what_numpy_gives() -> None:
+    near(jax.jit(together(jnp))(jnp.asarray(X)), together(np)(X))
+
+
+def test_gradients_and_batches_are_right() -> None:
+    x, step = jnp.asarray(X), jnp.asarray(rng.normal(size=X.shape))
+    some = together(jnp, SOME)
+
+    def squares(x: Any) -> dict[str, Any]:
+        return {name: (each.astype(float) ** 2).sum() for name, each in some(x).items()}
+
+    # Each gradient is the slope of what it belongs to.
+    gradients = jax.jit(jax.jacrev(squares))(x)
+    _, slopes = jax.jit(lambda x: jax.jvp(squares, (x,), (step,)))(x)
+    near({name: (each * step).sum() for name, each in gradients.items()}, slopes)
+    batch = jax.jit(jax.vmap(some))(jnp.stack([0 * x, x]))
+    near({name: each[1] for name, each in batch.items()}, together(np, SOME)(X))
+
+
+@pytest.mark.parametrize("name", ["rotate", "learned"])
+def test_transforms_that_do_not_compile(name: str) -> None:
+    function, x = around_tables()[name], jnp.asarray(X)
+    np.testing.assert_allclose(jax.vmap(function)(x[None])[0], function(x), rtol=1e-4, atol=1e-5)
+    assert float(jnp.abs(jax.grad(lambda x: (function(x) ** 2).sum())(x)).max()) > 0
+
+
+def test_tables_are_a_pytree_of_their_cosines_and_sines() -> None:
+    x, tables = jnp.asarray(X), p.rotary_tables(jnp.arange(LENGTH), WIDTH)
+    wanted = p.rotate(x, tables)
+    assert [leaf.shape for leaf in jax.tree.leaves(tables)] == [(LENGTH, WIDTH // 2)] * 2
+    np.testing.assert_allclose(jax.jit(p.rotate)(x, tables), wanted, atol=1e-5)
+    both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), tables)
+    np.testing.assert_allclose(jax.vmap(p.rotate)(x, both), wanted, atol=1e-6)
+    gradient = jax.grad(lambda tables: p.rotate(x, tables).sum())(tables)
+    assert isinstance(gradient, p.RotaryTables)
+
+
+def test_angles_of_traced_positions_are_exact_or_refused() -> None:
+    far = jnp.arange(4) + 1_000_000
+    table = jax.jit(lambda at: p.sinusoidal(at, WIDTH, dtype=jnp.float32))
+    if not jax.config.jax_enable_x64:
+        with pytest.raises(TypeError, match="jax_enable_x64"):
+            table(far)
+    else:
+        exact = p.sinusoidal(np.arange(4) + 1_000_000, WIDTH)
+        np.testing.assert_allclose(table(far), exact, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_truncated_with_a_warning() -> None:
+    at = jnp.arange(4)
+    assert p.t5_buckets(p.relative_positions(at, at)).dtype == at.dtype
+    assert p.cope_bias(jnp.ones((4, WIDTH)), jnp.ones((4, WIDTH)), jnp.ones((3, WIDTH))).shape == (4, 4)
