@@ -19,11 +19,15 @@ Array = Any
 
 def namespace(*arrays: Array) -> Any:
     """The array API functions for these arrays; they must all come from one library."""
-    if all(isinstance(a, (np.ndarray, np.generic)) for a in arrays):
+    if all(type(a) is np.ndarray or isinstance(a, np.generic) for a in arrays):
         return np
     for array in arrays:
-        if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        is_array = torch_of(array) is not None or (hasattr(array, "shape") and hasattr(array, "dtype"))
+        if not is_array or isinstance(array, type):
             raise TypeError(_no_array(array))
+        _require_plain(array)
+    if all(isinstance(a, (np.ndarray, np.generic)) for a in arrays):
+        return np
     try:
         if all(torch_of(a) is not None for a in arrays):
             import array_api_compat.torch  # known already: the search below costs as much as a small kernel
@@ -45,6 +49,22 @@ def namespace(*arrays: Array) -> Any:
         return array_namespace(*arrays)
     except TypeError as error:
         raise TypeError(_no_array(arrays[0])) from error
+
+
+def _require_plain(array: Array) -> None:
+    """Raise TypeError for an array whose numbers do not lie in it as they are."""
+    kind = None
+    torch = torch_of(array)
+    if isinstance(array, (np.ma.MaskedArray, np.matrix)):
+        kind, remedy = f"a numpy.{type(array).__name__}", "numpy.asarray of it, and a mask as an argument"
+    elif torch is not None and array.is_nested:
+        kind, remedy = "a nested tensor", "a padded one, with a mask"
+    elif torch is not None and array.layout != torch.strided:
+        kind, remedy = f"a tensor of layout {array.layout}", "its to_dense()"
+    elif torch is not None and array.is_quantized:
+        kind, remedy = f"a quantized tensor, {array.dtype}", "its dequantize()"
+    if kind:
+        raise TypeError(f"this is {kind}, for which the formulas are not made; give {remedy}")
 
 
 def device_of(array: Array) -> Any:

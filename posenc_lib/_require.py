@@ -33,7 +33,12 @@ def count(value: Any, name: str, least: int = 1) -> int:
         raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
     if value < least:
         raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
+    if value > _MOST:
+        raise ValueError(f"{name}={value} is beyond 64-bit integers; give {_MOST} at most")
     return value if is_open(value) else int(value)
+
+
+_MOST = 2**63 - 1
 
 
 def is_count(value: Any) -> bool:
@@ -45,6 +50,7 @@ def even_dim(dim: Any, name: str = "dim") -> int:
     """`dim` as an int; TypeError unless integral, ValueError unless even and at least 2."""
     if isinstance(dim, bool) or not isinstance(dim, Integral):
         raise TypeError(f"{name}={dim!r} is no integer; give an even integer such as 64")
+    count(dim, name, -_MOST)
     if dim < 2 or dim % 2:
         raise ValueError(
             f"{name}={int(dim)} cannot be split into (sin, cos) pairs; give an even integer, 2 or more"
@@ -59,6 +65,16 @@ def positive(value: Any, name: str) -> float:
     number = float(value)
     if not 0 < number < math.inf:
         raise ValueError(f"{name}={value!r} is not allowed; give a finite number above 0")
+    return number
+
+
+def probability(value: Any, name: str) -> float:
+    """`value` as a float; TypeError unless a real number, ValueError unless from 0 to 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} is no real number; give a probability, from 0 to 1")
+    number = float(value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}={value!r} is no probability; give a number from 0 to 1")
     return number
 
 
@@ -86,7 +102,7 @@ def rotary_dim(value: Any, head_dim: int) -> int:
 
 def head_width(dim: int, heads: int) -> int:
     """The width of one head; ValueError unless heads divide dim."""
-    if dim % heads:
+    if count(dim, "dim") % count(heads, "heads"):
         raise ValueError(f"dim={dim} is not divisible by heads={heads}; give heads that divide it")
     return dim // heads
 
@@ -147,6 +163,7 @@ def positions(given: Any) -> Array:
                 f"positions={int(given)} asks for a negative number of positions; give n >= 0 "
                 "for positions 0 .. n-1, or an array such as np.asarray([-1]) for negative positions"
             )
+        count(given, "positions", 0)
         return count_up(given)
     if isinstance(given, Real):
         raise TypeError(
@@ -206,6 +223,7 @@ def tensors(remedy: str = "", **given: Any) -> None:
     for name, value in given.items():
         if torch_of(value) is None:
             raise TypeError(f"{name} is a {type(value).__name__}; give a torch tensor{remedy}")
+        namespace(value)
 
 
 def vectors_of_heads(
@@ -239,6 +257,14 @@ def same_device(**arrays: Array) -> None:
     if len(set(devices.values())) > 1:
         places = ", ".join(f"{name} on {device}" for name, device in devices.items())
         raise ValueError(f"arrays stand on different devices: {places}; move them to one device")
+
+
+def same_dtype(**arrays: Array) -> None:
+    """Raise TypeError for tensors of different dtypes, of which PyTorch makes no product."""
+    dtypes = {name: array.dtype for name, array in arrays.items() if torch_of(array) is not None}
+    if any(dtype != next(iter(dtypes.values())) for dtype in dtypes.values()):
+        given = ", ".join(f"{name} {dtype}" for name, dtype in dtypes.items())
+        raise TypeError(f"dtypes differ: {given}; cast them to one")
 
 
 def same_head_dim(**arrays: Array) -> None:

@@ -63,8 +63,19 @@ def frequencies(
             f"scaling={scaling!r} with spacing={spacing!r}: scaling rules are made for the paper's "
             "spacing; leave one of the two out"
         )
-    scaled: np.ndarray = scaling.scale(plain, dim=dim, base=base)
-    return scaled
+    return _read_scaled(scaling.scale(plain, dim=dim, base=base), scaling, pairs)
+
+
+def _read_scaled(scaled: Any, scaling: Any, pairs: int) -> np.ndarray:
+    """What a rule gave, which may be somebody else's."""
+    wanted = f"scaling={scaling!r} must give {pairs} finite frequencies, one per pair, as a NumPy array"
+    if not isinstance(scaled, np.ndarray) or scaled.dtype.kind not in "iuf":
+        raise TypeError(f"{wanted}; it gave {type(scaled).__name__}")
+    if scaled.shape != (pairs,):
+        raise ValueError(f"{wanted}; it gave shape {scaled.shape}")
+    if not np.isfinite(scaled).all():
+        raise ValueError(f"{wanted}; it gave NaN or infinity")
+    return scaled.astype(np.float64, copy=False)
 
 
 def angles(positions: Array, rates: np.ndarray) -> Array:

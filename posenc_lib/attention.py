@@ -75,7 +75,8 @@ def attention(
 
     Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA".
     """
-    xp = _require_fit(q, k, v, bias, mask, causal, seq_axis)
+    return_weights = require.flag(return_weights, "return_weights")
+    xp = _require_fit(q, k, v, bias, mask, require.flag(causal, "causal"), seq_axis)
     rotate_q, rotate_k = _read_rotations(rotate)
     q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)

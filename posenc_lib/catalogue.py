@@ -599,6 +599,7 @@ _CATALOGUE = Catalogue(
             functions=("posenc_lib.rotated.xpos_tables", "posenc_lib.rotated.rotate"),
             module="posenc_lib.nn.XPos",
             relative=True,
+            causal_only=True,
         ),
         Encoding(
             name="alibi",

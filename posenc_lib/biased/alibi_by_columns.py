@@ -110,8 +110,7 @@ def as_tensor(slopes: Array | None, q: torch.Tensor) -> torch.Tensor:
 
 
 def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
-    given = {"q": q, "k": k, "v": v, "mask": mask}
-    given = {name: tensor for name, tensor in given.items() if tensor is not None}
+    given = {"q": q, "k": k} | {n: x for n, x in (("v", v), ("mask", mask)) if x is not None}
     require.tensors(" (for other libraries, use attention with bias=alibi_bias(...))", **given)
     for name, tensor in given.items():
         if name != "mask" and _name(tensor.dtype) not in _BITS:

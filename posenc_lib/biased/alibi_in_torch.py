@@ -85,6 +85,7 @@ def alibi_attention(
     from posenc_lib.biased import alibi_fused
 
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
+    require.tensors(v=v)
     causal = require.flag(causal, "causal")
     if cu_seqlens is None:
         output = alibi_fused.attend(q, k, v, slopes, causal, mask)

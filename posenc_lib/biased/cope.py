@@ -106,6 +106,7 @@ def _require_fit(q: Array, k: Array, table: Array, mask: Array | None, causal: b
         given["mask"] = mask
     xp = namespace(*given.values())
     require.same_device(**given)
+    require.same_dtype(q=q, k=k, table=table)
     require.same_head_dim(q=q, k=k, table=table)
     if table.shape[-2] < 1:
         raise ValueError(f"table has shape {tuple(table.shape)}; give at least one row, for count 0")

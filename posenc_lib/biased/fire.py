@@ -118,6 +118,7 @@ def read_fire_weights(weights: Any) -> FireWeights:
     require.real_array(b2, "b2", "(heads,)", 1)
     namespace(w1, b1, w2, b2)
     require.same_device(w1=w1, b1=b1, w2=w2, b2=b2)
+    require.same_dtype(w1=w1, b1=b1, w2=w2, b2=b2)
     hidden, heads = w1.shape[0], w2.shape[0]
     if w1.shape[1] != 1 or b1.shape[0] != hidden or w2.shape[1] != hidden or b2.shape[0] != heads:
         shapes = ", ".join(str(tuple(array.shape)) for array in (w1, b1, w2, b2))

@@ -54,6 +54,7 @@ def kerple_bias(
     """
     r1, r2 = read_kerple(r1, r2, kind)
     placed = queries_and_keys(queries, keys, r1)
+    namespace(r1, r2, *placed)
     dtype = real_dtype(dtype, r1)
     relative, first, second = per_head(offsets(*placed), r1=r1, r2=r2)
     xp = namespace(relative)

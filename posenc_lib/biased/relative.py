@@ -13,7 +13,6 @@ from posenc_lib._arrays import (
     count_up,
     default_integer,
     is_floating,
-    is_open,
     namespace,
     result_dtype,
     widen_all,
@@ -135,4 +134,4 @@ def _read_count(given: Any, name: str) -> int:
         raise ValueError(
             f"{name}={given} asks for a negative number of positions; give 0 or more, or an array of them"
         )
-    return given if is_open(given) else int(given)
+    return require.count(given, name, 0)

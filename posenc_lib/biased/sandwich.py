@@ -70,7 +70,7 @@ def sandwich_bias(
 def sandwich_rates(dim: int, base: float, first_pair: int) -> np.ndarray:
     """The angular frequency of each pair, rad/position."""
     dim, base = require.even_dim(dim), require.positive(base, "base")
-    if isinstance(first_pair, bool) or first_pair not in (0, 1):
+    if not require.is_count(first_pair) or first_pair not in (0, 1):
         raise ValueError(f"first_pair={first_pair!r} is not allowed; give 0 (the pairs of `sinusoidal`) or 1")
     rates: np.ndarray = frequencies(dim, base=base) * base ** (-2.0 * first_pair / dim)
     return rates

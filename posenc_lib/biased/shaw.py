@@ -137,6 +137,7 @@ def read_table(x: Array, name: str, table: Array) -> Any:
     require.real_array(x, name, shape, 2, more=True)
     require.real_array(table, "table", "(2k + 1, head_dim) or (heads, 2k + 1, head_dim)", 2, more=True)
     xp = namespace(x, table)
+    require.same_dtype(**{name: x, "table": table})
     if table.shape[-2] % 2 == 0:
         raise ValueError(
             f"table has {table.shape[-2]} rows; it needs 2k + 1 of them, for the distances -k .. k"

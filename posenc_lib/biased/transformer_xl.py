@@ -135,6 +135,7 @@ def require_transformer_xl(q: Array, k: Array, relative_keys: Array, u: Array, v
     require.real_array(v, "v", "(heads, head_dim)", 2)
     namespace(*given.values())
     require.same_device(**given)
+    require.same_dtype(**given)
     heads, queries, head_dim = q.shape[-3:]
     keys = k.shape[-2]
     fits = {

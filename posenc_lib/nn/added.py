@@ -224,7 +224,9 @@ class FourierFeatures(PositionalEncoding):
         fourier_features(np.zeros((1, axes)), directions, layout=layout)
         self.dim, self.axes, self.layout = dim, axes, layout
         start = torch.from_numpy(directions).to(torch.get_default_dtype())
-        self.directions: nn.Parameter | np.ndarray = nn.Parameter(start) if learned else directions
+        self.directions: nn.Parameter | np.ndarray = (
+            nn.Parameter(start) if require.flag(learned, "learned") else directions
+        )
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + p(coordinates), rounded once."""

@@ -62,9 +62,9 @@ class Attention(nn.Module):
             require.head_width(dim, heads) if head_dim is None else require.count(head_dim, "head_dim")
         )
         self.kv_heads = require.key_heads(kv_heads, heads)
-        if not 0 <= dropout <= 1:
-            raise ValueError(f"dropout={dropout!r} is no probability; give a number from 0 to 1")
-        self.dropout = dropout
+        self.dropout = require.probability(dropout, "dropout")
+        bias = require.flag(bias, "bias")
+        require_dtype(dtype)
         where: dict[str, Any] = {"device": device, "dtype": dtype}
         rows = (self.heads + 2 * self.kv_heads) * self.head_dim
         self.in_proj_weight = nn.Parameter(torch.empty(rows, dim, **where))
@@ -240,6 +240,12 @@ def _both(mask: Tensor | None, packed: Tensor) -> Tensor:
     if mask is None:
         return packed
     return mask & packed if mask.dtype == torch.bool else mask.masked_fill(~packed, -math.inf)
+
+
+def require_dtype(dtype: Any) -> None:
+    """Raise TypeError unless parameters can have this dtype."""
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype={dtype!r} holds no real numbers; give one such as torch.float32")
 
 
 class LayerCache:

@@ -25,6 +25,9 @@ class PositionalEncoding(nn.Module):
     per_layer = False
     """Whether the source gives every layer parameters of its own, rather than one set to all layers."""
 
+    causal_only = False
+    """Whether it is defined for causal attention alone."""
+
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """Door 1: x + p(position).
 

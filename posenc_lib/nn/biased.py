@@ -513,6 +513,7 @@ class CoPE(PositionalEncoding):
     """
 
     per_layer = True
+    causal_only = True
 
     def __init__(self, head_dim: int, *, rows: int = 64) -> None:
         super().__init__()
@@ -561,9 +562,10 @@ def _queries_and_keys(
 
 
 def _numbers(values: Any) -> np.ndarray:
-    if isinstance(values, Tensor):
-        values = values.detach().cpu().numpy()
-    return np.asarray(values, dtype=np.float64)
+    read = require.numbers(values, "slopes")
+    if not values_are_known(read):
+        raise ValueError("slopes have no values yet; give those to start from")
+    return np.asarray(read.detach().cpu() if isinstance(read, Tensor) else read, dtype=np.float64)
 
 
 def _maybe_learned(values: np.ndarray, learned: bool) -> nn.Parameter | np.ndarray:

@@ -65,6 +65,10 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         where: dict[str, Any] = {"device": device, "dtype": dtype}
+        for name, flag in (("batch_first", batch_first), ("norm_first", norm_first), ("bias", bias)):
+            require.flag(flag, name)
+        require.count(dim_feedforward, "dim_feedforward")
+        require.positive(layer_norm_eps, "layer_norm_eps")
         self.self_attn = Attention(d_model, nhead, kv_heads=kv_heads, dropout=dropout, bias=bias, **where)
         self.self_attn.batch_first = batch_first  # type: ignore[assignment]  # nn.TransformerEncoder asks for it
         self.linear1 = nn.Linear(d_model, dim_feedforward, bias=bias, **where)
@@ -76,6 +80,8 @@ class EncoderLayer(nn.Module):
         self.dropout2 = nn.Dropout(dropout)
         if isinstance(activation, str):
             activation = ACTIVATIONS[require.choice(activation, "activation", tuple(ACTIVATIONS))]
+        if not callable(activation) or isinstance(activation, type):
+            raise TypeError(f"activation={activation!r} cannot be applied; give a function, or its name")
         self.activation = activation
         self.batch_first, self.norm_first = batch_first, norm_first
         sizes = Sizes(dim=d_model, heads=nhead, causal=causal, length=length)

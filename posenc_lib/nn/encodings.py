@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from posenc_lib import _require as require
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
@@ -34,6 +35,12 @@ class Sizes:
     heads: int
     causal: bool = True
     length: int | None = None
+
+    def __post_init__(self) -> None:
+        require.head_width(self.dim, self.heads)
+        require.flag(self.causal, "causal")
+        if self.length is not None:
+            require.count(self.length, "length")
 
     @property
     def head_dim(self) -> int:
@@ -66,10 +73,6 @@ def _mrope(sizes: Sizes) -> PositionalEncoding:
 
 
 def _cope(sizes: Sizes) -> PositionalEncoding:
-    if not sizes.causal:
-        raise ValueError(
-            "encoding='cope' counts the keys before each query; give causal=True, or another encoding"
-        )
     return CoPE(sizes.head_dim, rows=65 if sizes.length is None else sizes.length + 1)
 
 
@@ -114,10 +117,21 @@ def make_encoding(encoding: Any, sizes: Sizes) -> PositionalEncoding:
 
     Raises:
         TypeError: neither a name nor a `PositionalEncoding`.
-        ValueError: an unknown name, or sizes that do not suit the encoding.
+        ValueError: an unknown name, or sizes that do not suit the encoding; one for causal attention alone
+            where attention is not.
     """
-    if isinstance(encoding, PositionalEncoding):
-        return encoding
+    if not isinstance(sizes, Sizes):
+        raise TypeError(f"sizes is of type {type(sizes).__name__}; give Sizes(dim, heads)")
+    made = encoding if isinstance(encoding, PositionalEncoding) else _made(encoding, sizes)
+    if made.causal_only and not sizes.causal:
+        raise ValueError(
+            f"{type(made).__name__} is made for keys up to the query; give causal=True, or another encoding"
+        )
+    return made
+
+
+def _made(encoding: Any, sizes: Sizes) -> PositionalEncoding:
+    """The encoding of that name, new."""
     if not isinstance(encoding, str):
         raise TypeError(
             f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding, or a name, one of "

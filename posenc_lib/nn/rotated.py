@@ -176,7 +176,8 @@ class MultimodalRotary(Rotary):
     ) -> None:
         super().__init__(head_dim, base=base, layout=layout, rotary_dim=rotary_dim, scaling=scaling)
         self.sections, self.interleaved = sections, interleaved
-        self._make_sections(torch.zeros(len(sections), 1), torch.float32)
+        axes = len(sections) if isinstance(sections, Sequence) else 1
+        self._make_sections(torch.zeros(axes, 1), torch.float32)
 
     def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
         places = _read_places(positions, x, self.head_dim, seq_axis)
@@ -231,6 +232,8 @@ class AxialRotary(PositionalEncoding):
         super().__init__()
         self.head_dim = require.even_dim(head_dim, "head_dim")
         self.shape = None if shape is None else read_shape(shape)
+        if axes is not None:
+            require.count(axes, "axes")
         if self.shape is not None and axes not in (None, len(self.shape)):
             raise ValueError(f"axes={axes} contradicts shape={self.shape}; leave axes out")
         self.axes = axes or (2 if self.shape is None else len(self.shape))
@@ -310,6 +313,8 @@ class XPos(PositionalEncoding):
 
     Source: Sun et al. 2022, "A Length-Extrapolatable Transformer", section 2.
     """
+
+    causal_only = True
 
     def __init__(
         self,

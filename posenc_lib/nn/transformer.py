@@ -37,6 +37,7 @@ class Block(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        dim = require.count(dim, "dim")
         hidden = 4 * dim if hidden is None else require.count(hidden, "hidden")
         self.norm1 = nn.LayerNorm(dim)
         self.attention = Attention(dim, heads, kv_heads=kv_heads, dropout=dropout)

@@ -105,7 +105,7 @@ def mrope_tables(
         >>> mrope_tables(positions, 16, (2, 3, 3)).cos.shape
         (2, 1, 5, 8)
     """
-    dealt = "in turn" if interleaved else "in runs"
+    dealt = "in turn" if require.flag(interleaved, "interleaved") else "in runs"
     return tables_by_owner(positions, dim, sections, dealt, base=base, scaling=scaling, dtype=dtype)
 
 

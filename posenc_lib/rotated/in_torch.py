@@ -65,6 +65,7 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, seq_axis: int, out: tor
     return (
         (x.dtype, cos.dtype) in _FITTING
         and x.device == cos.device
+        and x.layout == cos.layout == torch.strided
         and 2 * pairs <= width
         and len(places) in (1, len(axes))  # else, look whether they may be meant for other axes
         and (axes[len(axes) - len(places) :] == places or require.spreads(places, axes))
