@@ -134,6 +134,8 @@ def read_both(
 
 
 def _read(given: Any, length: int | None, whose: str, like: Any) -> Array:
+    if length is not None:
+        require.count(length, "length", 0)
     if isinstance(given, (list, tuple)):
         given = require.numbers(given, whose)
         if like is not None:

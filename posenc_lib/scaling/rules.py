@@ -494,6 +494,6 @@ def _require_weight(value: Any, name: str) -> None:
 
 
 def _divisors(given: Any, name: str) -> tuple[float, ...]:
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    if type(given) not in (list, tuple, np.ndarray):
         raise TypeError(f"{name}={given!r} is no list; give one divisor per pair, dim/2 numbers above 0")
     return tuple(require.positive(divisor, f"an element of {name}") for divisor in given)
