@@ -21,33 +21,51 @@ if {PurePath(each).name for each in sys.orig_argv[1:3]} & {"posenc", "posenc_lib
     # As a command: Ctrl-C during the imports, too, gets a sentence.
     importlib.import_module("posenc_lib.grading.interrupts").end_at_once()
 
-from posenc_lib.angles import frequencies
-from posenc_lib.attention import attention
-from posenc_lib.catalogue import catalogue
-from posenc_lib.packed import packed_mask, packed_positions
+from posenc_lib.angles import frequencies as frequencies
+from posenc_lib.attention import attention as attention
+from posenc_lib.catalogue import catalogue as catalogue
+from posenc_lib.packed import packed_mask as packed_mask
+from posenc_lib.packed import packed_positions as packed_positions
 
 if TYPE_CHECKING:
     from posenc_lib.added import *  # noqa: F403
     from posenc_lib.biased import *  # noqa: F403
-    from posenc_lib.checking import check
+    from posenc_lib.checking import check as check
     from posenc_lib.rotated import *  # noqa: F403
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-__all__ = ["attention", "catalogue", "check", "frequencies", "packed_mask", "packed_positions"]
 _DOORS = ("added", "rotated", "biased")
+_OWN = ("attention", "catalogue", "check", "frequencies", "packed_mask", "packed_positions")
+
+
+def _home(name: str) -> str | None:
+    """The door that has this public name, or None."""
+    for door in _DOORS:
+        if name in importlib.import_module(f"posenc_lib.{door}").__all__:
+            return f"posenc_lib.{door}"
+    return None
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # asked for by `from posenc_lib import *`, which loads the doors anyway
+        doors = (importlib.import_module(f"posenc_lib.{door}") for door in _DOORS)
+        return sorted({*_OWN, *(each for door in doors for each in door.__all__)})
     if name == "check":
         return importlib.import_module("posenc_lib.checking").check
-    for door in [] if name.startswith("_") else _DOORS:
-        module = importlib.import_module(f"posenc_lib.{door}")
-        if name in module.__all__:
-            return getattr(module, name)
-    raise AttributeError(f"module 'posenc_lib' has no attribute {name!r}")
+    if name == "nn":
+        try:
+            return importlib.import_module("posenc_lib.nn")
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            message = "posenc_lib.nn needs PyTorch: pip install 'posenc_lib[torch]'"
+            raise ModuleNotFoundError(message, name="torch") from error
+    home = None if name.startswith("_") else _home(name)
+    if home is None:
+        raise AttributeError(f"module 'posenc_lib' has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    doors = [importlib.import_module(f"posenc_lib.{door}") for door in _DOORS]
-    return sorted({*globals(), *__all__, *(name for door in doors for name in door.__all__)})
+    return sorted({*__getattr__("__all__"), *_DOORS, "nn", "__version__", "__doc__"})

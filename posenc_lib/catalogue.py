@@ -17,7 +17,7 @@ class Encoding:
 
     Attributes:
         name: what `posenc_lib.nn.Transformer(encoding=...)` calls it; a scaling rule of RoPE is
-            "rope-" and the rule.
+            "rope-" and the rule, which has numbers of its own and goes into `posenc_lib.nn.Rotary`.
         title: its name in prose.
         doors: through which of "added", "rotated" and "biased" it enters attention; () for none.
         formula: what it computes, in plain text.

@@ -182,6 +182,16 @@ def test_a_transformer_runs_with_it(entry: Encoding) -> None:
     assert model(torch.zeros(1, 16, dtype=torch.long)).shape == (1, 16, 11)
 
 
+@EVERY
+def test_a_model_takes_it_by_name_or_says_what_to_give(entry: Encoding) -> None:
+    if entry.name in ENCODINGS:
+        assert type(make_encoding(entry.name, SIZES)) is found(entry.module)
+    else:
+        rule = entry.functions[0].rpartition(".")[2]
+        with pytest.raises(ValueError, match=rf"nn\.Rotary\(8, scaling=posenc_lib\.{rule}"):
+            Transformer(vocabulary=11, dim=32, layers=1, heads=4, encoding=entry.name)
+
+
 @pytest.mark.parametrize("name", sorted(name for name, config in SCALINGS.items() if config))
 def test_a_rule_that_configs_name_is_what_the_config_builds(name: str) -> None:
     from posenc_lib.rotated import scaling_from_config

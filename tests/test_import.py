@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import posenc_lib
+
 ABSENT = ("torch", "array_api_compat", "matplotlib", "scipy", "IPython", "nbformat", "nbgrader", "jupytext")
 
 HIDE = f"""
@@ -81,3 +83,27 @@ def test_torch_is_not_loaded_by_arrays_of_other_libraries() -> None:
         "print('torch' in sys.modules)\n"
     )
     assert shown == "False"
+
+
+def test_a_star_gives_the_public_names_without_torch() -> None:
+    shown = run(
+        HIDE + "from posenc_lib import *\n"
+        "print(rotate.__name__, alibi_bias.__name__, sinusoidal(2, 4).shape, 'np' in globals())"
+    )
+    assert shown == "rotate alibi_bias (2, 4) False"
+
+
+def test_the_modules_come_when_they_are_asked_for() -> None:
+    shown = run(
+        "import sys, posenc_lib\n"
+        "before = 'torch' in sys.modules\n"
+        "print(before, posenc_lib.nn.Rotary.__name__, 'torch' in sys.modules)"
+    )
+    assert shown == "False Rotary True"
+
+
+def test_dir_names_what_is_public_and_nothing_else() -> None:
+    names = set(dir(posenc_lib))
+    assert names == {*posenc_lib.__all__, "added", "rotated", "biased", "nn", "__doc__", "__version__"}
+    assert {"rotate", "sinusoidal", "t5_bias", "attention", "check"} <= names
+    assert all(hasattr(posenc_lib, name) for name in names)

@@ -90,7 +90,32 @@ RIGHT: dict[str, dict[str, Any]] = {
     "shaw_score_mod": {"q": T, "table": torch.ones(5, 8), **AT},
     "t5_score_mod": {"table": torch.ones(32, 4), **AT},
     "transformer_xl_score_mod": {"q": T, "k": T, "relative_keys": T[0], "u": T[0, :, 0], "v": T[0, :, 0]},
+    "augment_coordinates": {"coordinates": np.ones((2, 6)), "generator": np.random.default_rng(0)}
+    | {"shift": 0.5, "jitter": 2.0, "rescale": 2.0},
+    "data_dependent_alibi": {"log_gates": -X[..., 0]},
+    "deberta_bias": {"q": X, "k": X, "relative_keys": np.ones((4, 512, 8)), "relative_queries": None}
+    | {**AT, "buckets": 256, "max_distance": 512, "scale": 1.0},
+    "deberta_buckets": {"relative_positions": np.arange(3), "buckets": 256, "max_distance": 512},
+    "dinov3_tables": {"coordinates": np.ones((2, 6)), "dim": 8, "base": 100.0},
+    "patch_coordinates": {"shape": (2, 3), "normalize": "separate"},
+    "per_row_alibi": {"log_gates": -X[..., 0]},
+    "resample_grid": {"table": X[0, 0], "shape": (2, 3), "new_shape": (4, 6), "mode": "bilinear"}
+    | {"antialias": False, "align_corners": False, "offset": 0.1, "first": 0, "last": 0},
+    "swin_bias": {"table": np.ones((15, 4)), "shape": (2, 3), "class_token": False},
+    "swin_index": {"shape": (2, 3), "class_token": False},
+    "swin_v2_bias": {"weights": (np.ones((5, 2)), np.ones(5), np.ones((4, 5))), "shape": (2, 3)},
+    "swin_v2_coordinates": {"shape": (2, 3)},
+    "vjepa2_mix": {"x": X, "positions": np.ones((3, 6)), "base": 1e4},
     # modules
+    "DINOv3Rotary": {"head_dim": 8, "shape": (2, 3), "first": 0, "base": 100.0, "normalize": "separate"}
+    | {"shift": 0.5, "layout": "half"},
+    "DataDependentALiBi": {"head_dim": 8, "heads": 4, "causal": True, "start": 5.0},
+    "DeBERTa": {"dim": 32, "heads": 4, "buckets": 256, "max_distance": 512},
+    "LearnedGrid": {"shape": (2, 3), "dim": 8, "first": 0, "mode": "bicubic", "antialias": False}
+    | {"align_corners": False, "offset": 0.1, "std": 0.02},
+    "SwinBias": {"heads": 4, "shape": (2, 3), "class_token": False, "std": 0.02},
+    "SwinV2Bias": {"heads": 4, "shape": (2, 3), "hidden": 8},
+    "VJEPA2": {"head_dim": 8, "shape": (1, 2, 3), "base": 1e4},
     "FIRE": {"heads": 4, "hidden": 8, "c": 0.1, "threshold": 512.0},
     "KERPLE": {"heads": 4, "kind": "log"},
     "ALiBi": {"heads": 4, "direction": "causal", "slopes": torch.ones(4), "learned": False},

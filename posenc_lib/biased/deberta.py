@@ -124,7 +124,7 @@ def deberta_bias(
     q, k = heads_first(seq_axis, q=q, k=k)
     tables = {"relative_keys": relative_keys, "relative_queries": relative_queries}
     given = {name: table for name, table in tables.items() if table is not None}
-    span = max_distance if buckets is None else buckets
+    span = max_distance if buckets is None else _read_buckets(buckets, max_distance)
     _require_fit(q, k, given, span)
     placed = queries_and_keys(queries, keys, q)
     require.one_each(placed[0], q.shape[-2], "queries", "q")

@@ -118,7 +118,7 @@ def _read(x: Array, name: str, table: Array, queries: int | Array, keys: int | A
     require_rows(relative, name, x)
     require.same_device(**{name: x, "table": table, "positions": relative})
     reach = table.shape[-2] // 2
-    return xp, xp.clip(relative, -reach, reach) + reach
+    return xp, clip(relative, -reach, reach) + reach
 
 
 def require_rows(relative: Array, name: str, x: Array) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posenc_lib import _require as require
+from posenc_lib.catalogue import catalogue
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
@@ -136,6 +137,12 @@ def _made(encoding: Any, sizes: Sizes) -> PositionalEncoding:
         raise TypeError(
             f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding, or a name, one of "
             f"{', '.join(map(repr, ENCODINGS))}"
+        )
+    if encoding not in ENCODINGS and any(each.name == encoding for each in catalogue()):
+        rule = catalogue().named(encoding).functions[0].rpartition(".")[2]
+        raise ValueError(
+            f"encoding={encoding!r} is a rule for RoPE with numbers of its own; give an instance, "
+            f"posenc_lib.nn.Rotary({sizes.head_dim}, scaling=posenc_lib.{rule}(...))"
         )
     if encoding not in ENCODINGS:
         raise ValueError(f"encoding={encoding!r} is unknown; give one of {', '.join(map(repr, ENCODINGS))}")

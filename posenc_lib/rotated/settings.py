@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from posenc_lib._arrays import Array, namespace, widen
+from posenc_lib import _require as require
+from posenc_lib._arrays import Array, constant, namespace, widen
 from posenc_lib.rotated.axial import tables_by_owner
 from posenc_lib.rotated.rotary import rotary_tables, rotate
 from posenc_lib.rotated.tables import RotaryTables
@@ -49,11 +50,14 @@ class RopeSettings:
     time_last: bool = False
     backwards: bool = False
 
-    def tables(self, positions: int | Array, *, dtype: Any = None) -> RotaryTables:
+    def tables(self, positions: int | Array, *, dtype: Any = None, like: Array | None = None) -> RotaryTables:
         """Tables for positions of one number per token, as `rotary_tables`.
 
-        For a model with M-RoPE these are its tables for plain text.
+        For a model with M-RoPE these are its tables for plain text. Where positions are a number of them, the
+        tables are of the library and device of the array `like`, such as the queries; NumPy by default.
         """
+        if like is not None and require.is_count(positions):
+            positions = constant(require.positions(positions), like)
         return self._turned(
             rotary_tables(positions, self.rotary_dim, base=self.base, scaling=self.scaling, dtype=dtype)
         )

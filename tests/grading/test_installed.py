@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
+import zipfile
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
@@ -95,3 +98,91 @@ def closure(names: set[str]) -> set[str]:
             continue
         waiting |= {plain(each) for each in needed if "extra ==" not in each} - found
     return found
+
+
+AT_THE_ROOT = ("pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the wheel and of the source archive, built from a copy of the files."""
+    folder = tmp_path_factory.mktemp("built")
+    listed = subprocess.run(
+        [
+            "git",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "posenc_lib",
+            "*.toml",
+            "*.md",
+            "LICENSE",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / "source" / name)
+    code = (
+        "import setuptools.build_meta as backend\n"
+        f"backend.build_sdist({str(folder)!r}); backend.build_wheel({str(folder)!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=folder / "source", capture_output=True, check=True)
+    return folder
+
+
+def test_the_wheel_serves_with_numpy_alone(built, bare, tmp_path):
+    [wheel] = built.glob("*.whl")
+    code = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r})\n"
+        "import posenc_lib\n"
+        "from posenc_lib import *\n"
+        "assert '.whl' in posenc_lib.__file__, posenc_lib.__file__\n"
+        "cos, sin = rotary_tables(3, 8)\n"
+        "print(posenc_lib.__version__, cos.shape, len(catalogue()), dir(posenc_lib)[0])\n"
+        "try:\n"
+        "    posenc_lib.nn\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [bare, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env={}
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"{version()} (3, 4) ")
+    assert "posenc_lib[torch]" in second
+
+
+def test_the_wheel_and_the_archive_say_what_they_are_and_hold_what_is_needed(built):
+    [wheel], [archive] = built.glob("*.whl"), built.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as opened:
+        files = opened.namelist()
+        [about] = [opened.read(name).decode() for name in files if name.endswith("/METADATA")]
+    assert {name.partition("/")[0].partition("-")[0] for name in files} == {"posenc_lib"}
+    assert {"posenc_lib/py.typed", "posenc_lib/nn/__init__.py"} <= set(files)
+    assert "exercises" in re.search("^Summary: (.*)$", about, re.M)[1]
+    for line in ("Requires-Python: >=3.11", "License-Expression: MIT", "Classifier: Typing :: Typed"):
+        assert line in about
+    with tarfile.open(archive) as opened:
+        inside = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"pyproject.toml", "README.md", "LICENSE", "posenc_lib/__init__.py"} <= inside
+
+
+def test_the_changelog_begins_with_what_is_to_come_and_tells_of_the_version():
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert headings[0] == "[Unreleased]"
+    assert re.fullmatch(rf"\[{re.escape(version())}\] - \d{{4}}-\d\d-\d\d", headings[1])
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version())
+
+
+def version() -> str:
+    import posenc_lib
+
+    return posenc_lib.__version__

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree
 
-from posenc_lib.rotated import RotaryTables, rotary_tables, rotate
+from posenc_lib.rotated import RopeSettings, RotaryTables, rotary_tables, rotate
 
 TABLES = rotary_tables(torch.arange(5), 8)
 X = torch.randn(2, 5, 8)
@@ -88,3 +88,9 @@ def test_neither_torch_nor_jax_is_loaded_for_it() -> None:
         "assert not {'torch', 'jax'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_models_tables_come_in_the_library_of_what_they_turn() -> None:
+    rope = RopeSettings(8, 8, 10000.0, None, "half")
+    assert isinstance(rope.tables(5).cos, np.ndarray)
+    torch.testing.assert_close(rope.rotate(X, rope.tables(5, like=X)), rotate(X, TABLES, layout="half"))
