@@ -169,7 +169,7 @@ def _require_fit(q: Array, k: Array, tables: dict[str, Array], span: int) -> Non
 
 
 def _read_buckets(given: Any, max_distance: int) -> int:
-    buckets = require.count(given, "buckets")
+    buckets, max_distance = require.count(given, "buckets"), require.count(max_distance, "max_distance")
     if buckets < 4 or buckets % 2:
         raise ValueError(
             f"buckets={buckets} of one direction cannot be halved into near and far ones; give an even "

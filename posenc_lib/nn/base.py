@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc_lib._arrays import is_compiling
+from posenc_lib._arrays import is_compiling, values_are_known
 from posenc_lib.nn.positions import Positions, Span
 
 
@@ -116,6 +116,14 @@ class NoPE(PositionalEncoding):
 def wide_dtype(x: Tensor) -> torch.dtype:
     """float64 for float64, else float32: what tables and biases are made in, whatever the module's dtype."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def trunc_normal_(tensor: Tensor, std: float) -> None:
+    """`nn.init.trunc_normal_`, which looks at the numbers that it draws, where there are any."""
+    if values_are_known(tensor):
+        nn.init.trunc_normal_(tensor, std=std)
+    else:
+        nn.init.normal_(tensor, std=std)
 
 
 def for_tracer(values: Any, device: torch.device) -> Any:

@@ -9,7 +9,7 @@ from posenc_lib import _require as require
 from posenc_lib.added import resample_grid
 from posenc_lib.added.resample import read_grid, read_settings
 from posenc_lib.nn.added import _read_input, _sum
-from posenc_lib.nn.base import PositionalEncoding
+from posenc_lib.nn.base import PositionalEncoding, trunc_normal_
 from posenc_lib.nn.positions import Positions, in_grid, read_places, rows_of
 
 
@@ -66,7 +66,7 @@ class LearnedGrid(PositionalEncoding):
 
     def reset_parameters(self) -> None:
         """Draw the rows anew."""
-        nn.init.trunc_normal_(self.table, std=self.std)
+        trunc_normal_(self.table, self.std)
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + table[position], with the table resampled to `stretch_to`."""

@@ -12,7 +12,7 @@ from posenc_lib.biased import swin_index
 from posenc_lib.biased.swin import read_window, rows_of_window
 from posenc_lib.biased.swin_v2 import swin_v2_table
 from posenc_lib.biased.t5 import by_head
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.base import PositionalEncoding, trunc_normal_, wide_dtype
 from posenc_lib.nn.biased import _queries_and_keys
 from posenc_lib.nn.positions import Places, Positions, as_tensor, in_grid
 from posenc_lib.nn.tables import KeptTables
@@ -100,7 +100,7 @@ class SwinBias(_WindowBias):
 
     def reset_parameters(self) -> None:
         """Draw the table anew."""
-        nn.init.trunc_normal_(self.table, std=self.std)
+        trunc_normal_(self.table, self.std)
 
     def _table(self, dtype: torch.dtype) -> Tensor:
         return self.table
