@@ -37,6 +37,7 @@ NAMES = {
 NEXT = {
     "byte-model-rates": "byte_model_rates",
     "byte-models": "byte_models",
+    "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
 }

@@ -31,7 +31,7 @@ SMALL = {
     "layers": 4,
     "heads": 4,
     "length": 256,
-    "base": 300.0,  # of RoPE: 11 of 16 pairs turn at least once in 256 positions, as in LLaMA 2 in 4,096
+    "base": 300.0,  # of RoPE: 11 of 16 pairs turn at least once in 256 positions; LLaMA 2: 46 of 64
     "batch": 8,
     "steps": 600,
     "learn": 1_200_000,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
-from posenc_lib.experiments import byte_model, byte_models, results, source_text
+from posenc_lib import frequencies
+from posenc_lib.experiments import byte_model, byte_models, byte_models_large, results, source_text
 from posenc_lib.experiments.byte_models import ENCODINGS, shortfall
 from posenc_lib.experiments.lab import perform
 from posenc_lib.experiments.ngram import NGram
@@ -157,6 +160,25 @@ def test_each_encoding_gets_the_rate_that_was_best_in_its_sweep(monkeypatch):
     assert byte_models.best_rates() == {"rope": 0.02, "none": 0.01}
     rates = {run["encoding"]: run["rate"] for run in byte_models.runs()}
     assert rates == dict.fromkeys(ENCODINGS) | {"rope": 0.02, "none": 0.01}
+
+
+def test_two_thirds_of_the_pairs_turn_within_the_training():
+    """At least once: else a rule that rescales RoPE is judged where it has nothing to rescale."""
+    for form in (byte_models.runs(), byte_models.runs(full=True), byte_models_large.runs()):
+        run = form[0]
+        turns = run["length"] / (2 * np.pi) * frequencies(run["dim"] // run["heads"], base=run["base"])
+        assert (turns >= 1).mean() >= 2 / 3
+
+
+def test_the_large_form_is_the_same_but_for_its_size(monkeypatch):
+    one, other = byte_models.runs(full=True), byte_models_large.runs()
+    assert [(run["encoding"], run["seed"]) for run in one] == [
+        (run["encoding"], run["seed"]) for run in other
+    ]
+    assert other[0]["steps"] * other[0]["batch"] * other[0]["length"] == pytest.approx(100e6, rel=0.01)
+    monkeypatch.setattr(results, "stored_so_far", lambda name, full: [])
+    with pytest.raises(ValueError, match=r"run the sweep first: .* byte-model-rates --full"):
+        perform("byte-models-large", only=["rope"], work=Path("nowhere"))
 
 
 def test_what_is_stored_was_made_of_the_text_that_it_names():
