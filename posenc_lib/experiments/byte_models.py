@@ -81,3 +81,16 @@ def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
         f"{found['loss']:.3f} nats a byte at the length of training, where the {THE_ORDER}-gram has "
         f"{counted:.3f}; the gain, {gain:.3f}, is not above its 95% interval over files, {uncertain:.3f}"
     )
+
+
+def difference(one: str, other: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:
+    """Of two encodings, all admitted seeds of each: the difference of their losses at the length of training.
+
+    Raises:
+        ValueError: nothing is stored, or fewer than two seeds of one of them are admitted.
+    """
+    a, b = (
+        [each["result"]["trained"]["by_file"] for each in results.runs(name, full=full, encoding=encoding)]
+        for encoding in (one, other)
+    )
+    return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])

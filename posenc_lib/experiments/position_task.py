@@ -14,18 +14,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from posenc_lib.experiments.decoder import Decoder, layers_with
-from posenc_lib.experiments.training import Bench, level, thinned
+from posenc_lib.experiments.training import Bench, level_then_down, thinned
 
 SYMBOLS = 16
 NAMES = 224
-"""Keys to recall by, and the hints of the places of a number."""
+"""The hints of the places of a number. The first few of them are also the keys to recall by."""
+KEYS = 64
 FIRST_NAME = SYMBOLS
 MARK, PLUS = FIRST_NAME + NAMES, FIRST_NAME + NAMES + 1
 BACK = {k: PLUS + 1 + number for number, k in enumerate((1, 2, 3, 5, 8, 13))}
 """How many back -> the token that says so."""
 VOCABULARY = 256
 
-QUERIES = 4
 NOTHING = -1
 """Stands where nothing is to be said, and where nothing has to be found."""
 
@@ -47,7 +47,10 @@ Task = Callable[[torch.Generator, int, int], Rows]
 
 
 def induction(generator: torch.Generator, rows: int, n: int) -> Rows:
-    """n symbols; what came after the last one when it was there before, the latest time."""
+    """n symbols; at each that was there before, what came after it the latest time.
+
+    The last one's latest time is as often near as far.
+    """
     symbols = _symbols(generator, rows, n)
     back = torch.randint(2, n, (rows, 1), generator=generator)
     place = torch.arange(n)
@@ -56,17 +59,19 @@ def induction(generator: torch.Generator, rows: int, n: int) -> Rows:
     between = (place > n - 1 - back) & (place < n - 1)
     symbols = torch.where(between & (symbols == last), other, symbols)
     symbols = torch.where(place == n - 1 - back, last, symbols)
-    rows_of = _silent(symbols)
-    rows_of.said[:, -1:] = symbols.gather(1, n - back)
-    rows_of.distance[:, -1:] = back - 1
-    return rows_of
+    found = _silent(symbols)
+    same = (symbols[:, :, None] == symbols[:, None, :]) & (place < place[:, None])
+    after = torch.where(same, place + 1, 0).amax(dim=-1)  # 0 where it was not there before
+    found.said[:] = torch.where(after > 0, symbols.gather(1, after), NOTHING)
+    found.distance[:] = torch.where(after > 0, place - after, NOTHING)
+    return found
 
 
 def recall(generator: torch.Generator, rows: int, n: int) -> Rows:
-    """n pairs of a key and a value; then some of the keys, each followed by its value."""
-    keys = FIRST_NAME + torch.rand(rows, NAMES, generator=generator).argsort(dim=1)[:, :n]
+    """n pairs of a key and a value; then all of the keys in another order, each followed by its value."""
+    keys = FIRST_NAME + torch.rand(rows, KEYS, generator=generator).argsort(dim=1)[:, :n]
     values = _symbols(generator, rows, n)
-    asked = torch.rand(rows, n, generator=generator).argsort(dim=1)[:, :QUERIES]
+    asked = torch.rand(rows, n, generator=generator).argsort(dim=1)
     mark = torch.full((rows, 1), MARK)
     answers = values.gather(1, asked)
     read = torch.cat([_woven(keys, values), mark, _woven(keys.gather(1, asked), answers)], dim=1)
@@ -131,7 +136,7 @@ TASKS: dict[str, Task] = {
 }
 SIZES = {
     "induction": (8, 32),
-    "recall": (4, 16),
+    "recall": (2, 8),
     "copy": (2, 16),
     "addition": (1, 8),
     "back": (14, 32),
@@ -187,7 +192,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
         loss,
         run["steps"],
         optimizers,
-        level(optimizers),
+        level_then_down(optimizers, run["steps"]),
         seed=run["seed"],
         solved=solved,
         look_every=LOOK_EVERY,

@@ -6,7 +6,7 @@ from typing import Any
 
 from posenc_lib.experiments import decoder, position_task
 from posenc_lib.experiments.position_task import measure
-from posenc_lib.experiments.position_tasks import ENCODINGS, FAST, FULL, SMALL
+from posenc_lib.experiments.position_tasks import FAST, FULL, SMALL, encodings
 
 __all__ = ["measure"]
 
@@ -15,7 +15,7 @@ QUESTION = "Which learning rate suits each encoding on tasks that ask for positi
 STORES_EACH = HAS_FULL = True
 PARTS = (position_task, decoder)
 
-RATES = (0.005, 0.01, 0.02)
+RATES = (0.01, 0.02, 0.04)
 ON = ("copy", "recall")
 
 
@@ -27,7 +27,7 @@ def runs(
     size = size | ({"steps": steps} if steps else {})
     return [
         {"task": task, "encoding": name, "rate": rate, "seed": 1000 + seed, **size}
-        for name in (ENCODINGS[:1] if fast else ENCODINGS)
+        for name in encodings(full)[: 1 if fast else None]
         for rate in RATES
         for task in ON
         for seed in range(seeds or 1)

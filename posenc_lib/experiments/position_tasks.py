@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib.experiments import decoder, position_task, results
-from posenc_lib.experiments.position_task import SIZES, measure
+from posenc_lib.experiments import byte_models, decoder, position_task, results
+from posenc_lib.experiments.position_task import TASKS, measure
 
 __all__ = ["measure"]
 
@@ -18,19 +18,25 @@ STORES_EACH = HAS_FULL = True
 SWEEP = "position-task-rates"
 PARTS = (position_task, decoder)
 
-ENCODINGS = ("rope", "none", "alibi", "t5", "sinusoidal", "learned")
-
 SMALL = {
     "dim": 64,
-    "layers": 3,
+    "layers": 2,
     "heads": 4,
     "base": 100.0,
-    "rows": 32,
-    "steps": 1500,
+    "rows": 64,
+    "steps": 1000,
     "test_rows": 500,
 }
-FULL = SMALL | {"steps": 20_000, "test_rows": 2000}
-FAST = SMALL | {"steps": 30, "test_rows": 40, "dim": 16}
+FULL = SMALL | {"layers": 4, "steps": 4000, "test_rows": 2000}
+FAST = SMALL | {"dim": 16, "rows": 16, "steps": 20, "test_rows": 40}
+
+SMALL_TASKS = ("back", "recall", "copy", "induction")
+"""The others take longer than the small form has."""
+
+
+def encodings(full: bool = False) -> tuple[str, ...]:
+    """Those that run, the most important first."""
+    return byte_models.ENCODINGS if full else ("rope", "none", "alibi", "sinusoidal")
 
 
 def runs(
@@ -39,12 +45,12 @@ def runs(
     """The settings of every run."""
     size = FAST if fast else FULL if full else SMALL
     size = size | ({"steps": steps} if steps else {})
-    rates = dict.fromkeys(ENCODINGS, 0.01) if fast else best_rates(full)
+    rates = {"rope": 0.01} if fast else best_rates(full)
     return [
         {"task": task, "encoding": name, "seed": seed, "rate": rates.get(name), **size}
         for seed in range(seeds or (1 if fast else 5))
-        for task in SIZES
-        for name in (ENCODINGS[:1] if fast else ENCODINGS)
+        for task in (TASKS if full or fast else SMALL_TASKS)
+        for name in (rates if fast else encodings(full))
     ]
 
 

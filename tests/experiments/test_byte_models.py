@@ -146,6 +146,35 @@ def test_the_gate_asks_for_more_than_the_uncertainty():
         assert "2.0" in shortfall({}, passing(gain))
 
 
+def test_two_encodings_are_compared_by_their_admitted_seeds(monkeypatch):
+    def stored(name, full=False):
+        seeds = [
+            ("rope", 0.50),
+            ("rope", 0.51),
+            ("rope", 0.52),
+            ("none", 0.20),
+            ("none", 0.21),
+            ("t5", 0.515),
+        ]
+        runs = [
+            {"run": {"encoding": encoding}, "result": passing(gain), "verdict": "admitted"}
+            for encoding, gain in seeds
+        ]
+        lost = {
+            "run": {"encoding": "rope"},
+            "result": passing(-1.0),
+            "verdict": "not admitted",
+            "reason": "-",
+        }
+        return {"runs": [*runs, lost]}
+
+    monkeypatch.setattr(results, "stored", stored)
+    found = byte_models.difference("rope", "none")
+    assert (found.verdict, found.difference) == ("lower", pytest.approx(-0.305))
+    with pytest.raises(ValueError, match="one seed says nothing"):
+        byte_models.difference("rope", "t5")
+
+
 def test_each_encoding_gets_the_rate_that_was_best_in_its_sweep(monkeypatch):
     tried = [
         {"run": {"encoding": name, "rate": rate}, "result": {"loss": loss}}

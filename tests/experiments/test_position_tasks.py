@@ -34,23 +34,21 @@ def test_a_distance_leads_to_the_token_that_is_to_be_said(task):
 def test_induction_asks_for_the_latest_time():
     distances = set()
     for read, said, distance in rows_of("induction", 32, count=200):
-        (what,) = said.values()
-        earlier = [at for at, token in enumerate(read[:-1]) if token == read[-1]]
-        assert read[earlier[-1] + 1] == what
+        for at, token in enumerate(read):
+            earlier = [place for place, other in enumerate(read[:at]) if other == token]
+            assert said.get(at) == (read[earlier[-1] + 1] if earlier else None)
         distances.add(distance[-1])
-    assert min(distances) == 1
-    assert max(distances) == 30
+    assert distances == set(range(1, 31))
 
 
 def test_recall_asks_for_values_of_keys_that_differ():
-    for read, said, _ in rows_of("recall", 16):
+    for read, said, _ in rows_of("recall", 8):
         split = read.index(MARK)
         keys, values = read[:split:2], read[1:split:2]
-        assert len(set(keys)) == len(keys) == len(values) == 16
+        assert len(set(keys)) == len(keys) == len(values) == 8
         known = dict(zip(keys, values, strict=True))
         assert [known[read[at]] for at in said] == list(said.values())
-        assert len(said) == 4
-        assert len({read[at] for at in said}) == 4
+        assert sorted(read[at] for at in said) == sorted(keys)
 
 
 def test_copy_says_the_same_again():
