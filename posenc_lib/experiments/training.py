@@ -125,11 +125,6 @@ def level_then_down(optimizers: Sequence[torch.optim.Optimizer], steps: int) -> 
     ]
 
 
-def level(optimizers: Sequence[torch.optim.Optimizer]) -> list[LambdaLR]:
-    """Schedules: the full rate to the end, for a training whose end is not known beforehand."""
-    return [LambdaLR(optimizer, lambda step: 1.0) for optimizer in optimizers]
-
-
 def thinned(losses: list[float], points: int = 40) -> list[list[float]]:
     """The curve of a training in few points: [step, mean loss of the steps up to it since the last point]."""
     edges = sorted({len(losses) * k // points for k in range(points + 1)})
