@@ -159,6 +159,13 @@ def narrow(wide: Array, like: Array, dtype: Any) -> Array:
     return xp.asarray(wide.astype(np.float32), dtype=dtype, device=device_of(like))
 
 
+def in_order(array: Array) -> Array:
+    """The same numbers, in memory in the order of their axes: strided, they are read many times slower."""
+    if torch_of(array) is not None:
+        return array if is_compiling() else array.contiguous()  # a compiler lays memory out itself
+    return np.asarray(array, order="C") if isinstance(array, np.ndarray) else array
+
+
 def constant(values: np.ndarray, like: Array) -> Array:
     """NumPy values as an array of the library and device of `like`, known even while JAX traces."""
     xp = namespace(like)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from posenc_lib import _require as require
 from posenc_lib._heads import heads_first
@@ -22,7 +22,7 @@ from posenc_lib.nn.positions import (
     places_of_heads,
     read_shape,
 )
-from posenc_lib.nn.tables import KeptTables, scaling_key
+from posenc_lib.nn.tables import KeptTables, picked, scaling_key
 from posenc_lib.rotated import (
     RotaryTables,
     axial_tables,
@@ -279,9 +279,7 @@ class AxialRotary(PositionalEncoding):
         )
         if isinstance(places, Span):
             return table[places.start : places.stop]
-        index = places.long()
-        cos, sin = nn.functional.embedding(index, table.cos), nn.functional.embedding(index, table.sin)
-        return _for_all_heads(RotaryTables(cos, sin), seq_axis)
+        return _for_all_heads(picked(table, places), seq_axis)
 
     def _cells(self, device: torch.device) -> Tensor:
         """The coordinates of all cells, (axes, cells), in reading order."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from posenc_lib._arrays import is_compiling, may_keep, values_are_known
 from posenc_lib.angles import frequencies
@@ -25,6 +25,7 @@ from posenc_lib.rotated import (
     NTKByPartsScaling,
     NTKScaling,
     ProportionalScaling,
+    RotaryTables,
     YaRNScaling,
 )
 from posenc_lib.scaling.config import read_scaling
@@ -34,6 +35,9 @@ Table = TypeVar("Table", bound=Any)
 
 MOST_BYTES = 1 << 26
 """Tables are kept up to this size, 64 MiB. Positions further out are worked out for each call."""
+
+FEW = 64
+"""So many positions are looked at one by one, which takes less time than to search them for the largest."""
 
 
 class KeptTables:
@@ -62,7 +66,7 @@ class KeptTables:
             device, dtype: of the rows.
             width: numbers in a row, for the limit on memory.
         """
-        needed = _rows_needed(positions) if may_keep(device) else None
+        needed, run = _looked_at(positions) if may_keep(device) else (None, None)
         most = MOST_BYTES // (width * dtype.itemsize)
         if needed is None or needed > most:
             return make(as_tensor(positions, device))
@@ -71,7 +75,7 @@ class KeptTables:
         if kept is None or kept.count < needed:
             kept = _Growing(make, min(1 << max(needed - 1, 0).bit_length(), most), device)
             self._tables[device, dtype] = kept
-        found: Table = kept.rows(positions)
+        found: Table = kept.rows(positions, run)
         return found
 
     def whole(
@@ -97,24 +101,42 @@ class KeptTables:
 
 
 class _Growing:
-    """The rows of positions 0 .. count-1, and the run of them that was asked for last."""
+    """The rows of positions 0 .. count-1, and those that were asked for last."""
 
     def __init__(self, make: Callable[[Tensor], Any], count: int, device: torch.device) -> None:
         # Under inference_mode a tensor is made that no later training step may use.
         with torch.inference_mode(False), torch.no_grad():
             self.table = make(torch.arange(count, device=device))
         self.count = count
-        self._last: tuple[Span, Any] | None = None
+        self._last: tuple[Hashable, Any] | None = None
 
-    def rows(self, positions: Places) -> Any:
-        if isinstance(positions, Tensor):
-            return self.table[positions]
+    def rows(self, positions: Places, known: Hashable) -> Any:
+        """The rows of the positions; `known` is what equals for equal ones, None for too many to compare."""
+        if known is None:
+            return self._picked(positions)
         last = self._last
-        if last is None or last[0] != positions:  # every layer of a model asks for the same
+        if last is None or last[0] != known:  # every layer of a model asks for the same
             with torch.inference_mode(False):
-                last = positions, self.table[positions.start : positions.stop]
+                last = known, self._picked(known if isinstance(known, Span) else positions)
             self._last = last
         return last[1]
+
+    def _picked(self, positions: Places) -> Any:
+        if isinstance(positions, Span):
+            return self.table[positions.start : positions.stop]
+        return picked(self.table, positions)
+
+
+def picked(table: Table, positions: Tensor) -> Table:
+    """The rows at whole positions, of any shape: by one kernel, where indexing takes several."""
+    index = positions.long()
+    rows: Any
+    if isinstance(table, RotaryTables):
+        rows = RotaryTables(picked(table.cos, index), picked(table.sin, index))
+    else:
+        rows = nn.functional.embedding(index, table)
+    found: Table = rows
+    return found
 
 
 _FROZEN = {
@@ -142,13 +164,22 @@ def scaling_key(scaling: Any, dim: int, base: float) -> Hashable:
     return (rates.tobytes(), getattr(rule, "attention_scaling", 1.0))
 
 
-def _rows_needed(positions: Places) -> int | None:
-    """How many rows 0 .. n-1 hold all these positions; None where they cannot be looked up."""
+def _looked_at(positions: Places) -> tuple[int | None, Hashable]:
+    """How many rows 0 .. n-1 hold all these positions, None where they cannot be looked up; and what equals
+    for equal positions, if they are few or without a gap."""
     if isinstance(positions, Span):
-        return None if positions.start < 0 else positions.stop
+        return (None if positions.start < 0 else positions.stop), positions
     # Elsewhere than on the CPU, to look at the positions would make the device wait.
     if positions.device.type != "cpu" or not values_are_known(positions) or positions.numel() == 0:
-        return None
-    if positions.is_floating_point() or int(positions.min()) < 0:
-        return None
-    return int(positions.max()) + 1
+        return None, None
+    if positions.is_floating_point():
+        return None, None
+    if positions.numel() > FEW:
+        first, last = torch.aminmax(positions)
+        return (None if int(first) < 0 else int(last) + 1), None
+    values = positions.flatten().tolist()
+    if min(values) < 0:
+        return None, None
+    if positions.shape == (1,):  # a step of decoding: a slice costs less than a look-up
+        return values[0] + 1, Span(values[0], values[0] + 1)
+    return max(values) + 1, (positions.shape, *values)

@@ -125,7 +125,7 @@ def tables_by_owner(
     owner = owners(sections, dealt)
     wide = widen(positions)
     xp = namespace(wide)
-    mine = xp.moveaxis(xp.take(wide, constant(owner, wide), axis=0), 0, -1)
+    mine = xp.take(xp.moveaxis(wide, 0, -1), constant(owner, wide), axis=-1)
     theta = mine * constant(rates, wide)
     return tables_of(theta, positions, dtype, getattr(rule, "attention_scaling", 1.0))
 

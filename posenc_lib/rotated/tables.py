@@ -10,6 +10,7 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     default_float,
+    in_order,
     is_floating,
     moved,
     namespace,
@@ -93,12 +94,12 @@ class RotaryTables:
 
 
 def tables_of(theta: Array, like: Array, dtype: Any, scale: Any = 1.0) -> RotaryTables:
-    """Tables of float64 angles in rad, both multiplied by `scale`, cast last."""
+    """Tables of float64 angles in rad, both multiplied by `scale`, cast last; the pairs of a position lie
+    side by side in memory, however its positions did."""
     xp = namespace(theta)
     dtype = table_dtype(like, dtype)
-    return RotaryTables(
-        narrow(xp.cos(theta) * scale, like, dtype), narrow(xp.sin(theta) * scale, like, dtype)
-    )
+    cos, sin = (narrow(f(theta) * scale, like, dtype) for f in (xp.cos, xp.sin))
+    return RotaryTables(in_order(cos), in_order(sin))
 
 
 def table_dtype(like: Array, dtype: Any) -> Any:

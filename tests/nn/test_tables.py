@@ -190,6 +190,21 @@ def test_positions_that_no_table_holds():
     assert turn(rope, torch.arange(0)).shape == (1, 1, 0, DIM)
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (3, 1), (1, 5), (3, 5), (3, tables.FEW)])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
+def test_positions_of_any_shape_are_looked_up_again_when_they_change(shape, dtype):
+    rope, sinusoidal = Rotary(DIM), Sinusoidal(DIM)
+    x = torch.randn(3 if len(shape) > 1 else 1, 2, shape[-1], DIM)
+    positions = torch.randint(0, 100, shape).to(dtype)
+    for _ in range(2):
+        wide = positions.double()  # real numbers are worked out, not looked up
+        assert torch.equal(
+            rope.rotate(x, x, positions, positions)[0], Rotary(DIM).rotate(x, x, wide, wide)[0]
+        )
+        assert torch.equal(sinusoidal.add(x[:, 0], positions), Sinusoidal(DIM).add(x[:, 0], wide))
+        positions += 1  # the same tensor, in its place
+
+
 def test_far_positions_take_no_memory():
     rope = Rotary(DIM)
     assert_as_fresh(rope, range(10_000_000, 10_000_003))
@@ -208,8 +223,9 @@ class Watched(torch.Tensor):
 def test_made_in_inference_mode_and_used_in_training():
     rope, sinusoidal, grid = Rotary(DIM), Sinusoidal(DIM), Grid((2, 2), DIM)
     with torch.inference_mode():
-        for positions in (range(4), torch.arange(4)):
+        for positions in (range(4), torch.arange(4), torch.tensor([2])):
             turn(rope, positions)
+        for positions in (range(4), torch.arange(4)):
             sinusoidal.add(torch.zeros(1, 4, DIM), positions)
             grid.add(torch.zeros(1, 4, DIM), positions)
     scale = torch.ones(1, requires_grad=True)

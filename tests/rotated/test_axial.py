@@ -9,7 +9,16 @@ import pytest
 import torch
 
 from posenc_lib import frequencies
-from posenc_lib.rotated import RopeSettings, YaRNScaling, axial_tables, mrope_tables, rotary_tables, rotate
+from posenc_lib.rotated import (
+    RopeSettings,
+    YaRNScaling,
+    axial_tables,
+    dinov3_tables,
+    mrope_tables,
+    rotary_tables,
+    rotate,
+    xpos_tables,
+)
 
 GRID = np.indices((3, 4)).reshape(2, -1)
 
@@ -103,3 +112,25 @@ def test_tensors_stay_tensors_and_exact() -> None:
     ]:
         assert found.cos.dtype == torch.float32
         np.testing.assert_allclose(found.cos.numpy(), truth.cos, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: mrope_tables(p, 16, (3, 3, 2)),
+        lambda p: mrope_tables(p, 16, (3, 3, 2), interleaved=True),
+        lambda p: axial_tables(p, 12),
+        lambda p: dinov3_tables(p / 10, 12),
+        lambda p: rotary_tables(p, 16),
+        lambda p: xpos_tables(p, 16)[1],
+    ],
+)
+@pytest.mark.parametrize("library", [np, torch])
+def test_tables_lie_in_order_however_positions_do(make: Any, library: Any) -> None:
+    """Where the pairs of a position lie apart in memory, rotation takes several times as long."""
+    counted = library.arange(3 * 4 * 5).reshape(5, 4, 3)
+    positions = counted.T if library is np else counted.permute(2, 1, 0)
+    tables, in_order = make(positions), make(library.asarray(positions.tolist()))
+    for part, wanted in ((tables.cos, in_order.cos), (tables.sin, in_order.sin)):
+        assert part.flags.c_contiguous if library is np else part.is_contiguous()
+        assert (part == wanted).all()
