@@ -27,6 +27,10 @@ from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
 
+SHARED = 8
+"""So many times larger is a block that threads share. After each kernel they wait for one another, long where
+another process takes a core: so there are few kernels, on blocks that fit in the cache that cores share."""
+
 
 def rotate(
     x: torch.Tensor, tables: RotaryTables, layout: str, seq_axis: int, out: torch.Tensor | None
@@ -223,35 +227,45 @@ def _turn_pairs(x: torch.Tensor, out: torch.Tensor, turns: torch.Tensor) -> None
 
 def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
     """Write x with columns j and j + dim/2 turned into out; they may be the same."""
-    wide = aside = None  # made once for all blocks, so that they stay in the cache
-    for source, target, c, s in _blocks(x, out, cos, sin):
-        if aside is None or aside.shape[:-1] != source.shape[:-1]:
-            aside = torch.empty_like(source.chunk(2, -1)[0], dtype=cos.dtype)
-            wide = None if out.dtype == cos.dtype else torch.empty_like(source, dtype=cos.dtype)
-        turned = target if wide is None else wide
-        if not _same_place(source, turned):
-            turned.copy_(source)
-        first, second = turned.chunk(2, -1)
-        aside.copy_(first)
-        first.mul_(c).addcmul_(second, s, value=-1)
-        second.mul_(c).addcmul_(aside, s)
-        if turned is wide:
-            target.copy_(wide)
+    casts = out.dtype != cos.dtype
+    copies = casts or _same_place(x, out)
+    shape = read = written = None
+    for source, target, c, s in _blocks(x, out, _side_by_side(cos), _side_by_side(sin)):
+        if source.shape != shape:  # else the last block's memory, which is still in the cache
+            shape = source.shape
+            read = torch.empty_like(source, dtype=cos.dtype) if copies else None
+            written = torch.empty_like(source, dtype=cos.dtype) if casts else None
+        wide = source if read is None else read.copy_(source)
+        turned = target if written is None else written
+        first, second = wide.chunk(2, -1)
+        new_first, new_second = turned.chunk(2, -1)
+        torch.mul(first, c, out=new_first).addcmul_(second, s, value=-1)
+        torch.mul(second, c, out=new_second).addcmul_(first, s)
+        if turned is not target:
+            target.copy_(turned)
+
+
+def _side_by_side(table: torch.Tensor) -> torch.Tensor:
+    """The table with a position's pairs side by side in memory: apart, they are read many times slower."""
+    return table if table.stride(-1) == 1 else table.contiguous()
 
 
 def _blocks(x: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
     """x and what broadcasts to it, cut along x's longest axis into pieces that stay in the cache."""
-    if x.numel() <= 2 * BLOCK or not x.is_cpu or x.ndim < 2:
+    block = BLOCK if torch.get_num_threads() == 1 else SHARED * BLOCK
+    if x.numel() <= block or not x.is_cpu or x.ndim < 2:
         return iter([(x, *others)])
     axis = max(range(x.ndim - 1), key=lambda a: x.shape[a])
-    size = max(1, x.shape[axis] * BLOCK // x.numel())
+    size = max(1, x.shape[axis] * block // x.numel())
     spread = (other.expand(*x.shape[:-1], other.shape[-1]) for other in others)
     return zip(*(torch.split(tensor, size, axis) for tensor in (x, *spread)), strict=True)
 
 
 def _turns(tables: RotaryTables) -> torch.Tensor:
     """cos + i sin, for pairs that are complex numbers."""
-    turns: torch.Tensor = _kept(tables, "_turns", torch.complex)
+    turns: torch.Tensor = _kept(
+        tables, "_turns", lambda cos, sin: torch.complex(_side_by_side(cos), _side_by_side(sin))
+    )
     return turns
 
 

@@ -268,7 +268,7 @@ def strided(x: torch.Tensor, how: str) -> torch.Tensor:
 HOW = ["contiguous", "transposed", "fused", "odd offset", "odd stride", "every other"]
 
 
-@pytest.mark.parametrize("block", [1 << 18, 100], ids=["whole", "blocks"])
+@pytest.mark.parametrize("block", [1 << 18, 10], ids=["whole", "blocks"])
 @pytest.mark.parametrize("rotary_dim", [16, 10])
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -302,12 +302,29 @@ def test_every_path_gives_the_same(
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [8, 4])
 def test_out_may_overlap_x(layout: str, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_torch, "BLOCK", 16)
+    monkeypatch.setattr(in_torch, "BLOCK", 2)
     memory = torch.from_numpy(vectors(7, 8)).float()
     x, out = memory[:6], memory[1:]
     tables = rotary_tables(torch.arange(6), rotary_dim)
     expected = rotate(x.clone(), tables, layout=layout)
     torch.testing.assert_close(rotate(x, tables, layout=layout, out=out), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_blocks_depend_on_threads_and_results_do_not(
+    layout: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_torch, "BLOCK", 16)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    x = torch.from_numpy(vectors(3, 40, 8)).float()
+    tables = rotary_tables(torch.arange(40), 8)
+    expected = exact_rotation(x, torch.arange(40), layout, 8)
+    np.testing.assert_allclose(rotate(x, tables, layout=layout), expected, atol=1e-6)
+    apart = RotaryTables(tables.cos.mT.contiguous().mT, tables.sin.mT.contiguous().mT)
+    np.testing.assert_allclose(rotate(x, apart, layout=layout), expected, atol=1e-6)
+    pieces = len(list(in_torch._blocks(x, tables.cos)))
+    assert pieces == (40 if threads == 1 else -(-40 // 5))
 
 
 def test_tables_written_into_are_read_anew() -> None:
@@ -326,7 +343,7 @@ def test_tables_of_inference_mode_written_into_are_read_anew() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("block", [1 << 18, 8])
+@pytest.mark.parametrize("block", [1 << 18, 4])
 def test_expanded_vectors(
     layout: str, dtype: torch.dtype, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
