@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib._arrays import Array, namespace, narrow, torch_of
 from posenc_lib.biased.relative import beside, offsets, queries_and_keys, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
@@ -100,9 +100,18 @@ def fire_bias(
     w1, b1, w2, b2 = read_fire_weights(weights)
     x = fire_distances(queries, keys, c=c, threshold=threshold, like=w1)
     xp = namespace(x, w1)
-    hidden = x[..., None] * w1[:, 0] + b1
-    active = xp.where(hidden > 0, hidden, xp.zeros_like(hidden))
-    return xp.moveaxis(xp.matmul(active, xp.matrix_transpose(w2)) + b2, -1, -3)
+    by_head = _network(xp, xp.reshape(x, (1, -1)), w1, b1[:, None], w2, b2[:, None])
+    return xp.moveaxis(xp.reshape(by_head, (w2.shape[0], *x.shape)), 0, -3)
+
+
+def _network(xp: Any, x: Array, w1: Array, b1: Array, w2: Array, b2: Array) -> Array:
+    """w2 relu(w1 x + b1) + b2 of a row of numbers, in few passes over the hidden units, which are many more."""
+    torch = torch_of(x)
+    if torch is not None:
+        by_head: Array = torch.addmm(b2, w2, torch.addcmul(b1, w1, x).relu_())
+        return by_head
+    hidden = w1 * x + b1
+    return xp.matmul(w2, xp.where(hidden > 0, hidden, xp.zeros_like(hidden))) + b2
 
 
 def read_fire_weights(weights: Any) -> FireWeights:
