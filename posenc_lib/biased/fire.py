@@ -105,7 +105,7 @@ def fire_bias(
 
 
 def _network(xp: Any, x: Array, w1: Array, b1: Array, w2: Array, b2: Array) -> Array:
-    """w2 relu(w1 x + b1) + b2 of a row of numbers, in few passes over the hidden units, which are many more."""
+    """w2 relu(w1 x + b1) + b2 of a row of numbers, in few passes over its hidden units."""
     torch = torch_of(x)
     if torch is not None:
         by_head: Array = torch.addmm(b2, w2, torch.addcmul(b1, w1, x).relu_())
