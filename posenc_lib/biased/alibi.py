@@ -110,6 +110,8 @@ def alibi_bias(
     relative, first, *second = per_head(
         offsets(*placed), slopes=before, **({} if after is None else {"slopes_after": after})
     )
+    if after is before:  # one product serves both sides
+        return narrow(first * (0 - namespace(relative).abs(relative)), placed[0], dtype)
     bias = first * relative
     if second:
         bias = namespace(relative).where(relative > 0, -second[0] * relative, bias)

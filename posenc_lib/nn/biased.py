@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib import sinusoidal
-from posenc_lib._arrays import is_compiling, refuse_unless, values_are_known
+from posenc_lib._arrays import is_compiling, is_exporting, refuse_unless, values_are_known
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased import (
     alibi_bias,
@@ -30,6 +30,7 @@ from posenc_lib.biased import (
 from posenc_lib.biased.kerple import KINDS
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, places_of_heads
+from posenc_lib.nn.tables import KeptTables
 
 
 class _OffsetBias(PositionalEncoding):
@@ -428,6 +429,7 @@ class TransformerXL(PositionalEncoding):
         self.to_key = nn.Linear(dim, dim, bias=False)
         self.u = nn.Parameter(torch.empty(heads, head_dim))
         self.v = nn.Parameter(torch.empty(heads, head_dim))
+        self._kept = KeptTables()
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -452,6 +454,8 @@ class TransformerXL(PositionalEncoding):
         )
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
         if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
+            if not is_exporting() and q.shape[-2] == 1 and type(self.to_key) is nn.Linear:
+                return self._of_one(q, k, u, v)
             farthest = k.shape[-2] - 1
             nearest = 0 if self.causal else q.shape[-2] - 1
             relative_keys = self._relative_keys(-farthest, nearest, q)
@@ -467,13 +471,37 @@ class TransformerXL(PositionalEncoding):
         of_the_key: Tensor = matmul_by_group(torch, u[:, None], k.mT) * (q.shape[-1] ** -0.5)
         return by_offset + of_the_key
 
+    def _of_one(self, q: Tensor, k: Tensor, u: Tensor, v: Tensor) -> Tensor:
+        """The bias of one query that stands last, as in decoding.
+
+        The query is projected, in place of a relative key for each distance.
+        """
+        to_key = self.to_key.weight.view(self.heads, -1, self.dim)
+        encoded = self._encoded(1 - k.shape[-2], 0, q)
+        by_distance = ((q + v[:, None]).to(to_key.dtype) @ to_key) @ encoded.to(to_key.dtype).mT
+        of_the_key: Tensor = matmul_by_group(torch, u[:, None], k.mT)
+        bias: Tensor = (of_the_key + by_distance.to(q.dtype)) * (q.shape[-1] ** -0.5)
+        return bias
+
     def _relative_keys(self, first: int, last: int, like: Tensor) -> Tensor:
         """(heads, distances, head_dim), for the relative positions key - query = first .. last."""
-        offsets = torch.arange(first, last + 1, device=like.device)
-        encoded = sinusoidal(-offsets, self.dim, base=self.base, dtype=wide_dtype(like))
+        encoded = self._encoded(first, last, like)
         projected = self.to_key(encoded.to(self.to_key.weight.dtype)).to(like.dtype)
         by_head: Tensor = projected.view(-1, self.heads, self.dim // self.heads).transpose(0, 1)
         return by_head
+
+    def _encoded(self, first: int, last: int, like: Tensor) -> Tensor:
+        """(distances, dim), the sinusoidal encoding of how far back first .. last are."""
+        dtype = wide_dtype(like)
+        backwards: Tensor = self._kept.rows(
+            Span(-last, 1 - first),
+            lambda at: sinusoidal(at, self.dim, base=self.base, dtype=dtype),
+            settings=self.base,
+            device=like.device,
+            dtype=dtype,
+            width=self.dim,
+        )
+        return backwards.flip(0)
 
     @staticmethod
     def _reach(at_q: Tensor, at_k: Tensor) -> int:

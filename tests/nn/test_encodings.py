@@ -582,6 +582,19 @@ def test_transformer_xl_is_the_papers_four_terms(causal, positions):
             torch.testing.assert_close(got[..., i, j], (b + c + d) / HEAD_DIM**0.5, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("kv_heads", [HEADS, 1])
+def test_transformer_xl_decodes_what_it_reads_at_once(causal, kv_heads):
+    encoding = TransformerXL(DIM, HEADS, causal=causal)
+    q, k = torch.randn(2, HEADS, 7, DIM // HEADS), torch.randn(2, kv_heads, 7, DIM // HEADS)
+    at_once = encoding.bias(q, k, 7, 7)
+    for i in range(1, 8):
+        step = encoding.bias(q[:, :, i - 1 : i], k[:, :, :i], range(i - 1, i), i)
+        torch.testing.assert_close(step, at_once[:, :, i - 1 : i, :i], rtol=1e-5, atol=1e-6)
+    step.sum().backward()
+    assert all(parameter.grad is not None for parameter in encoding.parameters())
+
+
 def test_transformer_xl_takes_positions_with_gaps():
     encoding = TransformerXL(DIM, HEADS)
     q, k = vectors(), vectors()
