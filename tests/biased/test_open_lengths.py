@@ -14,7 +14,7 @@ HEADS, WIDTH = 4, 8
 TABLES = p.rotary_tables(torch.arange(200), WIDTH)
 FIRE = (torch.ones(8, 1), torch.ones(8), torch.ones(HEADS, 8), torch.ones(HEADS))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
 Function = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 

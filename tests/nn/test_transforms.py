@@ -22,6 +22,8 @@ from posenc_lib.nn import (
     make_encoding,
 )
 
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
+
 LENGTH, DIM, HEADS = 16, 32, 4
 SIZES = Sizes(dim=DIM, heads=HEADS, length=LENGTH)
 EVERY = pytest.mark.parametrize("name", ENCODINGS)
