@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, widen
+from posenc_lib._arrays import Array, constant, is_compiling, widen
 from posenc_lib.scaling.config import read_scaling
 
 SPACINGS = ("paper", "tensor2tensor")
@@ -63,7 +63,8 @@ def frequencies(
             f"scaling={scaling!r} with spacing={spacing!r}: scaling rules are made for the paper's "
             "spacing; leave one of the two out"
         )
-    return _read_scaled(scaling.scale(plain, dim=dim, base=base), scaling, pairs)
+    scaled: np.ndarray = scaling.scale(plain, dim=dim, base=base)
+    return scaled if is_compiling() else _read_scaled(scaled, scaling, pairs)  # NumPy's dtypes are not traced
 
 
 def _read_scaled(scaled: Any, scaling: Any, pairs: int) -> np.ndarray:
