@@ -19,7 +19,7 @@ help:
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make messages   gather all that a learner reads into _build/posenc_lib.pot, to be translated"
 	@echo "make test       every check there is"
-	@echo "make test-apart other libraries, compilers and trainings; make test does it too, where a file of theirs has changed"
+	@echo "make test-apart other libraries, compilers and experiments; make test does it too, where a file of theirs has changed"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (up to two hours)"
@@ -72,7 +72,7 @@ test: lint types
 
 # What passes is remembered until what it looks at changes.
 test-apart: $(READY)
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or trainings"
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or experiments"
 	@$(BIN)/python -m tests.apart
 
 # The library's own: style, types, and its tests but for the slow ones.

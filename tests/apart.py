@@ -1,8 +1,8 @@
 """Tests that run apart: what they prove hangs on a few files, and is proven again when one of them changes.
 
-`peers`: what other libraries and PyTorch's compilers make of ours. `trainings`: that small models learn what
-the experiments ask of them. `make test-apart` runs them all, and where they pass keeps a digest of what they
-look at; while that is current, `make test` leaves them out.
+`peers`: what other libraries and PyTorch's compilers make of ours, and all of `tests/conformance`.
+`experiments`: all of `tests/experiments`, which trains small models. `make test-apart` runs all, and where
+they pass keeps a digest of what they look at; while that is current, `make test` leaves them out.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ LOOKED_AT = {
         "tests/test_benchmarks.py",
         *(f"tests/{folder}/*" for folder in ("added", "rotated", "biased", "nn", "conformance")),
     ),
-    "trainings": (*LIBRARY, "posenc_lib/experiments/*.py", "tests/experiments/*.py"),
+    "experiments": (*LIBRARY, "posenc_lib/experiments/**/*", "tests/experiments/*.py"),
 }
 """The marks, and what a test with each of them looks at."""
 
 
 def _files(mark: str) -> Iterator[Path]:
     for pattern in LOOKED_AT[mark]:
-        yield from (each for each in sorted(ROOT.glob(pattern)) if each.is_file())
+        yield from (each for each in sorted(ROOT.glob(pattern)) if each.is_file() and each.suffix != ".pyc")
 
 
 def digest(mark: str) -> str:

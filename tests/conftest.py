@@ -17,7 +17,7 @@ from tests import apart
 from tests.pyodide.distribution import assemble
 
 ROOT = Path(__file__).resolve().parents[1]
-PEERS = ROOT / "tests" / "conformance"
+APART = {ROOT / "tests" / "conformance": "peers", ROOT / "tests" / "experiments": "experiments"}
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -48,13 +48,13 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Peers take seconds to import: where all of a folder is left out, that is left out too."""
-    return True if "peers" in config.left_out and collection_path == PEERS else None
+    """What is left out is not even imported, which takes seconds for peers."""
+    return True if APART.get(collection_path) in config.left_out else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if PEERS in item.path.parents:
-        item.add_marker("peers")
+    for folder in APART.keys() & set(item.path.parents):
+        item.add_marker(APART[folder])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

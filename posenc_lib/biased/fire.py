@@ -91,6 +91,7 @@ def fire_bias(
     start at 0, as here.
 
     Example:
+        >>> import numpy as np
         >>> weights = np.ones((1, 1)), np.zeros(1), -np.ones((1, 1)), np.zeros(1)  # f(x) = -relu(x)
         >>> fire_bias(weights, 1, 4, c=1.0, threshold=2.0).round(2)
         array([[[-1.  , -0.79, -0.5 ,  0.  ]]])

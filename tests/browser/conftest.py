@@ -19,8 +19,8 @@ SLOW = 90_000  # ms
 
 
 class _Silent(SimpleHTTPRequestHandler):
-    def __init__(self, *given: object, without: tuple[str, ...], **named: object):
-        self.without = without
+    def __init__(self, *given: object, without: tuple[str, ...], headers: dict[str, str], **named: object):
+        self.without, self.headers_too = without, headers
         super().__init__(*given, **named)
 
     def send_head(self):
@@ -28,14 +28,21 @@ class _Silent(SimpleHTTPRequestHandler):
             return self.send_error(404)
         return super().send_head()
 
+    def end_headers(self):
+        for header in self.headers_too.items():
+            self.send_header(*header)
+        super().end_headers()
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 
 
 @contextlib.contextmanager
-def served(folder: Path, without: tuple[str, ...] = ()) -> Iterator[str]:
+def served(
+    folder: Path, without: tuple[str, ...] = (), headers: dict[str, str] | None = None
+) -> Iterator[str]:
     """The address at which a folder is served, but for what has one of the parts in its path."""
-    handler = functools.partial(_Silent, directory=str(folder), without=without)
+    handler = functools.partial(_Silent, directory=str(folder), without=without, headers=headers or {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from book.chromium import FLAGS, find
 from posenc_lib.exercises import all_exercises
+from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow
 
@@ -122,14 +122,22 @@ def test_a_full_browser_keeps_on_working_and_says_that_it_forgets(context, addre
     assert '"old"' in tab.evaluate("id => localStorage.getItem(`posenc:1:exercise:${id}`)", FREQUENCIES)
 
 
-def test_a_browser_that_stores_nothing_still_works_and_says_so(browser, address, tmp_path):
-    # "Block all cookies" in Chromium's settings: asking for localStorage throws.
-    (tmp_path / "Default").mkdir()
-    blocked = {"profile": {"default_content_setting_values": {"cookies": 2}}}
-    (tmp_path / "Default" / "Preferences").write_text(json.dumps(blocked))
-    context = browser.browser_type.launch_persistent_context(
-        tmp_path, executable_path=find(), args=list(FLAGS)
-    )
+# A page without an origin, as in a frame that lets it run and no more: asking for localStorage throws, as
+# where a reader has blocked all cookies.
+WITHOUT_ORIGIN = {
+    "Content-Security-Policy": "sandbox allow-scripts allow-forms",
+    "Access-Control-Allow-Origin": "*",
+}
+
+
+@pytest.fixture
+def address_without_origin(site):
+    with served(site, headers=WITHOUT_ORIGIN) as found:
+        yield found
+
+
+def test_a_browser_that_stores_nothing_still_works_and_says_so(context, address_without_origin):
+    address = address_without_origin
     tab = open_page(context, address)
     refused = "(() => { try { return !localStorage } catch (error) { return error.name } })()"
     assert tab.evaluate(refused) == "SecurityError"
@@ -142,7 +150,6 @@ def test_a_browser_that_stores_nothing_still_works_and_says_so(browser, address,
     tab.get_by_role("button", name="Check my answer").first.click()
     assert "does not let this page keep your answers" in tab.locator(".posenc-not-kept").first.inner_text()
     assert tab.locator(".posenc-verdict").first.inner_text()
-    context.close()
 
 
 # The page and the bar.

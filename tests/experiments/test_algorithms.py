@@ -53,7 +53,6 @@ def test_every_task_meets_every_encoding_with_the_same_seeds():
     assert {seed for *_, seed in every} == {0, 1, 2}
 
 
-@pytest.mark.trainings
 def test_fast_form_learns_and_a_clamped_table_does_not_go_on(tmp_path):
     found = perform("length-generalisation", fast=True, work=tmp_path)["runs"]
     exact = {each["run"]["encoding"]: each["result"]["exact"] for each in found}

@@ -29,7 +29,6 @@ def test_correlation_of_what_does_not_vary_is_none():
     assert aliasing.correlation(torch.zeros(5), rising) is None
 
 
-@pytest.mark.trainings
 def test_fast_form_confuses_what_one_wave_cannot_tell_apart(tmp_path):
     one, four = (each["result"] for each in perform("aliasing", fast=True, work=tmp_path)["runs"])
     # 44 places are 7.003 turns: of all offsets, the one nearest to whole turns.

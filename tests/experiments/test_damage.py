@@ -18,7 +18,6 @@ def found(tmp_path_factory):
     return {(each["run"]["reads"], each["run"]["encoding"]): each["result"] for each in every}
 
 
-@pytest.mark.trainings
 def test_each_mended_reading_is_as_good_as_without_the_mistake(found):
     for result in found.values():
         for name, cases in result["cases"].items():
@@ -27,7 +26,6 @@ def test_each_mended_reading_is_as_good_as_without_the_mistake(found):
                 assert case["mended"] == pytest.approx(without, abs=1e-4), name
 
 
-@pytest.mark.trainings
 def test_padding_that_is_read_costs_something(found):
     none, *padded = found["both ways", "sinusoidal"]["cases"]["padding-leak"]
     assert none["wrong"] == none["mended"]
@@ -35,7 +33,6 @@ def test_padding_that_is_read_costs_something(found):
         assert abs(case["wrong"] - case["mended"]) > 1e-4
 
 
-@pytest.mark.trainings
 def test_left_padding_moves_the_sinusoidal_model_and_not_rope(found):
     moved = found["forwards", "sinusoidal"]["cases"]["left-padding"][-1]
     assert abs(moved["wrong"] - moved["mended"]) > 1e-3
@@ -43,7 +40,6 @@ def test_left_padding_moves_the_sinusoidal_model_and_not_rope(found):
         assert case["wrong"] == pytest.approx(case["mended"], abs=1e-4)
 
 
-@pytest.mark.trainings
 def test_the_other_layout_costs_and_bfloat16_costs_more_the_farther_out(found):
     cases = found["forwards", "rope"]["cases"]
     (layout,) = cases["layout"]

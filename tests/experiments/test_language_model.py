@@ -26,7 +26,6 @@ def by_length(result, way="as trained"):
     return torch.tensor(result["tests"][way]["by_length"])
 
 
-@pytest.mark.trainings
 def test_what_published_work_finds_shows_in_the_fast_form(fast):
     assert fast["alibi"]["lengths"] == [32, 64, 128, 256]
     worse = {name: by_length(result) - by_length(result)[0] for name, result in fast.items()}
@@ -38,7 +37,6 @@ def test_what_published_work_finds_shows_in_the_fast_form(fast):
     assert worse["rope"][2] > 0.1
 
 
-@pytest.mark.trainings
 def test_a_sliding_window_saves_what_cannot_read_on(fast):
     hurt = {}
     for name, result in fast.items():
@@ -135,7 +133,6 @@ def test_the_stored_result_is_that_of_the_table():
                 assert len(losses[what]) == len(result["positions"]) == 16
 
 
-@pytest.mark.trainings
 @pytest.mark.parametrize("name", lm.ALL)
 def test_every_encoding_of_the_table_trains_and_is_tested(name, tmp_path):
     run = lm.runs()[0] | TINY | {"encoding": name, "length": 64, "steps": 2, "tuning_steps": 2, "tokens": 256}

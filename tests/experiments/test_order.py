@@ -38,7 +38,6 @@ def test_the_probe_finds_positions_where_they_were_added_and_none_elsewhere(enco
         assert least <= found <= most
 
 
-@pytest.mark.trainings
 def test_fast_form(tmp_path):
     found = perform("does-order-matter", fast=True, work=tmp_path)["runs"]
     by_case = {(each["run"]["task"], each["run"]["causal"]): each["result"] for each in found}

@@ -27,7 +27,6 @@ def test_weights_of_place_alone_are_explained_by_it_and_others_are_not():
     assert scale._explained_by_place(apart) < 0.01
 
 
-@pytest.mark.trainings
 def test_fast_form(tmp_path):
     found = perform("goldilocks", fast=True, work=tmp_path)["runs"]
     small, right, large = (each["result"] for each in found)

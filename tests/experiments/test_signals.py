@@ -64,7 +64,6 @@ def test_patches_are_squares_of_the_image():
     assert sorted(set(shown.tolist())) == list(range(10))
 
 
-@pytest.mark.trainings
 def test_fast_form(tmp_path):
     found = {}
     for each in perform("signals", fast=True, work=tmp_path)["runs"]:
