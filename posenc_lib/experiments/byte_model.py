@@ -13,7 +13,8 @@ later. All models are tested on the same bytes of files that none of them saw:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,8 +23,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from posenc_lib.experiments import source_text, uncertainty
+from posenc_lib.experiments import decoder, source_text, training, uncertainty
 from posenc_lib.experiments.decoder import Decoder, layers_with
+from posenc_lib.experiments.keys import key_of
 from posenc_lib.experiments.ngram import NGram
 from posenc_lib.experiments.training import Bench, level_then_down, thinned
 from posenc_lib.nn import FIRE, LayerCache, TransformerXL
@@ -45,8 +47,7 @@ PIECE = 512
 def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """Train the model of a run, and test it in each way."""
     text = source_text.require(run["text"])
-    model = build(run).to(bench.device)
-    curve = train(model, run, source_text.joined(text.learn, run["learn"]), bench)
+    model, curve = trained(run, bench)
     return {
         "parameters": sum(each.numel() for each in model.parameters()),
         "curve": curve,
@@ -57,6 +58,32 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 
 
 # --- the models
+
+
+TRAINING = ("encoding", "seed", "rate", "dim", "layers", "heads", "length", "base", "batch", "steps", "learn")
+"""The settings on which the weights depend, beside the text."""
+
+
+def trained(
+    run: dict[str, Any],
+    bench: Bench,
+    make: Callable[[dict[str, Any]], Decoder] | None = None,
+    settings: Sequence[str] = (),
+) -> tuple[Decoder, list[list[float]]]:
+    """The trained model of a run and the curve of its loss; trained now, unless it is kept.
+
+    Args:
+        make: of a module of its own, makes another model than `build`.
+        settings: names of what else in the run its weights depend on.
+    """
+    text = source_text.require(run["text"])
+    model = (make or build)(run).to(bench.device)
+    settings_of_it = {name: run[name] for name in (*TRAINING, *settings, "text")}
+    parts = [sys.modules[__name__], decoder, source_text, training]
+    parts += [] if make is None else [sys.modules[make.__module__]]
+    content = source_text.joined(text.learn, run["learn"])
+    curve = bench.once(model, key_of(settings_of_it, parts), lambda: train(model, run, content, bench))
+    return model, curve
 
 
 def build(run: dict[str, Any]) -> Decoder:
@@ -72,8 +99,13 @@ def build(run: dict[str, Any]) -> Decoder:
     return Decoder(256, run["dim"], run["heads"], encodings, windows)
 
 
-def train(model: Decoder, run: dict[str, Any], content: bytes, bench: Bench) -> list[list[float]]:
-    """Train in place on random windows of a text; the curve of the loss."""
+def train(
+    model: Decoder, run: dict[str, Any], content: bytes, bench: Bench, name: str = "model"
+) -> list[list[float]]:
+    """Train in place on random windows of a text; the curve of the loss.
+
+    `name` tells the trainings of one run apart.
+    """
     text = as_tensor(content).to(bench.device)
     window = torch.arange(run["length"] + 1, device=text.device)
     optimizers = model.optimizers(run["rate"])
@@ -84,7 +116,8 @@ def train(model: Decoder, run: dict[str, Any], content: bytes, bench: Bench) -> 
         return F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
 
     schedules = level_then_down(optimizers, run["steps"])
-    return thinned(bench.descend(model, loss, run["steps"], optimizers, schedules, seed=run["seed"]))
+    losses = bench.descend(model, loss, run["steps"], optimizers, schedules, name=name, seed=run["seed"])
+    return thinned(losses)
 
 
 # --- the tests
@@ -223,8 +256,7 @@ def rounded(values: Any) -> list[float]:
 def loss_to_choose_by(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """Train the model of a run; its loss at the length of training, on files that no test looks at."""
     text = source_text.require(run["text"])
-    model = build(run).to(bench.device)
-    curve = train(model, run, source_text.joined(text.learn, run["learn"]), bench)
+    model, curve = trained(run, bench)
     places = source_text.windows(text.choose, run["length"] + 1, most=16)
     losses = losses_of(model, cut(text.choose, places, run["length"] + 1))
     return {"loss": round(float(losses.double().mean()), 5), "curve": curve}

@@ -193,7 +193,7 @@ def layers_with(
 class Muon(torch.optim.Optimizer):
     """Momentum whose steps are made orthogonal: every direction of a matrix moves by the same amount.
 
-    PyTorch's own works in bfloat16, which takes a processor fifty times as long; this one works in the
+    PyTorch's own works in bfloat16, for which many processors have no fast kernel; this one works in the
     matrix's dtype. A group's "parts" says how many matrices lie stacked in each of its parameters.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import importlib
 import json
 import os
@@ -27,6 +25,7 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 
 import posenc_lib
 from posenc_lib.experiments import NAMES, NEXT, training
+from posenc_lib.experiments.keys import key_of
 from posenc_lib.experiments.training import Bench
 
 FORMAT = 1
@@ -239,7 +238,7 @@ def _one(name: str, key: str, run: Run, device: str, work: Path, progress: bool)
     begun, worked = time.monotonic(), time.process_time()
     torch.manual_seed(run["seed"])
     with _one_thread():
-        result = module_of(name).measure(run, Bench(torch.device(device), folder, progress))
+        result = module_of(name).measure(run, Bench(torch.device(device), folder, progress, work / "models"))
     outcome = {
         "run": run,
         "result": result,
@@ -281,23 +280,8 @@ def keep(result: dict[str, Any], to: Path) -> None:
 
 def _key(module: Any, run: Run, device: str) -> str:
     """Differs where a run would: by its settings, the device, and the code of experiment and training."""
-    told = [json.dumps(run, sort_keys=True), "" if getattr(module, "STORES_EACH", False) else device]
     parts = (*getattr(module, "PARTS", (module,)), training)
-    told += [code_of(Path(str(part.__file__)).read_text(encoding="utf-8")) for part in parts]
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
-
-
-def code_of(source: str) -> str:
-    """Python source without comments and the strings that only document it."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            node.body = [each for each in node.body if not _documents(each)] or [ast.Pass()]
-    return ast.unparse(tree)
-
-
-def _documents(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return key_of(run, parts, "" if getattr(module, "STORES_EACH", False) else device)
 
 
 def _command(

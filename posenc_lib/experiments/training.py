@@ -23,11 +23,29 @@ FALLING = 0.6
 
 @dataclass(frozen=True)
 class Bench:
-    """Where a run is trained: the device, the place of its checkpoints, and whether a bar shows the steps."""
+    """Where a run is trained: the device, the place of its checkpoints, and whether a bar shows the steps.
+
+    Trained models lie in the folder `models`, where all experiments find them; None keeps none.
+    """
 
     device: torch.device
     folder: Path
     progress: bool = False
+    models: Path | None = None
+
+    def once(self, model: nn.Module, key: str, train: Callable[[], list[list[float]]]) -> list[list[float]]:
+        """Train the model in place, or take the weights that are kept under this key; the loss's curve."""
+        kept = None if self.models is None else self.models / f"{key}.pt"
+        if kept is not None and kept.exists():
+            state = torch.load(kept, map_location=self.device, weights_only=True)
+            model.load_state_dict(state["model"])
+            model.eval()
+            found: list[list[float]] = state["curve"]
+            return found
+        curve = train()
+        if kept is not None:
+            _write({"model": model.state_dict(), "curve": curve}, kept)
+        return curve
 
     def train(
         self,
@@ -133,9 +151,14 @@ def thinned(losses: list[float], points: int = 40) -> list[list[float]]:
 
 def _save(to: Path, parts: dict[str, Any], generator: torch.Generator, losses: list[float]) -> None:
     state = {key: part.state_dict() for key, part in parts.items()}
+    _write(state | {"generator": generator.get_state(), "losses": losses}, to)
+
+
+def _write(state: dict[str, Any], to: Path) -> None:
+    """All of it or nothing."""
     to.parent.mkdir(parents=True, exist_ok=True)
     half_written = to.with_suffix(".part")
-    torch.save(state | {"generator": generator.get_state(), "losses": losses}, half_written)
+    torch.save(state, half_written)
     half_written.replace(to)
 
 
