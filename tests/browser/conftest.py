@@ -91,9 +91,32 @@ def newcomer(browser, address, plain_address):
         empty.close()
         return context
 
+    come.contexts = contexts
     yield come
     for context in contexts.values():
         context.close()
+
+
+@pytest.fixture(autouse=True)
+def pages_end_with_their_test(request):
+    """Else Python would go on loading in them, in the time of the tests that follow."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    browser = request.getfixturevalue("browser")
+    contexts = set(browser.contexts)
+    pages = {page for context in contexts for page in context.pages}
+    yield
+    newcomers = (
+        request.getfixturevalue("newcomer").contexts.values() if "newcomer" in request.fixturenames else ()
+    )
+    for context in browser.contexts:
+        if context not in contexts and context not in newcomers:
+            context.close()
+    for context in newcomers:
+        for page in context.pages:
+            if page not in pages:
+                page.close()
 
 
 def make_editors(tab) -> None:

@@ -162,12 +162,16 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def desk(browser, address):
-    return Visit(browser, address)
+    visit = Visit(browser, address)
+    yield visit
+    visit.tab.close()
 
 
 @pytest.fixture(scope="module")
 def phone(browser, address):
-    return Visit(browser, address, width=360)
+    visit = Visit(browser, address, width=360)
+    yield visit
+    visit.tab.close()
 
 
 @pytest.fixture(scope="module", params=[*PAGES, *MADE_BY_SPHINX])
