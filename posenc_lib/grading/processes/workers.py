@@ -138,4 +138,5 @@ def _end_forkserver() -> None:
     if pid is not None:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # The next one is started where this is gone.
+            if hasattr(os, "waitid"):  # macOS has it from Python 3.13 on
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # The next one is started where this is gone.
