@@ -6,10 +6,11 @@ Every peer is called as its users call it. What it returns is compared with ours
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -22,9 +23,9 @@ import torch.nn.functional as F
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from posenc_lib import sinusoidal
+from posenc_lib import nn, sinusoidal
 from posenc_lib.biased import alibi_attention, alibi_bias, alibi_score_mod
-from posenc_lib.rotated import RotaryTables, rotary_tables, rotate
+from posenc_lib.rotated import RotaryTables, mrope_tables, rotary_tables, rotate
 
 Kind = Literal["limit", "ours", "peer", "reference"]
 Tensors = tuple[torch.Tensor, ...]
@@ -33,6 +34,8 @@ EXACT = 2e-5
 """The most by which two float32 ways of the same sum, with the same tables, may differ."""
 BFLOAT16 = 2.0**-8
 """One rounding to bfloat16 moves a number by up to this share of it."""
+DEFAULT_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+"""As transformers has it in a config."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,13 @@ def all_work(setting: Setting) -> list[Callable[[], Work]]:
     ]
     if setting.device != "cpu":
         return rope[:3]
-    return [*rope, lambda: sinusoidal_table(setting), lambda: alibi(setting)]
+    return [
+        *rope,
+        lambda: sinusoidal_table(setting),
+        lambda: alibi(setting),
+        lambda: rope_step(setting),
+        lambda: mrope(setting),
+    ]
 
 
 # ---- RoPE
@@ -243,6 +252,112 @@ def rope_decode(setting: Setting) -> Work:
         (0.7, 0.7),
         tuple(contenders),
         unit="fastest peer",
+    )
+
+
+def rope_step(setting: Setting) -> Work:
+    """RoPE on one token by a module that is given its position as a tensor, another one in each call."""
+    sizes = setting.sizes
+    q = setting.normal(1, sizes.q_heads, 1, sizes.head_dim)
+    k = setting.normal(1, sizes.k_heads, 1, sizes.head_dim)
+    steps = [torch.tensor([at]) for at in range(sizes.decode_at, sizes.decode_at + 1024)]
+    tables = rotary_tables(steps[0], sizes.head_dim)
+    # Their angles are float32: off by up to a rounding of the position, and one of the frequency.
+    off = 2 * max(float(q.abs().max()), float(k.abs().max())) * sizes.decode_at * 2.0**-23 + EXACT
+    found = []
+    for layout in ("interleaved", "half"):
+        module, turn = nn.Rotary(sizes.head_dim, layout=layout), itertools.cycle(steps)
+        call = partial(_turned_at_next, module, turn, q, k)
+        expected = _exact_rotation(q, k, tables, layout)
+        found.append(Contender(f"ours: nn.Rotary, {layout}", "ours", call, expected))
+    llama = setting.module("transformers.models.llama.modeling_llama")
+    if llama is not None:
+        config = llama.LlamaConfig(head_dim=sizes.head_dim, rope_parameters=DEFAULT_ROPE)
+        theirs, turn = llama.LlamaRotaryEmbedding(config), itertools.cycle(steps)
+        call = partial(_applied_at_next, llama, theirs, turn, q, k)
+        expected = _exact_rotation(q, k, tables, "half")
+        found.append(Contender("transformers (LLaMA)", "peer", call, expected, off))
+    ret = setting.module("rotary_embedding_torch")
+    if ret is not None:
+        rope, places = ret.RotaryEmbedding(sizes.head_dim, cache_if_possible=False), itertools.cycle(steps)
+
+        def turned() -> Tensors:
+            first = int(next(places))
+            return tuple(rope.rotate_queries_or_keys(x, offset=first) for x in (q, k))
+
+        expected = _exact_rotation(q, k, tables, "interleaved")
+        found.append(Contender("rotary-embedding-torch", "peer", turned, expected, off))
+    found.append(_copy(q, k, torch.empty_like(q), torch.empty_like(k)))
+    return Work(
+        "rope-step",
+        f"RoPE on one token at a new position, tables too, q {_shape(q)}, k {_shape(k)}, float32",
+        "out.copy_(in)",
+        None,
+        tuple(found),
+        unit="fastest peer",
+    )
+
+
+def _turned_at_next(module: nn.Rotary, steps: Iterator[torch.Tensor], q: Any, k: Any) -> Tensors:
+    at = next(steps)
+    return module.rotate(q, k, at, at)
+
+
+def _applied_at_next(llama: Any, rope: Any, steps: Iterator[torch.Tensor], q: Any, k: Any) -> Tensors:
+    made: Tensors = llama.apply_rotary_pos_emb(q, k, *rope(q, next(steps)[None]))
+    return made
+
+
+def mrope(setting: Setting) -> Work:
+    """M-RoPE as in Qwen2-VL, tables and rotation, for text before and after a picture."""
+    sizes = setting.sizes
+    q = setting.normal(1, sizes.q_heads, sizes.seq, sizes.head_dim)
+    k = setting.normal(1, sizes.k_heads, sizes.seq, sizes.head_dim)
+    half = sizes.head_dim // 2
+    sections = (half // 4, 3 * half // 8, half - half // 4 - 3 * half // 8)
+    positions = torch.arange(sizes.seq).expand(3, 1, -1).clone()
+    side = math.isqrt(sizes.seq // 2)
+    rows, columns = (each.flatten() for each in torch.meshgrid(*[torch.arange(side)] * 2, indexing="ij"))
+    first = sizes.seq // 4
+    picture = slice(first, first + side * side)
+    positions[0, 0, picture] = first
+    positions[1, 0, picture], positions[2, 0, picture] = first + rows, first + columns
+    positions[:, 0, first + side * side :] = torch.arange(sizes.seq - first - side * side) + first + side
+    own = positions[:, :, None]
+
+    def expected() -> Tensors:
+        return _exact_rotation(q, k, mrope_tables(own, sizes.head_dim, sections), "half")()
+
+    def ours() -> Tensors:
+        tables = mrope_tables(own, sizes.head_dim, sections)
+        return rotate(q, tables, layout="half"), rotate(k, tables, layout="half")
+
+    off = 2 * max(float(q.abs().max()), float(k.abs().max())) * sizes.seq * 2.0**-23 + EXACT
+    found = [
+        _copy(q, k, torch.empty_like(q), torch.empty_like(k)),
+        Contender("ours: mrope_tables and rotate, half", "ours", ours, expected),
+    ]
+    qwen = setting.module("transformers.models.qwen2_vl.modeling_qwen2_vl")
+    if qwen is not None:
+        text = qwen.Qwen2VLConfig().text_config
+        text.hidden_size, text.num_attention_heads = sizes.q_heads * sizes.head_dim, sizes.q_heads
+        text.rope_parameters = DEFAULT_ROPE | {"mrope_section": list(sections)}
+        theirs = qwen.Qwen2VLRotaryEmbedding(text)
+        found.append(
+            Contender(
+                "transformers (Qwen2-VL)",
+                "peer",
+                lambda: qwen.apply_rotary_pos_emb(q, k, *theirs(q, positions)),
+                expected,
+                off,
+            )
+        )
+    return Work(
+        "mrope",
+        f"M-RoPE, tables too, q {_shape(q)}, k {_shape(k)}, float32, fresh result",
+        "out.copy_(in)",
+        None,
+        tuple(found),
     )
 
 

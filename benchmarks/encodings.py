@@ -2,8 +2,9 @@
 
     python -m benchmarks.encodings [--rounds 25] [--compile] [--smoke] [--device cuda] [--out FILE]
 
-Everything is measured twice, each time in a process of its own: with the C library's default allocation, and
-with memory that it keeps, so that a fresh result costs no page faults. Ctrl-C stops it, and writes nothing.
+Everything is measured three times, each time in a process of its own: with the C library's default
+allocation; with memory that it keeps, so that a fresh result costs no page faults; and, allocated by default,
+beside a process that keeps one core busy. Ctrl-C stops it, and writes nothing.
 """
 
 from __future__ import annotations
@@ -17,15 +18,20 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-ALLOCATIONS = {
+BUSY = "beside a busy process"
+CIRCUMSTANCES = {
     "default": {},
     # mmap_max=0 takes large blocks from the heap. Without the second setting the C library gives
     # the heap's end back at once, and the next block faults its pages in again.
     "no page faults": {"GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184"},
+    BUSY: {},
 }
+"""What each is called -> what it sets in the environment."""
 RESULTS = Path(__file__).parent / "results"
 FORMAT = 1
 INTERRUPTED = 130
@@ -41,7 +47,7 @@ def run_rows(
     compiled: bool = False,
     threads: int = 2,
 ) -> dict[str, Any]:
-    """Time every row in this process, whose allocation must already be what is named."""
+    """Time every row in this process, whose circumstances must already be what is named."""
     import torch
     from tqdm import tqdm
 
@@ -61,21 +67,20 @@ def run_rows(
             rows.append(measure(work, rounds, device=device, tick=bar.update))
     return {
         "allocation": allocation,
-        "environment": ALLOCATIONS[allocation],
+        "environment": CIRCUMSTANCES[allocation],
         "rows": rows,
         "skipped": setting.skipped,
     }
 
 
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
-    """Both allocations, each in its own process; then what needs fresh interpreters anyway."""
+    """All circumstances, each in its own process; then what needs fresh interpreters anyway."""
     from tqdm import tqdm
 
     from benchmarks.cases import FULL, SMOKE
     from benchmarks.measure import import_times, machine, memory, versions
 
-    has_tunables = options.device == "cpu" and platform.libc_ver()[0] == "glibc"
-    runs = [_in_own_process(name, options) for name in (ALLOCATIONS if has_tunables else ["default"])]
+    runs = [_in_own_process(name, options) for name in circumstances_of(options.device)]
     found: dict[str, Any] = {
         "format": FORMAT,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -94,15 +99,35 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def circumstances_of(device: str) -> list[str]:
+    """Those that can be had: a GPU has the first alone, and only glibc can be told how to allocate."""
+    if device != "cpu":
+        return ["default"]
+    glibc = platform.libc_ver()[0] == "glibc"
+    return [name for name, environment in CIRCUMSTANCES.items() if glibc or not environment]
+
+
+@contextmanager
+def _busy_process() -> Iterator[None]:
+    """A core that has something else to do for as long as this lasts."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        try:
+            yield
+        finally:
+            other.kill()
+
+
 def _in_own_process(allocation: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Run this module for one allocation alone; the environment decides it before Python starts."""
+    """Run this module in these circumstances alone; the environment is set before Python starts."""
     allocators = ("GLIBC_TUNABLES", "MALLOC_", "LD_PRELOAD")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(allocators)}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.json"
         command = [sys.executable, "-m", "benchmarks.encodings", *options.given]
         command += ["--only", allocation, "--out", str(out)]
-        finished = subprocess.run(command, env=environment | ALLOCATIONS[allocation], check=False)
+        environment |= CIRCUMSTANCES[allocation]
+        with _busy_process() if allocation == BUSY else nullcontext():
+            finished = subprocess.run(command, env=environment, check=False)
         if finished.returncode == INTERRUPTED:
             raise KeyboardInterrupt
         if finished.returncode:
@@ -114,10 +139,18 @@ def _in_own_process(allocation: str, options: argparse.Namespace) -> dict[str, A
 def default_out(options: argparse.Namespace) -> Path:
     """A file name that says what hardware, and nothing of whose."""
     if options.device == "cpu":
-        return RESULTS / f"cpu-{options.threads}-threads.json"
+        from benchmarks.measure import cpu_name
+
+        return RESULTS / f"cpu-{_slug(cpu_name())}-{options.threads}-threads.json"
     import torch
 
-    return RESULTS / (re.sub(r"[^a-z0-9]+", "-", torch.cuda.get_device_name().lower()).strip("-") + ".json")
+    return RESULTS / f"gpu-{_slug(torch.cuda.get_device_name())}.json"
+
+
+def _slug(name: str) -> str:
+    """Lower case, without what is no word of it: "Intel(R) Xeon(R) Processor" gives "intel-xeon"."""
+    words = re.sub(r"\((r|tm)\)|\b(processor|cpu)\b|@.*", " ", name.lower())
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -129,7 +162,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that all of it runs")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--out", type=Path, help="where to write (benchmarks/results/, by the hardware)")
-    parser.add_argument("--only", choices=[*ALLOCATIONS], help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=[*CIRCUMSTANCES], help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error(f"--rounds {options.rounds}: give 1 or more")

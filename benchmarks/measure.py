@@ -104,6 +104,7 @@ def _summary(
         "kind": each.kind,
         "seconds": quartiles(own),
         "least_seconds": min(own),
+        "most_seconds": max(own),
         "multiple": quartiles([a / b for a, b in zip(own, seconds[unit], strict=True)]),
         "off_by": off,
         "wrong": each.wrong,
@@ -219,7 +220,7 @@ def _fresh(code: str) -> subprocess.CompletedProcess[str]:
 
 def machine(device: str, threads: int) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "cpu": _cpu_name(),
+        "cpu": cpu_name(),
         "cores": os.cpu_count(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": threads,
@@ -242,7 +243,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
+    """Its name, or its kind where the system does not tell the name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

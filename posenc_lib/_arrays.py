@@ -328,14 +328,13 @@ def is_exporting() -> bool:
 def is_watched(tensor: Any) -> bool:
     """Whether someone follows what is done to a tensor, so that writing into it would fail or mislead."""
     import torch
-    from torch.autograd import forward_ad
 
     return (
-        is_compiling()
+        torch.compiler.is_compiling()
         or type(tensor) not in (torch.Tensor, torch.nn.Parameter)
         or not (tensor.is_cpu or tensor.is_cuda)
         or torch._C._are_functorch_transforms_active()
-        or forward_ad._current_level >= 0
+        or torch.autograd.forward_ad._current_level >= 0
     )
 
 

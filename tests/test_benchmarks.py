@@ -35,7 +35,7 @@ def smoke() -> dict[str, Any]:
         "smoke": True,
         "machine": measure.machine("cpu", 2),
         "versions": measure.versions(),
-        "runs": [run, copy.deepcopy(run) | {"allocation": "no page faults"}],
+        "runs": [copy.deepcopy(run) | {"allocation": name} for name in encodings.CIRCUMSTANCES],
         "imports": {
             "at_most_seconds": 0.15,
             "rounds": 1,
@@ -88,7 +88,7 @@ def test_the_command_from_end_to_end(tmp_path: Path) -> None:
     results = json.loads(out.read_text())
     speed.require_complete(results)
     if encodings.platform.libc_ver()[0] == "glibc":
-        assert [run["allocation"] for run in results["runs"]] == list(encodings.ALLOCATIONS)
+        assert [run["allocation"] for run in results["runs"]] == list(encodings.CIRCUMSTANCES)
     assert str(tmp_path) not in out.read_text(), "a path of this machine"
     assert results["memory"]["ours"]["bytes"] > 0
     assert {each["name"] for each in results["imports"]["modules"]} >= {"posenc_lib", "numpy", "torch"}
@@ -167,7 +167,20 @@ def test_no_gpu_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_output_file_is_not_stored() -> None:
     assert encodings.parse(["--out", "a.json", "--rounds", "3"]).given == ["--rounds", "3"]
     assert encodings.parse(["--rounds=3", "--out=a.json"]).given == ["--rounds=3"]
-    assert encodings.default_out(encodings.parse([])).name == "cpu-2-threads.json"
+    of_this_processor = encodings.default_out(encodings.parse([])).name
+    assert re.fullmatch(r"cpu-[a-z0-9-]+-2-threads\.json", of_this_processor)
+
+
+@pytest.mark.parametrize(
+    ("processor", "slug"),
+    [
+        ("Intel(R) Xeon(R) Processor", "intel-xeon"),
+        ("AMD EPYC", "amd-epyc"),
+        ("Intel(R) Core(TM) i7-1185G7 CPU @ 3.00GHz", "intel-core-i7-1185g7"),
+    ],
+)
+def test_a_file_is_named_after_its_processor(processor: str, slug: str) -> None:
+    assert encodings._slug(processor) == slug
 
 
 # ---- table and chart
@@ -201,13 +214,14 @@ def test_results_that_are_not_there(tmp_path: Path) -> None:
 
 def test_the_table_is_made_of_the_stored_numbers(smoke: dict[str, Any]) -> None:
     def change(results: dict[str, Any]) -> None:
-        for run, multiple in zip(results["runs"], (3.217, 4.118), strict=True):
+        for run, multiple in zip(results["runs"], (3.217, 4.118, 5.229), strict=True):
             run["rows"][0]["contenders"][1]["multiple"] = [1, multiple, 9]
 
     shown = speed.speed_tables(changed(smoke, change))
     for text in (str(shown), shown._repr_html_()):
         assert "3.22" in text
         assert "4.12" in text
+        assert "5.23" in text
     for each in contenders(smoke):
         assert each["name"] in str(shown)
 
@@ -252,8 +266,36 @@ def test_the_chart_has_every_way_and_says_the_numbers(smoke: dict[str, Any]) -> 
 # ---- what is stored, and the page
 
 
-def test_there_are_results_for_the_page() -> None:
-    assert "cpu-2-threads" in [path.stem for path in STORED]
+def test_there_are_results_of_two_makers_of_processors() -> None:
+    makers = {name.split()[0].partition("(")[0] for name in speed.stored_of_processors()}
+    assert makers >= {"AMD", "Intel"}
+
+
+def test_one_processor_was_measured_in_all_circumstances_and_rows() -> None:
+    measured = [
+        [[run["allocation"] for run in results["runs"]], [row["id"] for row in results["runs"][0]["rows"]]]
+        for results in speed.stored_of_processors().values()
+    ]
+    assert any(
+        names == list(encodings.CIRCUMSTANCES) and {"rope-step", "mrope"} <= set(rows)
+        for names, rows in measured
+    )
+
+
+def test_ours_and_the_fastest_peer_stand_side_by_side() -> None:
+    """The shown times are those of the quickest right way of each kind, in the file."""
+    processors = speed.stored_of_processors()
+    [(_, header, lines)] = speed.compared(processors).tables
+    assert len(header) == 1 + 2 * len(processors)
+    for number, results in enumerate(processors.values()):
+        for row in results["runs"][0]["rows"]:
+            peers = [c for c in row["contenders"] if c["kind"] == "peer" and not c["wrong"]]
+            if not peers:
+                continue
+            [line] = [line for line in lines if line[0] == row["title"]]
+            quickest = sorted(peers, key=lambda each: each["seconds"][1])
+            quickest = [each for each in quickest if "compiled" not in each["name"]]
+            assert quickest[0]["name"] in line[2 + 2 * number]
 
 
 @pytest.mark.parametrize("path", STORED, ids=[path.stem for path in STORED])
@@ -262,8 +304,8 @@ def test_stored_results_are_complete(path: Path) -> None:
     assert results["rounds"] >= 20
     assert not re.search(r"/(home|root|work|tmp|Users)\b", path.read_text())
     if results["machine"]["device"] == "cpu":
-        assert [run["allocation"] for run in results["runs"]] == list(encodings.ALLOCATIONS)
-        assert len(speed.speed_tables(results).tables) == len(speed.ROWS) + 2
+        assert [run["allocation"] for run in results["runs"]][:2] == list(encodings.CIRCUMSTANCES)[:2]
+        assert len(speed.speed_tables(results).tables) == len(results["runs"][0]["rows"]) + 2
         assert results["memory"]["keys"] == cases.FULL.long_keys
     for each in contenders(results):
         assert each["multiple"][0] <= each["multiple"][1] <= each["multiple"][2]
@@ -271,7 +313,7 @@ def test_stored_results_are_complete(path: Path) -> None:
 
 def test_one_call_for_q_and_k_takes_less_time_than_two() -> None:
     """As the docstring of `rotate` says."""
-    for run in speed.stored_results()["runs"]:
+    for run in [run for results in speed.stored_of_processors().values() for run in results["runs"]]:
         [row] = [row for row in run["rows"] if row["id"] == "rope-decode"]
         median = {each["name"]: each["multiple"][1] for each in row["contenders"]}
         for layout in ("interleaved", "half"):

@@ -15,7 +15,7 @@ QUESTION = "Which learning rate suits each encoding?"
 STORES_EACH = HAS_FULL = True
 PARTS = (byte_model, decoder, source_text)
 
-RATES = (0.015, 0.03, 0.06)
+RATES = (0.015, 0.03, 0.06, 0.12)
 SHARE = 4
 """A sweep has one step for so many of the training."""
 

@@ -119,14 +119,14 @@ class Rotary(PositionalEncoding):
     def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
         """The tables for queries or keys x."""
         places = one_axis(_read_places(positions, x, self.head_dim, seq_axis), self)
-        dtype = wide_dtype(x)
+        dtype, turning = wide_dtype(x), self._turning
         tables: RotaryTables = self._kept.rows(
             places,
             lambda at: self._make(at, dtype),
-            settings=(self._turning, self.base, scaling_key(self.scaling, self._turning, self.base)),
+            settings=(turning, self.base, scaling_key(self.scaling, turning, self.base)),
             device=x.device,
             dtype=dtype,
-            width=self._turning,
+            width=turning,
         )
         return _for_all_heads(tables, seq_axis)
 
@@ -137,7 +137,7 @@ class Rotary(PositionalEncoding):
     def _turning(self) -> int:
         """How many columns turn."""
         dim = self.rotary_dim
-        if dim is None and isinstance(self.scaling, Mapping):
+        if dim is None and self.scaling is not None and isinstance(self.scaling, Mapping):
             dim = partial_rotary_dim(self.scaling, self.head_dim)
         return require.rotary_dim(dim, self.head_dim)
 

@@ -28,6 +28,7 @@ from posenc_lib.rotated import (
     RotaryTables,
     YaRNScaling,
 )
+from posenc_lib.rotated.in_torch import cut
 from posenc_lib.scaling.config import read_scaling
 
 Table = TypeVar("Table", bound=Any)
@@ -122,9 +123,11 @@ class _Growing:
         return last[1]
 
     def _picked(self, positions: Places) -> Any:
-        if isinstance(positions, Span):
-            return self.table[positions.start : positions.stop]
-        return picked(self.table, positions)
+        if not isinstance(positions, Span):
+            return picked(self.table, positions)
+        if isinstance(self.table, RotaryTables) and positions.stop - positions.start <= FEW:
+            return cut(self.table, positions.start, positions.stop)
+        return self.table[positions.start : positions.stop]
 
 
 def picked(table: Table, positions: Tensor) -> Table:

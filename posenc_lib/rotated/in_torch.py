@@ -27,7 +27,7 @@ from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
 
-SHARED = 8
+SHARED = 4
 """So many times larger is a block that threads share. After each kernel they wait for one another, long where
 another process takes a core: so there are few kernels, on blocks that fit in the cache that cores share."""
 
@@ -193,7 +193,7 @@ def _rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tenso
     if layout == "interleaved":
         _turn_pairs(moving, moved, _turns(tables))
     else:
-        _turn_halves(moving, moved, tables.cos, tables.sin)
+        _turn_halves(moving, moved, _across(tables)[0], tables.sin)
     return result if out is None or result is out else out.copy_(result)
 
 
@@ -226,11 +226,14 @@ def _turn_pairs(x: torch.Tensor, out: torch.Tensor, turns: torch.Tensor) -> None
 
 
 def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
-    """Write x with columns j and j + dim/2 turned into out; they may be the same."""
+    """Write x with columns j and j + dim/2 turned into out; they may be the same.
+
+    The cosines stand twice, as in `_across`: one product of whole rows takes less time than two of halves.
+    """
     casts = out.dtype != cos.dtype
     copies = casts or _same_place(x, out)
     shape = read = written = None
-    for source, target, c, s in _blocks(x, out, _side_by_side(cos), _side_by_side(sin)):
+    for source, target, c, s in _blocks(x, out, cos, _side_by_side(sin)):
         if source.shape != shape:  # else the last block's memory, which is still in the cache
             shape = source.shape
             read = torch.empty_like(source, dtype=cos.dtype) if copies else None
@@ -239,8 +242,9 @@ def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: tor
         turned = target if written is None else written
         first, second = wide.chunk(2, -1)
         new_first, new_second = turned.chunk(2, -1)
-        torch.mul(first, c, out=new_first).addcmul_(second, s, value=-1)
-        torch.mul(second, c, out=new_second).addcmul_(first, s)
+        torch.mul(wide, c, out=turned)
+        new_first.addcmul_(second, s, value=-1)
+        new_second.addcmul_(first, s)
         if turned is not target:
             target.copy_(turned)
 
@@ -288,8 +292,27 @@ def _kept(tables: RotaryTables, name: str, make: Callable[[torch.Tensor, torch.T
         return make(cos, sin)
     kept = tables.__dict__.get(name)
     if kept is None or kept[0] != state:
-        kept = tables.__dict__[name] = state, make(cos, sin)
+        kept = tables.__dict__[name] = state, _cut_or_made(tables, name, make)
     return kept[1]
+
+
+def _cut_or_made(tables: RotaryTables, name: str, make: Callable[[torch.Tensor, torch.Tensor], Any]) -> Any:
+    if "_cut_from" not in tables.__dict__:
+        return make(tables.cos, tables.sin)
+    whole, rows = tables.__dict__["_cut_from"]
+    made = _kept(whole, name, make)
+    return tuple(each[rows] for each in made) if isinstance(made, tuple) else made[rows]
+
+
+def cut(whole: RotaryTables, start: int, stop: int) -> RotaryTables:
+    """whole[start:stop] for each step of decoding: no check, and what is made of the tables is cut as well.
+
+    It is made of the whole tables once, so these must be ones that are kept.
+    """
+    rows = slice(start, stop)
+    tables = object.__new__(RotaryTables)
+    tables.__dict__.update(cos=whole.cos[rows], sin=whole.sin[rows], _cut_from=(whole, rows))
+    return tables
 
 
 def _holds_pairs(x: torch.Tensor) -> bool:

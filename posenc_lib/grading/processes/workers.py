@@ -139,4 +139,6 @@ def _end_forkserver() -> None:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             if hasattr(os, "waitid"):  # macOS has it from Python 3.13 on
-                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # The next one is started where this is gone.
+                os.waitid(
+                    os.P_PID, pid, os.WEXITED | os.WNOWAIT
+                )  # The next one is started where this is gone.
