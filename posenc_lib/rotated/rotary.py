@@ -100,8 +100,6 @@ def rotate(
             of another shape; an unknown layout; no such axis; different devices; out given where gradients
             are recorded.
 
-    For one token of decoding, one call on queries and keys joined along their heads takes less time than two.
-
     Example:
         >>> import numpy as np
         >>> keys = np.ones((2, 5, 8))  # heads, positions, head_dim

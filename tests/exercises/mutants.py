@@ -1,6 +1,6 @@
 """Does the judge notice a small change of a right answer? Mutation testing of the exercises.
 
-    python -m tests.exercises.mutants            # all exercises; some minutes; keeps the result
+    python -m tests.exercises.mutants            # those that changed since; each result is kept at once
     python -m tests.exercises.mutants 02         # those of one chapter, shown only
 
 Every right answer that there is (the solution in the text, the reference, the alternatives) is changed by
@@ -176,11 +176,11 @@ def _agrees(asked: Exercise, answer: Any, seed: int, expected: list[Any]) -> boo
     return got is not None and len(got) == len(expected) and all(map(same, got, expected))
 
 
-def examine_all(exercises: list[Exercise], jobs: int) -> dict[str, Tally]:
+def examine_all(exercises: list[Exercise], jobs: int) -> Iterator[tuple[str, Tally]]:
     ids = [each.id for each in exercises]
     spawn = get_context("spawn")
     with ProcessPoolExecutor(jobs, spawn, _limit_memory, max_tasks_per_child=1) as pool:
-        return dict(tqdm(pool.map(examine, ids), total=len(ids), unit="exercise"))
+        yield from tqdm(pool.map(examine, ids), total=len(ids), unit="exercise")
 
 
 def _limit_memory() -> None:
@@ -188,31 +188,41 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def fingerprint() -> str:
-    """Of all that the result hangs on."""
-    library = sorted((ROOT / "posenc_lib" / "exercises").glob("*.py"))
+def fingerprint(asked: Exercise) -> str:
+    """Of all that the result of an exercise hangs on: what judges it, and all exercises of its chapter."""
     judging = sorted((ROOT / "posenc_lib" / "checking").glob("*.py"))
+    frame = ROOT / "posenc_lib" / "exercises" / "exercise.py"
+    chapter = inspect.getsourcefile(asked.make_cases)
+    assert chapter is not None
+    solutions = ROOT / "solutions" / f"{asked.chapter}.md"
     digest = hashlib.sha256()
-    for file in (*library, *judging, *sorted((ROOT / "solutions").glob("*.md")), Path(__file__)):
+    for file in (*judging, frame, Path(chapter), solutions, Path(__file__)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
-def summary(found: dict[str, Tally]) -> dict[str, Any]:
-    rejected = sum(each.rejected for each in found.values())
-    survived = sum(len(each.survivors) for each in found.values())
-    return {
+def stored() -> dict[str, dict[str, Any]]:
+    """The results by exercise that are kept."""
+    found: dict[str, dict[str, Any]] = (
+        json.loads(RESULT.read_text(encoding="utf-8"))["exercises"] if RESULT.exists() else {}
+    )
+    return found
+
+
+def keep(found: dict[str, dict[str, Any]]) -> None:
+    """Write them in the order of the book, with their sums."""
+    exercises = {each.id: found[each.id] for each in all_exercises() if each.id in found}
+    rejected = sum(each["rejected"] for each in exercises.values())
+    survived = sum(len(each["survivors"]) for each in exercises.values())
+    result = {
         "rejected": rejected,
         "survived": survived,
-        "equivalent": sum(each.equivalent for each in found.values()),
+        "equivalent": sum(each["equivalent"] for each in exercises.values()),
         "share_rejected": round(rejected / max(1, rejected + survived), 4),
         "goal": GOAL,
-        "exercises": {
-            name: {"rejected": each.rejected, "equivalent": each.equivalent, "survivors": each.survivors}
-            for name, each in found.items()
-        },
-        "fingerprint": fingerprint(),
+        "exercises": exercises,
     }
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -223,17 +233,27 @@ def main() -> None:
     chosen = [each for each in all_exercises() if each.id.startswith(options.chapter)]
     if not chosen:
         sys.exit(f"error: no exercise begins with {options.chapter!r}")
-    found = examine_all(chosen, options.jobs)
-    result = summary(found)
-    for name, each in found.items():
+    found = stored()
+    if not options.chapter:
+        chosen = [each for each in chosen if found.get(each.id, {}).get("fingerprint") != fingerprint(each)]
+    for name, each in examine_all(chosen, options.jobs):
+        found[name] = {
+            "rejected": each.rejected,
+            "equivalent": each.equivalent,
+            "survivors": each.survivors,
+            "fingerprint": fingerprint(exercise(name)),
+        }
         print(
             f"{name:48} {each.rejected:5} rejected {len(each.survivors):3} survived {each.equivalent:4} same"
         )
         for survivor in each.survivors if options.chapter else ():
             print(textwrap.indent(survivor, "    "))
-    print(f"rejected, of those that give other results: {result['share_rejected']:.1%}")
+        if not options.chapter:
+            keep(found)
     if not options.chapter:
-        RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(found)  # without those that are no exercises any more
+        share = json.loads(RESULT.read_text(encoding="utf-8"))["share_rejected"]
+        print(f"rejected, of those that give other results: {share:.1%}")
 
 
 if __name__ == "__main__":
