@@ -17,6 +17,7 @@ What more it may have:
 * `HAS_FULL`: `runs` also takes `full`, for a form that needs days or a GPU;
 * `SWEEP`: the experiment that finds the learning rates of this one; a rate not known yet is None;
 * `STORES_EACH`: its result is stored after every run, and what is stored is not run again;
+* `publish(result, work, folder)`: puts files beside the result, in that folder, once all runs are done;
 * `PARTS`: the modules on which its numbers depend, in place of its own: then what is written in its own,
   which runs there are and which count, may change without running all of them again.
 
@@ -40,5 +41,8 @@ NEXT = {
     "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
+    "rescaled": "rescaled",
+    "needle": "needle",
+    "exported": "export",
 }
 """The same of those that will take the place of some above. The book does not quote them yet."""

@@ -380,6 +380,8 @@ def main(arguments: list[str] | None = None) -> None:
                 progress=True,
             )
             keep(result, store)
+            if publish := getattr(module_of(name), "publish", None):
+                publish(result, options.work / "models", store.parent / "models")
             print(f"{name}: {len(result['runs'])} runs, {store}")
             for each in result["runs"]:
                 if each.get("verdict") == NOT_ADMITTED:
@@ -397,4 +399,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _short(run: Run) -> str:
     """The settings that tell the runs of one experiment apart."""
-    return ", ".join(f"{key} {run[key]}" for key in ("task", "encoding", "rate", "seed") if key in run)
+    return ", ".join(
+        f"{key} {run[key]}" for key in ("task", "encoding", "rule", "rate", "seed") if key in run
+    )

@@ -1,0 +1,67 @@
+"""Needles by length and depth: which runs, and which count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc_lib.experiments import byte_model, byte_models, decoder, rescaling, retrieval, source_text
+from posenc_lib.experiments.retrieval import measure
+
+__all__ = ["measure"]
+
+QUESTION = "Where in a long text does a model still find what it was asked for?"
+
+LEAST = 0.99
+GATE = "At the length of training, at least 99% of the values right, in files that no training saw."
+
+STORES_EACH = HAS_FULL = True
+SWEEP = byte_models.SWEEP
+PARTS = (retrieval, rescaling, byte_model, decoder, source_text)
+
+MAPS = (
+    ("rope", "plain"),
+    ("rope", "pi"),
+    ("rope", "yarn"),
+    ("alibi", "plain"),
+    ("rope-and-none", "plain"),
+    ("rope-window-and-none", "plain"),
+)
+"""The encoding of the training, and the rule by which RoPE is read from the tuning on."""
+
+SMALL = {
+    "tuning_steps": 800,
+    "tuning_rate": 0.3,  # of the rate of the training
+    "test_rows": 400,
+    "times": [1, 2, 4, 8],
+    "depths": 8,
+    "cases": 20,
+    "factor": 8,  # of PI and YaRN
+    "warmth": 0.1,  # of YaRN
+}
+FULL = SMALL | {"tuning_steps": 2400, "test_rows": 1000, "times": [1, 2, 3, 4, 6, 8, 16], "cases": 32}
+FULL |= {"factor": 16}
+FAST = SMALL | {"tuning_steps": 4, "test_rows": 20, "times": [1, 2], "depths": 3, "cases": 2, "factor": 2}
+
+
+def runs(
+    *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
+) -> list[dict[str, Any]]:
+    """The settings of every run: those of the byte model that it begins with, and of the tuning."""
+    size: dict[str, Any] = FAST if fast else FULL if full else SMALL
+    bases = byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
+    size = size | {"longest_map": max(size["times"]) * bases[0]["length"]}
+    return [
+        base | size | {"rule": rule}
+        for seed in range(max(base["seed"] for base in bases) + 1)
+        for encoding, rule in MAPS
+        for base in bases
+        if (base["encoding"], base["seed"]) == (encoding, seed)
+    ]
+
+
+def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
+    """What a run lacks to be spoken of; None where it passes."""
+    if result["trained"] >= LEAST:
+        return None
+    share, steps = result["trained"], result["steps"]
+    return f"{share:.2%} of the values right at the length of training, after {steps:,} steps"

@@ -1,0 +1,238 @@
+"""The byte model, trained, read further than it was trained: by other frequencies of RoPE, or without it.
+
+All begins with weights that another experiment has trained, and every way of reading is tested on the same
+bytes: at the length of training first, then on windows of ever more bytes. A way that may also learn gets so
+small a share of the bytes of the training that it is no training of its own, at the learning rate that was
+best on files that no test looks at.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+from torch import Tensor
+
+from posenc_lib.experiments import byte_model, source_text
+from posenc_lib.experiments.byte_model import at_the_trained_length, cut, losses_of, rounded
+from posenc_lib.experiments.decoder import Decoder
+from posenc_lib.experiments.training import Bench
+from posenc_lib.nn import NoPE, PositionalEncoding, Rotary
+from posenc_lib.nn.positions import Positions, places_of_heads
+from posenc_lib.nn.positions import as_tensor as numbers_of
+from posenc_lib.rotated import DynamicNTKScaling, LinearScaling, NTKScaling, Scaling, YaRNScaling
+
+KEPT = 0.327
+"""Of the pairs of LLaMA 2 (head_dim 128, base 10,000, length 4,096), those that turn 32 times or more: these
+YaRN leaves as they are. Where all is smaller, the same share is."""
+WARMTHS = (0.0, 0.05, 0.1, 0.2)
+"""k of YaRN's factor k ln(s) + 1 on queries and keys. It is 0.1 in the paper, which fitted it to LLaMA."""
+WARMTH_AT = 4
+"""The factor for which k is chosen."""
+
+RATES = (0.03, 0.1, 0.3)
+"""Learning rates that a tuning may have, as a share of that of the training."""
+CHOOSING = 12
+"""Files to choose by."""
+
+
+class LogLength(PositionalEncoding):
+    """Another encoding, with sharper attention the more there is to look at.
+
+    A query that sees n keys, itself included, has its scores times log n / log L, with L the length of
+    training; or times 1, where that is more.
+
+    Source: Su 2021 (kexue.fm/archives/8823); Chiang and Cholak 2022, "Overcoming a Theoretical Limitation of
+    Self-Attention".
+    """
+
+    def __init__(self, encoding: PositionalEncoding, length: int) -> None:
+        super().__init__()
+        self.encoding, self.length = encoding, length
+
+    def rotate(
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_positions: Positions,
+        k_positions: Positions,
+        *,
+        seq_axis: int = -2,
+    ) -> tuple[Tensor, Tensor]:
+        seen = numbers_of(places_of_heads(q_positions, q), q.device) + 1
+        sharper = (seen.to(q.dtype).log() / math.log(self.length)).clamp(min=1)
+        q, k = self.encoding.rotate(q, k, q_positions, k_positions, seq_axis=seq_axis)
+        return q * sharper[:, None], k
+
+
+def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
+    """Read the trained model of a run by its rule, for each factor, untouched and tuned.
+
+    Returns:
+        base: of the model as it was trained, `byte_model.at_the_trained_length`;
+        lengths: those of the tests beyond;
+        warmth: of YaRN, the k that was chosen, and the loss with each;
+        forms: for each (factor, share of the training's bytes) of the run: steps, bytes and rate of its
+        tuning, and the loss with each rate that was tried; "trained": the loss at the length of training,
+        "by_file" for the files of base; "by_length": for each of the lengths a row of means, one a file;
+        "by_stretch": of the longest windows, the mean of each stretch of the length of training.
+    """
+    text = source_text.require(run["text"])
+    model, _ = byte_model.trained(run, bench)
+    warmth = chosen_warmth(model, run) if run["rule"] == "yarn" else None
+    k = 0.1 if warmth is None else warmth["chosen"]
+    forms = []
+    for factor, share in run["forms"]:
+        changed, tuning = tuned(model, run, factor, share, bench, k)
+        trained = at_the_trained_length(changed, text.held_out, run)
+        forms.append(
+            {
+                "factor": factor,
+                "share": share,
+                **tuning,
+                "trained": {name: trained[name] for name in ("loss", "uncertainty", "second_half")}
+                | {"by_file": trained["by_file"]["loss"]},
+                **beyond(changed, run, factor, k),
+            }
+        )
+    return {
+        "base": at_the_trained_length(model, text.held_out, run),
+        "lengths": lengths_of(run),
+        **({} if warmth is None else {"warmth": warmth}),
+        "forms": forms,
+    }
+
+
+# --- ways to read
+
+
+def encoding_for(run: dict[str, Any], factor: int, length: int, warmth: float = 0.1) -> PositionalEncoding:
+    """What takes the place of the encoding of the training.
+
+    Args:
+        run: its "rule" and "encoding", and the sizes of the model.
+        factor: how many times longer the texts may become.
+        length: of the text that is read now. Only dynamic NTK asks.
+        warmth: k of YaRN.
+    """
+    rule, head_dim = run["rule"], run["dim"] // run["heads"]
+    if rule == "dropped" or run["encoding"] == "none":
+        plain: PositionalEncoding = NoPE()
+    else:
+        plain = Rotary(head_dim, base=run["base"], scaling=scaling(run, factor, length, warmth))
+    return LogLength(plain, run["length"]) if rule == "log-length" else plain
+
+
+def scaling(run: dict[str, Any], factor: int, length: int, warmth: float = 0.1) -> Scaling | None:
+    """The library's rule for RoPE's frequencies; None where they stay."""
+    trained = run["length"]
+    if run["rule"] == "dynamic-ntk":
+        return DynamicNTKScaling(factor, original_length=trained, length=length, formula="paper")
+    if factor == 1:
+        return None
+    if run["rule"] == "pi":
+        return LinearScaling(factor)
+    if run["rule"] == "ntk":
+        return NTKScaling(factor)
+    if run["rule"] == "yarn":
+        warm = warmth * math.log(factor) + 1
+        return YaRNScaling(factor, trained, beta_fast(run), attention_factor=warm, ramp="turns")
+    if run["rule"] == "yarn-of-llama":
+        return YaRNScaling(factor, trained)
+    return None
+
+
+def beta_fast(run: dict[str, Any]) -> float:
+    """From so many turns within the training on, YaRN leaves a pair as it is."""
+    turns: float = run["length"] / (2 * math.pi) * run["base"] ** -KEPT
+    return max(turns, 1.0)
+
+
+def read_by(model: Decoder, encoding: PositionalEncoding) -> Decoder:
+    """The model with another encoding in all layers, in place."""
+    for layer in model.layers:
+        layer.encoding.encoding = encoding  # type: ignore[union-attr]
+    model.encodings = [encoding] * len(model.layers)
+    return model
+
+
+def changed_copy(model: Decoder, encoding: PositionalEncoding) -> Decoder:
+    return read_by(copy.deepcopy(model), encoding)
+
+
+def chosen_warmth(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
+    """The k with which YaRN has the lowest loss on the files to choose by, read WARMTH_AT times as long."""
+    length = WARMTH_AT * run["length"]
+    tried = {
+        k: loss_to_choose_by(changed_copy(model, encoding_for(run, WARMTH_AT, length, k)), run, length)
+        for k in WARMTHS
+    }
+    return {"chosen": min(tried, key=lambda k: tried[k]), "tried": [[k, loss] for k, loss in tried.items()]}
+
+
+# --- a short tuning
+
+
+def tuned(
+    model: Decoder, run: dict[str, Any], factor: int, share: float, bench: Bench, warmth: float = 0.1
+) -> tuple[Decoder, dict[str, Any]]:
+    """A copy read by the rule, and tuned if it may be: the best of the rates, and how it was found."""
+    length = factor * run["length"]
+    changed = changed_copy(model, encoding_for(run, factor, length, warmth))
+    if not share:
+        return changed, {"steps": 0}
+    batch, steps = size_of_tuning(run, factor, share)
+    content = source_text.joined(source_text.require(run["text"]).learn, run["learn"])
+    best, tried = changed, {}
+    for rate in RATES:
+        candidate = copy.deepcopy(changed)
+        short = {"length": length, "batch": batch, "steps": steps, "rate": rate * run["rate"]}
+        name = f"{factor}-{share}-{rate}"
+        byte_model.train(candidate, run | short | {"seed": 1000 + run["seed"]}, content, bench, name)
+        tried[rate] = loss_to_choose_by(candidate, run, length)
+        if tried[rate] == min(tried.values()):
+            best = candidate
+    chosen = min(tried, key=lambda rate: tried[rate])
+    losses = [[rate, loss] for rate, loss in tried.items()]
+    return best, {"steps": steps, "bytes": steps * batch * length, "rate": chosen, "tried": losses}
+
+
+def size_of_tuning(run: dict[str, Any], factor: int, share: float) -> tuple[int, int]:
+    """Windows in a step, and steps: as many bytes in a step as in the training, or one window."""
+    batch = max(1, run["batch"] // factor)
+    bytes_of_it = share * run["steps"] * run["batch"] * run["length"]
+    return batch, max(1, int(bytes_of_it / (batch * factor * run["length"]) + 1e-9))
+
+
+def loss_to_choose_by(model: Decoder, run: dict[str, Any], length: int) -> float:
+    """The loss on windows of this length in files that no test looks at, the same bytes for each length."""
+    longest = run["longest"]
+    files = source_text.require(run["text"]).choose
+    places = source_text.windows(files, longest + 1, most=1)[:CHOOSING]
+    windows = cut(files, places, longest + 1).unfold(1, length + 1, length).flatten(0, 1)
+    return round(float(losses_of(model, windows).double().mean()), 5)
+
+
+# --- the test
+
+
+def lengths_of(run: dict[str, Any]) -> list[int]:
+    """The length of training, and twice as long again and again."""
+    return [run["length"] * 2**k for k in range((run["longest"] // run["length"]).bit_length())]
+
+
+def beyond(model: Decoder, run: dict[str, Any], factor: int, warmth: float = 0.1) -> dict[str, Any]:
+    """The loss on longer and longer windows: for each of the same bytes as `byte_model.beyond` reads."""
+    trained, longest = run["length"], run["longest"]
+    files = source_text.require(run["text"]).held_out
+    places = source_text.windows(files, trained + longest + 1, most=1)[: run["windows"]]
+    body = cut(files, places, trained + longest + 1)[:, trained:]
+    by_length = []
+    for length in lengths_of(run):
+        if run["rule"] == "dynamic-ntk":
+            read_by(model, encoding_for(run, factor, length, warmth))
+        losses = losses_of(model, body.unfold(1, length + 1, length).flatten(0, 1)).view(len(body), -1)
+        by_length.append(rounded(losses.mean(dim=1).tolist()))
+    stretches = losses.view(len(body), -1, trained).mean(dim=(0, 2))
+    return {"by_length": by_length, "by_stretch": rounded(stretches.tolist())}

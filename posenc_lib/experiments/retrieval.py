@@ -1,0 +1,159 @@
+"""A needle in a haystack: a trained byte model learns to find a value, and looks for it in longer texts.
+
+Into a passage of source a line is put, a key of four letters and a value of four digits; at the end of the
+text the key comes again, and the model is to say the value:
+
+    ... passage ...
+    qzvd = 4821
+    ... passage ...
+    qzvd = 4821
+
+Key and value are drawn anew each time, so there is nothing to learn by heart. The model learns it at the
+length of its training, wherever in the text the line stands, until it can do it or the steps are used up.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from posenc_lib.experiments import byte_model, source_text
+from posenc_lib.experiments.byte_model import as_tensor, cut
+from posenc_lib.experiments.decoder import Decoder
+from posenc_lib.experiments.rescaling import encoding_for, read_by
+from posenc_lib.experiments.training import Bench, level_then_down, thinned
+
+LETTERS = as_tensor(b"abcdefghijklmnopqrstuvwxyz")
+DIGITS = as_tensor(b"0123456789")
+NEW_LINE, EQUALS = as_tensor(b"\n"), as_tensor(b" = ")
+LONG = 4
+"""Letters of a key, and digits of a value."""
+EXTRA = 2 * (1 + LONG + 3 + LONG) + 1
+"""Bytes of the needle, its two ends of line included, and of the question with its answer."""
+
+ENOUGH = 0.995
+"""Share of values right at which a tuning ends. The gate, on other files, asks for less."""
+LOOK_EVERY = 50
+TO_LOOK_AT = 200
+
+
+def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
+    """Tune the trained model of a run to retrieve, and look for needles by length and depth.
+
+    Returns:
+        steps: how many the tuning took; solved: whether the model could do it then; curve: of the loss;
+        before, trained: the share of values right at the length of training, before the tuning and after it;
+        lengths, depths: of the map, depth as the share of the passage that stands before the needle;
+        exact: the map, a row for each length: the share of values of which every digit is the likeliest.
+    """
+    text = source_text.require(run["text"])
+    model, _ = byte_model.trained(run, bench)
+    model = copy.deepcopy(model)
+    if run["rule"] != "plain":
+        read_by(model, encoding_for(run, run["factor"], run["longest_map"], run["warmth"]))
+
+    def at_the_trained_length(files: tuple[source_text.File, ...], count: int, seed: int) -> float:
+        places = source_text.windows(files, run["length"] + 1 - EXTRA, most=16)[:count]
+        passages = cut(files, places, run["length"] + 1 - EXTRA)
+        depths = torch.linspace(0, 1, len(passages))
+        return exact(model, planted(passages, depths, torch.Generator().manual_seed(seed)))
+
+    def solved() -> bool:
+        return at_the_trained_length(text.choose, TO_LOOK_AT, 20_000 + run["seed"]) >= ENOUGH
+
+    before = at_the_trained_length(text.held_out, run["test_rows"], 30_000)
+    losses = _tune(model, run, source_text.joined(text.learn, run["learn"]), bench, solved)
+    return {
+        "steps": len(losses),
+        "solved": solved(),
+        "curve": thinned(losses),
+        "before": before,
+        "trained": at_the_trained_length(text.held_out, run["test_rows"], 30_000),
+        "lengths": lengths_of(run),
+        "depths": depths_of(run),
+        "exact": [
+            [_cell(model, text.held_out, run, n, at) for at in depths_of(run)] for n in lengths_of(run)
+        ],
+    }
+
+
+def planted(passages: Tensor, depths: Tensor, generator: torch.Generator) -> Tensor:
+    """(rows, bytes of a passage + EXTRA): a needle in each passage so deep, and the question at its end.
+
+    Args:
+        passages: (rows, bytes).
+        depths: (rows,) between 0, at the beginning, and 1, at the end.
+        generator: draws keys and values.
+    """
+    found = []
+    for passage, depth in zip(passages, depths.tolist(), strict=True):
+        at = round(depth * len(passage))
+        line = torch.cat([NEW_LINE, _drawn(LETTERS, generator), EQUALS, _drawn(DIGITS, generator)])
+        found.append(torch.cat([passage[:at], line, NEW_LINE, passage[at:], line]))
+    return torch.stack(found)
+
+
+def _drawn(signs: Tensor, generator: torch.Generator) -> Tensor:
+    return signs[torch.randint(len(signs), (LONG,), generator=generator)]
+
+
+@torch.no_grad()
+def exact(model: Decoder, rows: Tensor) -> float:
+    """The share of rows whose value the model would write: each digit the likeliest after those before it."""
+    device, length = next(model.parameters()).device, rows.shape[1] - 1
+    right = []
+    for some in torch.split(rows.to(device), max(1, 8192 // length)):
+        said = model(some[:, :-1])[:, -LONG:].argmax(-1)
+        right.append((said == some[:, -LONG:]).all(dim=1))
+    return round(float(torch.cat(right).double().mean()), 5)
+
+
+def _cell(
+    model: Decoder, files: tuple[source_text.File, ...], run: dict[str, Any], length: int, depth: float
+) -> float:
+    """Of one length and depth. The passages begin at the same bytes for all, and the needles are the same."""
+    places = source_text.windows(files, run["longest_map"] + 1, most=1)[: run["cases"]]
+    passages = cut(files, places, length + 1 - EXTRA)
+    generator = torch.Generator().manual_seed(10_000 + run["seed"])
+    return exact(model, planted(passages, torch.full((len(passages),), depth), generator))
+
+
+def lengths_of(run: dict[str, Any]) -> list[int]:
+    """Bytes that a model reads before its last digit, the length of training first."""
+    return [run["length"] * times for times in run["times"]]
+
+
+def depths_of(run: dict[str, Any]) -> list[float]:
+    """From the beginning to the end, in even steps."""
+    return [round(number / (run["depths"] - 1), 4) for number in range(run["depths"])]
+
+
+def _tune(model: Decoder, run: dict[str, Any], content: bytes, bench: Bench, solved: Any) -> list[float]:
+    """On passages with needles: the loss of all bytes, and that of the answers once more by itself."""
+    text = as_tensor(content)
+    size = run["length"] + 1 - EXTRA
+    optimizers = model.optimizers(run["tuning_rate"] * run["rate"])
+
+    def loss(generator: torch.Generator) -> Tensor:
+        first = torch.randint(len(text) - size, (run["batch"], 1), generator=generator)
+        depths = torch.rand(run["batch"], generator=generator)
+        rows = planted(text[first + torch.arange(size)], depths, generator).to(bench.device)
+        logits, said = model(rows[:, :-1]), rows[:, 1:]
+        answers = F.cross_entropy(logits[:, -LONG:].flatten(0, 1), said[:, -LONG:].flatten())
+        return F.cross_entropy(logits.flatten(0, 1), said.flatten()) + answers
+
+    return bench.descend(
+        model,
+        loss,
+        run["tuning_steps"],
+        optimizers,
+        level_then_down(optimizers, run["tuning_steps"]),
+        name="tuning",
+        seed=5000 + run["seed"],
+        solved=solved,
+        look_every=LOOK_EVERY,
+    )

@@ -1,0 +1,108 @@
+"""Needles: they stand where the depth says, and a value counts where every digit is right."""
+
+from __future__ import annotations
+
+import torch
+
+from posenc_lib.experiments import byte_models, needle, retrieval, source_text
+from posenc_lib.experiments.lab import perform
+from posenc_lib.experiments.retrieval import EXTRA, exact, planted
+
+
+def passages(rows, length):
+    """Without letters and digits, so that a needle is easily seen."""
+    return torch.full((rows, length), ord("."))
+
+
+def shown(row):
+    return bytes(row.tolist()).decode()
+
+
+def test_a_needle_stands_as_deep_as_it_says_and_is_asked_for_at_the_end():
+    depths = torch.tensor([0.0, 0.25, 0.5, 1.0])
+    rows = planted(passages(4, 100), depths, torch.Generator().manual_seed(0))
+    assert rows.shape == (4, 100 + EXTRA)
+    asked = set()
+    for row, depth in zip(map(shown, rows), depths.tolist(), strict=True):
+        before, line, after, question = row.split("\n")[0], *row.split("\n")[1:]
+        assert (before, after) == ("." * int(100 * depth), "." * int(100 - 100 * depth))
+        assert line == question
+        key, value = line.split(" = ")
+        assert len(key) == len(value) == retrieval.LONG
+        assert key.isalpha()
+        assert value.isdigit()
+        asked.add(line)
+    assert len(asked) == 4
+
+
+class Reader(torch.nn.Module):
+    """Finds the needle by looking for the key, and says its value, but for the digits at some places."""
+
+    def __init__(self, wrong=()):
+        super().__init__()
+        self.unused, self.wrong = torch.nn.Parameter(torch.zeros(1)), wrong
+
+    def forward(self, tokens):
+        said = torch.zeros(*tokens.shape, 256)
+        for number, row in enumerate(map(shown, tokens)):
+            question = row.split("\n")[-1]
+            value = row[row.index(question[:7]) + 7 :][: retrieval.LONG]
+            for place, digit in enumerate(value):
+                said[number, tokens.shape[1] - retrieval.LONG + place, ord(digit)] = 1
+                if place in self.wrong:
+                    said[number, tokens.shape[1] - retrieval.LONG + place, ord("x")] = 2
+        return said
+
+
+def test_a_value_counts_where_every_digit_is_right():
+    rows = planted(passages(6, 80), torch.linspace(0, 1, 6), torch.Generator().manual_seed(0))
+    assert exact(Reader(), rows) == 1
+    for place in range(retrieval.LONG):
+        assert exact(Reader(wrong=(place,)), rows) == 0
+
+
+def test_every_length_of_the_map_asks_for_the_same_needles_in_the_same_passages(monkeypatch):
+    seen = []
+    monkeypatch.setattr(retrieval, "exact", lambda model, rows: seen.append(rows) or 1.0)
+    (run, *_) = needle.runs(fast=True)
+    files = source_text.split().held_out
+    for length in (32, 64):
+        for depth in (0.0, 1.0):
+            retrieval._cell(None, files, run, length, depth)
+    first, deep, longer, _ = seen
+    assert first.shape == (run["cases"], 33)  # 32 are read, and the last byte is only said
+    assert longer.shape == (run["cases"], 65)
+    assert torch.equal(first[:, -12:], deep[:, -12:])
+    assert torch.equal(first[:, -12:], longer[:, -12:])
+    assert torch.equal(first[:, :21], longer[:, :21])  # needle and beginning of the passage
+    assert retrieval.depths_of(run | {"depths": 5}) == [0, 0.25, 0.5, 0.75, 1]
+
+
+def test_the_fast_form_gives_a_map_and_does_not_pass(tmp_path, monkeypatch):
+    every = needle.runs(fast=True)
+    assert [run["rule"] for run in every] == ["plain", "pi", "yarn"]
+    monkeypatch.setattr(needle, "runs", lambda **form: every[:2])
+    found = perform("needle", fast=True, work=tmp_path)["runs"]
+    for each in found:
+        result = each["result"]
+        assert len(result["exact"]) == len(result["lengths"]) == 2
+        assert all(len(row) == len(result["depths"]) == 3 for row in result["exact"])
+        assert (result["steps"], result["solved"]) == (4, False)
+        assert each["verdict"] == "not admitted"
+    plain, pi = (each["result"]["curve"] for each in found)
+    assert plain != pi  # the rule holds while the model is tuned
+
+
+def test_the_gate_asks_for_nearly_all_values():
+    assert needle.shortfall({}, {"trained": 0.99, "steps": 10}) is None
+    assert needle.shortfall({}, {"trained": 0.9899, "steps": 1200}) == (
+        "98.99% of the values right at the length of training, after 1,200 steps"
+    )
+
+
+def test_every_map_begins_with_a_byte_model_that_there_is():
+    known = [run | {"rate": None} for run in byte_models.runs()]
+    for run in needle.runs():
+        begins = {name: run[name] for name in known[0]} | {"rate": None}
+        assert begins in known
+    assert {(run["encoding"], run["rule"]) for run in needle.runs()} == set(needle.MAPS)
