@@ -17,7 +17,8 @@ What more it may have:
 * `HAS_FULL`: `runs` also takes `full`, for a form that needs days or a GPU;
 * `SWEEP`: the experiment that finds the learning rates of this one; a rate not known yet is None;
 * `STORES_EACH`: its result is stored after every run, and what is stored is not run again;
-* `publish(result, work, folder)`: puts files beside the result, in that folder, once all runs are done;
+* `publish(result, work, folder)`: once all runs are done, puts files that they left in the folder of trained
+  models, `work`, into one beside the result, `folder`;
 * `PARTS`: the modules on which its numbers depend, in place of its own: then what is written in its own,
   which runs there are and which count, may change without running all of them again.
 

@@ -381,7 +381,7 @@ def main(arguments: list[str] | None = None) -> None:
             )
             keep(result, store)
             if publish := getattr(module_of(name), "publish", None):
-                publish(result, options.work / "models", store.parent / "models")
+                publish(result, options.work / "models", store.with_suffix(""))
             print(f"{name}: {len(result['runs'])} runs, {store}")
             for each in result["runs"]:
                 if each.get("verdict") == NOT_ADMITTED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib.experiments import byte_model, byte_models, decoder, rescaling, retrieval, source_text
+from posenc_lib.experiments import byte_model, byte_models, decoder, ngram, rescaling, retrieval, source_text
 from posenc_lib.experiments.retrieval import measure
 
 __all__ = ["measure"]
@@ -12,11 +12,14 @@ __all__ = ["measure"]
 QUESTION = "Where in a long text does a model still find what it was asked for?"
 
 LEAST = 0.99
-GATE = "At the length of training, at least 99% of the values right, in files that no training saw."
+GATE = (
+    "At the length of training, at least 99% of the values right, in files that no training saw; and the model "
+    f"that it begins with passes the gate of the byte models. {byte_models.GATE}"
+)
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
-PARTS = (retrieval, rescaling, byte_model, decoder, source_text)
+PARTS = (retrieval, rescaling, byte_model, decoder, ngram, source_text)
 
 MAPS = (
     ("rope", "plain"),
@@ -61,6 +64,9 @@ def runs(
 
 def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
     """What a run lacks to be spoken of; None where it passes."""
+    lacks = byte_models.shortfall(run, {"trained": result["base"]})
+    if lacks is not None:
+        return f"before the tuning: {lacks}"
     if result["trained"] >= LEAST:
         return None
     share, steps = result["trained"], result["steps"]

@@ -14,7 +14,6 @@ length of its training, wherever in the text the line stands, until it can do it
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import torch
@@ -45,6 +44,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """Tune the trained model of a run to retrieve, and look for needles by length and depth.
 
     Returns:
+        base: of the model before all this, `byte_model.at_the_trained_length`;
         steps: how many the tuning took; solved: whether the model could do it then; curve: of the loss;
         before, trained: the share of values right at the length of training, before the tuning and after it;
         lengths, depths: of the map, depth as the share of the passage that stands before the needle;
@@ -52,7 +52,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """
     text = source_text.require(run["text"])
     model, _ = byte_model.trained(run, bench)
-    model = copy.deepcopy(model)
+    base = byte_model.at_the_trained_length(model, text.held_out, run)
     if run["rule"] != "plain":
         read_by(model, encoding_for(run, run["factor"], run["longest_map"], run["warmth"]))
 
@@ -68,6 +68,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     before = at_the_trained_length(text.held_out, run["test_rows"], 30_000)
     losses = _tune(model, run, source_text.joined(text.learn, run["learn"]), bench, solved)
     return {
+        "base": base,
         "steps": len(losses),
         "solved": solved(),
         "curve": thinned(losses),

@@ -127,9 +127,9 @@ def test_a_model_that_loses_too_much_is_not_published():
 
 def test_the_command_puts_the_file_beside_the_result(tmp_path, capsys):
     lab.main(["exported", "--fast", "--jobs", "1", "--device", "cpu", "--work", str(tmp_path)])
-    model = read(tmp_path / "models" / "rope.safetensors")
+    path = tmp_path / "exported" / "rope.safetensors"
     stored = results.json.loads((tmp_path / "exported.json").read_text())["runs"][0]
     assert stored["verdict"] == "admitted"
     assert stored["result"]["rounded"] == pytest.approx(stored["result"]["loss"], abs=0.005)
-    assert stored["result"]["bytes"] == (tmp_path / "models" / "rope.safetensors").stat().st_size
-    assert logits(model, list(b"import ")).argmax(-1).shape == (7,)
+    assert stored["result"]["bytes"] == path.stat().st_size
+    assert logits(read(path), list(b"import ")).argmax(-1).shape == (7,)
