@@ -13,8 +13,8 @@ QUESTION = "Where in a long text does a model still find what it was asked for?"
 
 LEAST = 0.99
 GATE = (
-    "At the length of training, at least 99% of the values right, in files that no training saw; and the model "
-    f"that it begins with passes the gate of the byte models. {byte_models.GATE}"
+    "At the length of training, at least 99% of the values right, in files that no training saw; and the "
+    f"model that it begins with passes the gate of the byte models. {byte_models.GATE}"
 )
 
 STORES_EACH = HAS_FULL = True
