@@ -167,7 +167,8 @@ def bias(model: ByteModel, encoding: str, n: int) -> Array | None:
 
 def think(layer: dict[str, Array], x: Array) -> Array:
     """The wide layer: each place by itself."""
-    return np.maximum(x @ layer["widen"].T, 0) ** 2 @ layer["narrow"].T
+    wide = np.maximum(x @ layer["widen"].T, 0)
+    return np.asarray(wide * wide @ layer["narrow"].T)
 
 
 def normed(x: Array, gain: Array) -> Array:

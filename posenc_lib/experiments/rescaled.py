@@ -55,17 +55,20 @@ def runs(
     ]
 
 
-def forms(encoding: str, rule: str, factors: tuple[int, ...], tuned: tuple[int, ...]) -> list[list[float]]:
+def forms(encoding: str, rule: str, factors: tuple[int, ...], tuned: tuple[int, ...]) -> list[list[Any]]:
     """[factor, share] of each form of a rule: how far it is stretched, and what it may read to adapt."""
+    stretched: list[list[Any]] = [[factor, 0] for factor in factors]
+    short: list[list[Any]] = [[factor, SHARE] for factor in tuned]
+    at_home: list[list[Any]] = [[1, 0], [1, SHARE], [1, LONGER]]
     if rule in ("pi", "ntk", "yarn"):
-        return [[factor, 0] for factor in factors] + [[factor, SHARE] for factor in tuned]
+        return stretched + short
     if rule == "yarn-of-llama":
-        return [[factor, 0] for factor in factors]
+        return stretched
     if rule == "dropped":
-        return [[1, 0], [1, SHARE], [1, LONGER]]
+        return at_home
     if rule == "plain" and encoding == "rope":
-        return [[1, 0], [1, SHARE], [1, LONGER]] + [[factor, SHARE] for factor in tuned]
-    return [[1, 0]]
+        return at_home + short
+    return at_home[:1]
 
 
 def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
