@@ -34,6 +34,7 @@ MAPS = (
 SMALL = {
     "tuning_steps": 800,
     "tuning_rate": 0.3,  # of the rate of the training
+    "needles": 4,  # at most, in a text of the tuning; in a test there is one
     "test_rows": 400,
     "times": [1, 2, 4, 8],
     "depths": 8,
@@ -43,7 +44,15 @@ SMALL = {
 }
 FULL = SMALL | {"tuning_steps": 2400, "test_rows": 1000, "times": [1, 2, 3, 4, 6, 8, 16], "cases": 32}
 FULL |= {"factor": 16}
-FAST = SMALL | {"tuning_steps": 4, "test_rows": 20, "times": [1, 2], "depths": 3, "cases": 2, "factor": 2}
+FAST = SMALL | {
+    "tuning_steps": 4,
+    "needles": 1,
+    "test_rows": 20,
+    "times": [1, 2],
+    "depths": 3,
+    "cases": 2,
+    "factor": 2,
+}
 
 
 def runs(

@@ -48,8 +48,9 @@ def runs(
 ) -> list[dict[str, Any]]:
     """The settings of every run: those of the byte model that it begins with, a rule, and its forms."""
     factors, fewer = ((2, 4), (4,)) if fast else (FACTORS, FACTORS if full else FEWER)
+    tests = {"per_file": 16} if full or fast else {"per_file": 4, "windows": 10}
     return [
-        base | {"rule": rule, "forms": forms(base["encoding"], rule, factors, fewer)}
+        base | tests | {"rule": rule, "forms": forms(base["encoding"], rule, factors, fewer)}
         for base in byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
         for rule in RULES.get(base["encoding"], ())
     ]
@@ -63,7 +64,7 @@ def forms(encoding: str, rule: str, factors: tuple[int, ...], tuned: tuple[int, 
     if rule in ("pi", "ntk", "yarn"):
         return stretched + short
     if rule == "yarn-of-llama":
-        return stretched
+        return [[factor, 0] for factor in tuned]
     if rule == "dropped":
         return at_home
     if rule == "plain" and encoding == "rope":
@@ -114,8 +115,8 @@ def _losses(
             raise ValueError(f"{rule} has no form of factor {factor}, share {share}; it has {list(kinds)}")
         form = kinds[factor, share]
         if length is None:
-            found.append(form["trained"]["by_file"])
-            weights = result["base"]["by_file"]["bytes"]
+            found.append(form["trained"]["by_file"]["loss"])
+            weights = form["trained"]["by_file"]["bytes"]
         else:
             found.append(form["by_length"][result["lengths"].index(length)])
             weights = [1] * len(found[-1])

@@ -9,12 +9,13 @@ best on files that no test looks at.
 from __future__ import annotations
 
 import copy
+import json
 import math
 from typing import Any
 
 from torch import Tensor
 
-from posenc_lib.experiments import byte_model, source_text
+from posenc_lib.experiments import byte_model, source_text, uncertainty
 from posenc_lib.experiments.byte_model import at_the_trained_length, cut, losses_of, rounded
 from posenc_lib.experiments.decoder import Decoder
 from posenc_lib.experiments.training import Bench
@@ -31,9 +32,9 @@ WARMTHS = (0.0, 0.05, 0.1, 0.2)
 WARMTH_AT = 4
 """The factor for which k is chosen."""
 
-RATES = (0.03, 0.1, 0.3)
+RATES = (0.2, 0.6, 2.0)
 """Learning rates that a tuning may have, as a share of that of the training."""
-CHOOSING = 12
+CHOOSING = 6
 """Files to choose by."""
 
 
@@ -73,35 +74,37 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
         base: of the model as it was trained, `byte_model.at_the_trained_length`;
         lengths: those of the tests beyond;
         warmth: of YaRN, the k that was chosen, and the loss with each;
-        forms: for each (factor, share of the training's bytes) of the run: steps, bytes and rate of its
-        tuning, and the loss with each rate that was tried; "trained": the loss at the length of training,
-        "by_file" for the files of base; "by_length": for each of the lengths a row of means, one a file;
-        "by_stretch": of the longest windows, the mean of each stretch of the length of training.
+        forms: of each, "factor" and "share", which may be read to adapt, of the bytes of the training;
+            "steps", "bytes", "rate" of the tuning, and "tried", the loss with each rate;
+            "trained": the loss at the length of training, its uncertainty, and bytes and loss "by_file";
+            "by_length": for each of the lengths a row of means, one a file;
+            "by_stretch": of the longest windows, the mean of each stretch of the length of training.
     """
-    text = source_text.require(run["text"])
     model, _ = byte_model.trained(run, bench)
     warmth = chosen_warmth(model, run) if run["rule"] == "yarn" else None
     k = 0.1 if warmth is None else warmth["chosen"]
     forms = []
     for factor, share in run["forms"]:
         changed, tuning = tuned(model, run, factor, share, bench, k)
-        trained = at_the_trained_length(changed, text.held_out, run)
-        forms.append(
-            {
-                "factor": factor,
-                "share": share,
-                **tuning,
-                "trained": {name: trained[name] for name in ("loss", "uncertainty", "second_half")}
-                | {"by_file": trained["by_file"]["loss"]},
-                **beyond(changed, run, factor, k),
-            }
-        )
+        kind = {"factor": factor, "share": share, **tuning}
+        forms.append(kind | {"trained": as_trained(changed, run), **beyond(changed, run, factor, k)})
     return {
-        "base": at_the_trained_length(model, text.held_out, run),
+        "base": base_of(model, run),
         "lengths": lengths_of(run),
         **({} if warmth is None else {"warmth": warmth}),
         "forms": forms,
     }
+
+
+_bases: dict[str, dict[str, Any]] = {}
+
+
+def base_of(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
+    """The test of the model as it was trained; a process that has made it before does not make it again."""
+    told = json.dumps({name: run[name] for name in (*byte_model.TRAINING, "text")})
+    if told not in _bases:
+        _bases[told] = at_the_trained_length(model, source_text.require(run["text"]).held_out, run)
+    return _bases[told]
 
 
 # --- ways to read
@@ -220,6 +223,24 @@ def loss_to_choose_by(model: Decoder, run: dict[str, Any], length: int) -> float
 def lengths_of(run: dict[str, Any]) -> list[int]:
     """The length of training, and twice as long again and again."""
     return [run["length"] * 2**k for k in range((run["longest"] // run["length"]).bit_length())]
+
+
+def as_trained(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
+    """The loss on windows of the length of training, at most so many of each file."""
+    files = source_text.require(run["text"]).held_out
+    places = source_text.windows(files, run["length"] + 1, most=run["per_file"])
+    losses = losses_of(model, cut(files, places, run["length"] + 1)).double().mean(dim=1).tolist()
+    by_file: dict[str, list[float]] = {}
+    for (path, _), loss in zip(places, losses, strict=True):
+        by_file.setdefault(path, []).append(loss)
+    means = [sum(each) / len(each) for each in by_file.values()]
+    weights = [len(each) * run["length"] for each in by_file.values()]
+    loss, uncertain = uncertainty.mean_over_files(means, weights)
+    return {
+        "loss": round(loss, 5),
+        "uncertainty": round(uncertain, 5),
+        "by_file": {"bytes": weights, "loss": rounded(means)},
+    }
 
 
 def beyond(model: Decoder, run: dict[str, Any], factor: int, warmth: float = 0.1) -> dict[str, Any]:

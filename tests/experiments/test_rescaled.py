@@ -152,7 +152,10 @@ def test_all_begins_with_the_weights_of_the_byte_models(fast):
         assert each["result"]["base"] == begin["result"]["trained"]
         assert each["reason"] == begin["reason"]  # and is admitted where they are
     untouched, *_ = found["plain"]["result"]["forms"]
-    assert untouched["trained"]["loss"] == begin["result"]["trained"]["loss"]
+    at_home, before = untouched["trained"], begin["result"]["trained"]
+    assert at_home == {name: before[name] for name in ("loss", "uncertainty")} | {
+        "by_file": {name: before["by_file"][name] for name in ("bytes", "loss")}
+    }
     assert untouched["by_length"] == begin["result"]["longer"]["by_length"]
     by_stretch = np.mean(begin["result"]["longer"]["whole"], axis=0)
     assert untouched["by_stretch"] == pytest.approx(by_stretch, abs=2e-4)
@@ -179,14 +182,10 @@ def test_files_to_choose_by_are_in_no_test():
 
 def test_a_form_is_compared_with_the_same_model_left_alone(monkeypatch):
     def result(loss):
-        by_file = [loss - 0.1, loss + 0.1]
-        form = {
-            "factor": 1,
-            "share": 0,
-            "trained": {"by_file": by_file},
-            "by_length": [by_file, [9, 9 + loss]],
-        }
-        return {"base": {"by_file": {"bytes": [10, 10]}}, "lengths": [32, 64], "forms": [form]}
+        of_files = [loss - 0.1, loss + 0.1]
+        trained = {"by_file": {"bytes": [10, 10], "loss": of_files}}
+        form = {"factor": 1, "share": 0, "trained": trained, "by_length": [of_files, [9, 9 + loss]]}
+        return {"lengths": [32, 64], "forms": [form]}
 
     def runs(name, **settings):
         loss = {"plain": 1.0, "dropped": 1.5}[settings["rule"]]
