@@ -1,4 +1,4 @@
-"""The progress page, `{progress}`: every chapter with its exercises and its quiz, and links to them.
+"""The progress page, `{progress}`: every chapter with its exercises, its predictions and its quiz, and links.
 
 Which of them are done is known in the reader's browser alone: a script fills it in, and draws the small bar
 that stands in the sidebar of every page.
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from predict import Prediction, predictions
 from quiz import Question, chapter_of, link, mark, marked, quiz_pages
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -50,12 +51,15 @@ class FillProgress(SphinxPostTransform):
 
     def _chapters(self) -> list[Tag]:
         quizzes = {chapter_of(page): (page, asked) for page, asked in quiz_pages(self.env).items()}
+        boxes = {chapter_of(page): found for page, found in predictions(self.env).items()}
         exercises = {name: list(group) for name, group in groupby(all_exercises(), lambda e: e.chapter)}
         pages = {chapter_of(page): page for page in self.env.found_docs if page.startswith("book/")}
         made = []
-        for chapter in sorted((quizzes.keys() | exercises.keys()) & pages.keys()):
+        for chapter in sorted((quizzes.keys() | boxes.keys() | exercises.keys()) & pages.keys()):
             uri = self._uri(pages[chapter])
             rows = [_exercise_row(each, uri) for each in exercises.get(chapter, [])]
+            if chapter in boxes:
+                rows.append(_predictions_row(boxes[chapter], uri))
             if chapter in quizzes:
                 rows.append(_quiz_row(quizzes[chapter][1], uri))
             title = self.env.titles[pages[chapter]].astext()
@@ -86,6 +90,16 @@ def _quiz_row(asked: list[Question], chapter_uri: str) -> Tag:
     )
 
 
+def _predictions_row(boxes: list[Prediction], chapter_uri: str) -> Tag:
+    one, many = _("1 box"), _("{count} boxes").format(count=len(boxes))
+    return Tag.make(
+        "li",
+        {"data-predictions": " ".join(box["attributes"]["data-prediction"] for box in boxes)},
+        link(f"{chapter_uri}#{boxes[0]['attributes']['id']}", _("Predictions")),
+        Tag.make("span", {"class": "posenc-points"}, one if len(boxes) == 1 else many),
+    )
+
+
 def _find_bar(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
 
@@ -102,6 +116,7 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("quiz")
+    app.setup_extension("predict")
     app.add_directive("progress", Progress)
     app.add_post_transform(FillProgress)
     app.connect("config-inited", _find_bar)

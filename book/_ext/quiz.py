@@ -324,10 +324,14 @@ def _remember(app: Sphinx, exception: Exception | None) -> None:
 
 
 def _gathered(env: BuildEnvironment) -> str:
-    """Changes with the questions, and with the titles and places of pages."""
-    quizzes = {name: env.metadata[name]["posenc_quiz"] for name in marked(env, "quiz")}
+    """Changes with the questions and the predictions, and with the titles and places of pages."""
+    asked = [
+        (name, what, env.metadata[name][f"posenc_{what}"])
+        for what in ("quiz", "predict")
+        for name in marked(env, what)
+    ]
     titles = {name: title.astext() for name, title in env.titles.items()}
-    return _digest(repr((sorted(quizzes.items()), sorted(titles.items()), marked(env, "review"))))
+    return _digest(repr((asked, sorted(titles.items()), marked(env, "review"))))
 
 
 def _stamp(app: Sphinx) -> Path:

@@ -109,7 +109,7 @@ def test_a_number_is_seen_wherever_it_stands(problems, block):
         "There are `345` of them.",
         "```\nThere are 345 of them.\n```",
         "```python\n345\n```",
-        "```{admonition} Predict\n:class: tip\nThere are 345 of them.\n```",
+        "```{predict} how-many\nThere are 345 of them.\n\n- [ ] Or 346.\n- [x] Or 347.\n```",
         'Nothing.\n\n```{admonition} Spot the error 7\n"There are 345 of them."\n```',
         "### 345 of them",
         "| a | 345 |\n|---|---|\n| 345 | c |",

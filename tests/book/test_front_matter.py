@@ -42,6 +42,26 @@ def test_the_minutes_to_read_fit_the_length(chapter):
 
 
 @EACH_CHAPTER
+def test_a_chapter_bears_its_number_wherever_it_is_named(chapter):
+    """Its title is what the sidebar, the search, the progress and links without a text of their own say."""
+    number = int(chapter.stem[:2])
+    assert re.search(rf"^# {number}\. \S", chapter.read_text(), re.MULTILINE)
+    exercises = f"Exercises {number}: "
+    assert f"\n# {exercises}" in (ROOT / "solutions" / f"{chapter.stem}.md").read_text()
+    named = f'{chapter.stem}/{chapter.stem}\n            title: "{exercises}'
+    assert named in (ROOT / "_toc.yml").read_text()
+
+
+@EACH_CHAPTER
+def test_who_links_a_chapter_says_its_number(chapter):
+    links = re.findall(r"\[([^\]]+)\]\((\d\d)-[a-z-]+\.md\)", chapter.read_text())
+    wanted = (rf"chapter\s+{int(number)}\b|next chapter" for _, number in links)
+    assert [
+        text for (text, _), each in zip(links, wanted, strict=True) if not re.search(each, text, re.I)
+    ] == []
+
+
+@EACH_CHAPTER
 def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
     rows = re.findall(
         r"^\| \[\]\((\S+)\.md\) \|.*\| (\d+) \| (\d+) \|$",

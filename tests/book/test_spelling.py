@@ -68,6 +68,8 @@ def _of_directive(fence: Token, line: int) -> Iterator[tuple[int, str]]:
                 yield from prose(f"{option.answer}\n\n{option.feedback}", line + option.line + 1)
     elif name == "{glossary":
         yield from prose(re.sub("(?m)^ +", "", fence.content), line + 1)
+    elif name == "{predict":
+        yield from prose(fence.content, line + 1)
     elif name.removeprefix("{") in WITH_PROSE:
         yield line, title
         yield from prose(re.sub(r"(?m)^:[\w-]+:.*$", "", fence.content), line + 1)

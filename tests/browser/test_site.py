@@ -150,6 +150,8 @@ class Visit:
         self.tab.set_viewport_size({"width": width, "height": 900})
         self.tab.emulate_media(color_scheme=theme)
         self.tab.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+        # What predict boxes cover is looked at as well; test_predict.py looks at the covers.
+        self.tab.evaluate("document.documentElement.classList.remove('posenc-covers')")
         self.tab.evaluate(FINISH_FADING)
         make_editors(self.tab)
 

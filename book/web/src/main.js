@@ -1,7 +1,11 @@
 // Loads what a page has, and nothing else: each part of a page is a module of its own.
 import "./typing.js";
 
+document.documentElement.dataset.scripts = ""; // they run: what is covered will be uncovered
+
 const PARTS = [
+  [".posenc-predict, .posenc-outcome", () => import("./predict.js")],
+  [".posenc-surprises", () => import("./surprises.js")],
   [".posenc-exercise", () => import("./exercises.js")],
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
@@ -11,5 +15,11 @@ const PARTS = [
 
 for (const [selector, load] of PARTS) {
   const found = [...document.querySelectorAll(selector)];
-  if (found.length) load().then((part) => part.start(found));
+  if (found.length) load().then((part) => part.start(found), uncover);
+}
+
+/** A page that could not fetch a part is read as one without scripts. */
+function uncover(problem) {
+  document.documentElement.classList.remove("posenc-covers");
+  throw problem;
 }

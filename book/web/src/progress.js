@@ -13,7 +13,8 @@ export function start(elements) {
 function startPage(page) {
   const exercises = [...page.querySelectorAll("[data-exercise]")];
   const quizzes = [...page.querySelectorAll("[data-questions]")];
-  for (const row of [...exercises, ...quizzes]) row.prepend(made("span", "posenc-state"));
+  const predicted = [...page.querySelectorAll("[data-predictions]")];
+  for (const row of [...exercises, ...quizzes, ...predicted]) row.prepend(made("span", "posenc-state"));
   const overview = made("div", "posenc-overview");
   page.prepend(overview);
   page.append(settings(), workSection());
@@ -25,8 +26,10 @@ function startPage(page) {
   function fill() {
     const work = store.all("exercise");
     const answers = store.all("quiz");
+    const predictions = store.all("prediction");
     for (const row of exercises) mark(row, stateOf(work[row.dataset.exercise]));
     for (const row of quizzes) markQuiz(row, answers);
+    for (const row of predicted) markPredictions(row, predictions);
 
     const passed = exercises.filter((row) => row.dataset.state === "passed");
     const total = (rows) => rows.reduce((sum, row) => sum + Number(row.dataset.points), 0);
@@ -68,6 +71,15 @@ function markQuiz(row, answers) {
   const right = ids.filter((id) => answers[id]?.right);
   if (!answered.length) mark(row, "open");
   else mark(row, right.length === ids.length ? "passed" : "tried", words.questionsRight(right.length, ids.length));
+}
+
+/** To predict is what counts, right or wrong. */
+function markPredictions(row, predictions) {
+  const ids = row.dataset.predictions.split(" ");
+  const made = ids.filter((id) => predictions[id]?.said);
+  const right = made.filter((id) => predictions[id].right);
+  if (!made.length) mark(row, "open");
+  else mark(row, made.length === ids.length ? "passed" : "tried", words.predicted(made.length, right.length));
 }
 
 function meter(value, max) {

@@ -1,9 +1,10 @@
 // What a reader has done, kept in this browser and nowhere else.
 //
-// One record an exercise or a quiz question, each under a key of its own, so that two tabs
+// One record an exercise, a quiz question or a predict box, each under a key of its own, so that two tabs
 // do not overwrite each other's work. A record is plain JSON:
 //   "exercise" {code, starter, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
+//   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
 //   "setting"  {early}, whether Python is loaded with the page,         id "python"
 // `save` adds `updated`, an ISO time. Fields that a page does not know stay as they are.
 
@@ -21,6 +22,7 @@ const FIELDS = {
     solutionShown: "boolean",
   },
   quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
+  prediction: { said: "string", right: "boolean", shown: "boolean" },
   setting: { early: "boolean" },
 };
 

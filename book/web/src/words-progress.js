@@ -8,6 +8,7 @@ export const words = {
   exercisesPassed: (passed, total) => _("{passed} of {total} exercises passed", { passed, total }),
   points: (points, total) => _("You have {points} of {total} points.", { points, total }),
   questionsRight: (right, total) => _("{right} of {total} right", { right, total }),
+  predicted: (made, right) => _("{made} made, {right} right", { made, right }),
   due: (count) =>
     ngettext(
       "One question of your quizzes is due for review.",

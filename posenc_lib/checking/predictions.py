@@ -1,0 +1,40 @@
+"""What a cell shows, told to the `{predict}` box above it (book/_ext/predict.py)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+RECORD = "application/papermill.record/"  # what myst_nb keeps of a cell's output and does not show
+
+
+def key_of(box: str) -> str:
+    return f"predict:{box}"
+
+
+def outcome(box: str, value: Any) -> None:
+    """Tell the book what came out. It does not build where the answer that the box marks is another.
+
+    Args:
+        box: the id of the box.
+        value: where it asks for a number, that number; where it has options, one truth for each.
+
+    Raises:
+        TypeError: the value is neither.
+    """
+    given = np.asarray(value)
+    if not (given.ndim == 1 and given.dtype.kind == "b") and not (
+        given.ndim == 0 and given.dtype.kind in "iuf"
+    ):
+        raise TypeError(f"the outcome of {box!r} is {value!r}; give one number, or a list of True and False")
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.display import display
+
+    if InteractiveShell.initialized():
+        display(
+            {f"{RECORD}application/json": json.dumps(given.tolist())},
+            raw=True,
+            metadata={"scrapbook": {"name": key_of(box), "mime_prefix": RECORD}},
+        )
