@@ -54,6 +54,7 @@ def transformer_block(*lit: str) -> Picture:
         if door not in DOORS:
             raise ValueError(f"lit is {door!r}; the doors are {', '.join(DOORS)}")
     with canvas(width=4.6, height=5.85) as figure:
+        figure.set_layout_engine("none")
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, 46)
         axes.set_ylim(0.5, 59)
@@ -92,7 +93,7 @@ def _draw_stream(axes: Axes, word: str) -> None:
         _way(axes, (x, top), (x, bottom), colour)
     for side in (-2.1, 2.1):
         _way(axes, (x, _HANDS + 3.4), (x + side, _HANDS + 1.7), colour)
-        _way(axes, (x + side, _HANDS - 1.7), (17.5 + 0.35 * (x + side - 17.5), _SCORES + 4.6), colour)
+        _way(axes, (x + side, _HANDS - 3.9), (17.5 + 0.35 * (x + side - 17.5), _SCORES + 4.6), colour)
 
 
 def _draw_sum(axes: Axes, word: str, place: int | None) -> None:
@@ -148,12 +149,11 @@ def _draw_door(axes: Axes, door: str, *, is_open: bool) -> None:
     """A door, what is said of it, and the beam or the dotted way to where it leads."""
     y, left, width, height = _ROWS[door], _DOOR - 1.7, 3.4, 5.4
     bottom, colour = y - height / 2, _LIGHT if is_open else GREY
-    target = {"added": 28.8, "rotated": 31.5, "biased": 21.8}[door]
+    end, reach, half = {"added": (28.8, 5.0, 2.0), "rotated": (31.5, 2.6, 2.4), "biased": (21.9, 21.6, 2.3)}[
+        door
+    ]
     if is_open:
-        axes.add_patch(Polygon(
-            [(left, bottom), (left, bottom + height), (target, y + 0.5), (target, y - 0.5)],
-            facecolor=(*to_rgb(_LIGHT), 0.28), linewidth=0,
-        ))  # fmt: skip
+        _draw_beam(axes, (left, y, height / 2), (reach, y, half))
         axes.add_patch(
             Rectangle(
                 (left, bottom),
@@ -169,7 +169,7 @@ def _draw_door(axes: Axes, door: str, *, is_open: bool) -> None:
         leaf = [(hinge, bottom), (edge, bottom - 0.9), (edge, top - 0.9), (hinge, top)]
         axes.add_patch(Polygon(leaf, facecolor=(*to_rgb(_LIGHT), 0.3), edgecolor=colour, linewidth=2))
     else:
-        axes.plot([target + 0.4, left], [y, y], color=GREY, linewidth=1.4, linestyle=":")
+        axes.plot([end, left], [y, y], color=GREY, linewidth=1.4, linestyle=":")
         axes.add_patch(
             Rectangle(
                 (left, bottom), width, height, facecolor=(*to_rgb(GREY), 0.3), edgecolor=colour, linewidth=1.6
@@ -179,6 +179,16 @@ def _draw_door(axes: Axes, door: str, *, is_open: bool) -> None:
     weight = "bold" if is_open else "normal"
     axes.text(_DOOR, bottom - 1.6, door, ha="center", va="center", fontsize=11, fontweight=weight)
     axes.text(_DOOR, bottom - 3.5, DOORS[door], ha="center", va="center", fontsize=9.5)
+
+
+def _draw_beam(axes: Axes, start: tuple[float, float, float], end: tuple[float, float, float]) -> None:
+    """Light that fades on its way: from and to are x, y, and half its width there."""
+    edges = np.linspace(start, end, 25)
+    for (x, y, half), (next_x, next_y, next_half), depth in zip(
+        edges[:-1], edges[1:], np.linspace(0.45, 0.1, 24), strict=True
+    ):
+        corners = [(x, y - half), (x, y + half), (next_x, next_y + next_half), (next_x, next_y - next_half)]
+        axes.add_patch(Polygon(corners, facecolor=(*to_rgb(_LIGHT), depth), linewidth=0, zorder=0))
 
 
 def _bar(axes: Axes, x: float, y: float, parts: Sequence[tuple[float, str, float]]) -> None:

@@ -109,7 +109,7 @@ def test_a_busy_port_is_explained():
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_has_its_parts_and_links_each_of_its_exercises(chapter):
     text = chapter.read_text()
-    for part in ("After this chapter you can", "Take-away", "Further reading", "{predict}"):
+    for part in ("After this chapter you can", "Take-away", "Further reading", "Predict"):
         assert part.lower() in text.lower(), f"{chapter.name} has no {part}"
     page = f"../exercises/{chapter.stem}/{chapter.stem}.ipynb"
     for each in (e for e in all_exercises() if e.chapter == chapter.stem):

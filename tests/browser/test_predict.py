@@ -54,14 +54,14 @@ Between the box and its cell.
 
 ```{code-cell}
 for row in range(30):
-    print("first output", row)
+    print("first", "output", row)
 ```
 
 ```{code-cell}
 :tags: [remove-input]
 from IPython.display import HTML
 
-HTML("<table><tr><td style='visibility: visible'>second output</td></tr></table><a href='#x'>a link</a>")
+HTML("<table><tr><td style='visibility: visible'>second output</td></tr></table><a href='#x' style='color: inherit'>a link</a>")
 ```
 
 ```{code-cell}
@@ -402,6 +402,7 @@ def test_a_box_is_named_heard_and_legible(browser, place, theme):
     install()
     context = browser.new_context(color_scheme=theme, viewport={"width": 1100, "height": 900})
     tab = open_page(context, place)
+    expect(box(tab).get_by_role("radio").first).to_be_visible()
     group = box(tab).get_by_role("group", name="What becomes of the 3 rows?")
     assert group.get_by_role("radio", name="They move.").count() == 1
     assert group.get_by_role("status").count() == 2
@@ -427,7 +428,7 @@ def test_progress_and_review_know_of_it(tab, context, place):
     box(tab, NUMBER).get_by_role("textbox").press("Enter")
     box(tab, OTHER).get_by_role("button", name="Show me").click()
     progress = open_page(context, place, "progress")
-    row = progress.locator("[data-predictions]")
+    row = progress.locator(f"[data-predictions*='{READ}']")
     expect(row.locator(".posenc-state")).to_have_text("◐ 2 made, 1 right")
     review = open_page(context, place, "review")
     surprises = review.locator(".posenc-surprise:visible")
