@@ -61,7 +61,10 @@ for row in range(30):
 :tags: [remove-input]
 from IPython.display import HTML
 
-HTML("<table><tr><td style='visibility: visible'>second output</td></tr></table><a href='#x' style='color: inherit'>a link</a>")
+HTML(
+    "<table><tr><td style='visibility: visible'>second output</td></tr></table>"
+    "<a href='#x' style='color: inherit'>a link</a>"
+)
 ```
 
 ```{code-cell}
