@@ -45,5 +45,8 @@ NEXT = {
     "rescaled": "rescaled",
     "needle": "needle",
     "exported": "export",
+    "causes": "causes",
+    "mistakes": "mistakes",
+    "untrained": "untrained",
 }
 """The same of those that will take the place of some above. The book does not quote them yet."""
