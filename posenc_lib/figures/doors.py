@@ -24,7 +24,7 @@ TURN = 0.8
 # Of the drawing, in tenths of an inch: a column for each word, a row for each thing that happens to it.
 _COLUMNS = dict(zip(WORDS, (7.5, 17.5, 27.5), strict=True))
 _COLOURS = dict(zip(WORDS, (BLUE, GREEN, PURPLE), strict=True))
-_WORD, _VECTOR, _PLUS, _HANDS, _SCORES, _OUTPUT = 56.0, 51.0, 45.5, 35.5, 23.0, 11.0
+_WORD, _VECTOR, _PLUS, _HANDS, _SCORES, _OUTPUT = 56.2, 51.4, 46.2, 35.0, 22.8, 11.0
 _ROWS = dict(zip(DOORS, (_PLUS, _HANDS, _SCORES), strict=True))
 _DOOR = 40.3
 _LIGHT = ORANGE

@@ -119,6 +119,11 @@ def pages_end_with_their_test(request):
                 page.close()
 
 
+def uncover(tab) -> None:
+    """Show what predict boxes cover, as where no script runs."""
+    tab.evaluate("document.documentElement.classList.remove('posenc-covers')")
+
+
 def make_editors(tab) -> None:
     """Pass by every exercise: its editor is made when it comes near, and is there when this returns."""
     without = ".posenc-exercise[data-live=yes]:not(:has(.cm-content))"

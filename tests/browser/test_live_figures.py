@@ -19,6 +19,7 @@ from posenc_lib import (
     sinusoidal,
 )
 from posenc_lib.figures.interactive import FIGURES, KEY, QUERY, first_rise
+from tests.browser.conftest import uncover
 
 pytestmark = pytest.mark.slow
 
@@ -366,6 +367,7 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/02-the-formula.html", timeout=60_000)
     tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 3", timeout=60_000)
+    uncover(tab)
     for name in ("clocks", "dot-product", "heatmap"):
         assert live(tab, name).get_by_role("slider").count() == len(FIGURES[name].sliders)
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")

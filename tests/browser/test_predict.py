@@ -180,7 +180,7 @@ def box(tab, name: str = READ):
 
 
 def verdict(tab, name: str = READ):
-    return box(tab, name).locator(".posenc-verdict")
+    return box(tab, name).locator(".posenc-foretold")
 
 
 def readable(tab) -> str:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SLOW, make_editors
+from tests.browser.conftest import SLOW, make_editors, uncover
 from tests.pyodide.distribution import HERE
 
 pytestmark = pytest.mark.slow
@@ -150,8 +150,7 @@ class Visit:
         self.tab.set_viewport_size({"width": width, "height": 900})
         self.tab.emulate_media(color_scheme=theme)
         self.tab.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
-        # What predict boxes cover is looked at as well; test_predict.py looks at the covers.
-        self.tab.evaluate("document.documentElement.classList.remove('posenc-covers')")
+        uncover(self.tab)  # test_predict.py looks at the covers
         self.tab.evaluate(FINISH_FADING)
         make_editors(self.tab)
 

@@ -16,6 +16,7 @@ export function start(elements) {
     else if (last && !last.outcomes.length) last.boxes.push(element);
     else groups.push({ boxes: [element], outcomes: [] });
   }
+  warnIfNotKept(elements[0]);
   for (const { boxes, outcomes } of groups) startGroup(boxes, outcomes);
 }
 
@@ -39,7 +40,7 @@ function startBox(box, changed) {
   const predict = button(words.predict, commit);
   const show = button(words.show, () => keep({ said: "", right: false, shown: true }));
   const asked = made("div", "posenc-row", predict, show);
-  const verdict = status("posenc-verdict");
+  const verdict = status("posenc-foretold");
   verdict.tabIndex = -1;
   const again = button(words.again, restart);
   const told = made("div", "posenc-row posenc-predicted", verdict, again);
@@ -51,7 +52,6 @@ function startBox(box, changed) {
   form.setAttribute("aria-labelledby", question.id);
   title.id = `${box.id}-title`;
   box.append(form);
-  warnIfNotKept(form);
 
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches("input") || event.isComposing) return;

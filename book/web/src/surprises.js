@@ -9,8 +9,8 @@ export function start(elements) {
 }
 
 function startPlace(place) {
-  const said = status("posenc-due");
-  const boxes = [...place.children].map((box) => ({ box, verdict: box.appendChild(made("p", "posenc-verdict")) }));
+  const said = status("posenc-surprised");
+  const boxes = [...place.children].map((box) => ({ box, verdict: box.appendChild(made("p", "posenc-foretold")) }));
   place.prepend(said);
   store.onChange(fill);
   fill();
