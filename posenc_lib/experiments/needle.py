@@ -27,18 +27,18 @@ MAPS = (
     ("rope", "yarn"),
     ("alibi", "plain"),
     ("rope-and-none", "plain"),
-    ("rope-window-and-none", "plain"),
 )
 """The encoding of the training, and the rule by which RoPE is read from the tuning on."""
+MORE = (("rope-window-and-none", "plain"),)
+"""In the large form too."""
 
 SMALL = {
     "tuning_steps": 800,
     "tuning_rate": 0.3,  # of the rate of the training
-    "needles": 4,  # at most, in a text of the tuning; in a test there is one
     "test_rows": 400,
     "times": [1, 2, 4, 8],
     "depths": 8,
-    "cases": 20,
+    "cases": 12,
     "factor": 8,  # of PI and YaRN
     "warmth": 0.1,  # of YaRN
 }
@@ -46,7 +46,6 @@ FULL = SMALL | {"tuning_steps": 2400, "test_rows": 1000, "times": [1, 2, 3, 4, 6
 FULL |= {"factor": 16}
 FAST = SMALL | {
     "tuning_steps": 4,
-    "needles": 1,
     "test_rows": 20,
     "times": [1, 2],
     "depths": 3,
@@ -65,7 +64,7 @@ def runs(
     return [
         base | size | {"rule": rule}
         for seed in range(max(base["seed"] for base in bases) + 1)
-        for encoding, rule in MAPS
+        for encoding, rule in (MAPS + MORE if full else MAPS)
         for base in bases
         if (base["encoding"], base["seed"]) == (encoding, seed)
     ]

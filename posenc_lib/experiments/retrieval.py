@@ -31,15 +31,13 @@ DIGITS = as_tensor(b"0123456789")
 NEW_LINE, EQUALS = as_tensor(b"\n"), as_tensor(b" = ")
 LONG = 4
 """Letters of a key, and digits of a value."""
-LINE = 1 + LONG + 3 + LONG
-"""Bytes of a needle, and of a question with its answer; each begins with the end of the line before."""
-EXTRA = 2 * LINE + 1
-"""Bytes of both; there is an end of line behind a needle too."""
+EXTRA = 2 * (1 + LONG + 3 + LONG) + 1
+"""Bytes of the needle, its two ends of line included, and of the question with its answer."""
 
 ENOUGH = 0.995
 """Share of values right at which a tuning ends. The gate, on other files, asks for less."""
 LOOK_EVERY = 50
-TO_LOOK_AT = 200
+TO_LOOK_AT = 100
 
 
 def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
@@ -61,7 +59,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     def at_the_trained_length(files: tuple[source_text.File, ...], count: int, seed: int) -> float:
         places = source_text.windows(files, run["length"] + 1 - EXTRA, most=16)[:count]
         passages = cut(files, places, run["length"] + 1 - EXTRA)
-        depths = torch.linspace(0, 1, len(passages))[:, None]
+        depths = torch.linspace(0, 1, len(passages))
         return exact(model, planted(passages, depths, torch.Generator().manual_seed(seed)))
 
     def solved() -> bool:
@@ -85,25 +83,18 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 
 
 def planted(passages: Tensor, depths: Tensor, generator: torch.Generator) -> Tensor:
-    """Needles in each passage, so deep, all of them asked for at its end: EXTRA bytes more for each.
+    """(rows, bytes of a passage + EXTRA): a needle in each passage so deep, and the question at its end.
 
     Args:
         passages: (rows, bytes).
-        depths: (rows, needles) between 0, at the beginning, and 1, at the end. Questions come in this order.
+        depths: (rows,) between 0, at the beginning, and 1, at the end.
         generator: draws keys and values.
     """
     found = []
-    for passage, deep in zip(passages, depths, strict=True):
-        lines = [
-            torch.cat([NEW_LINE, _drawn(LETTERS, generator), EQUALS, _drawn(DIGITS, generator)]) for _ in deep
-        ]
-        places = (deep * len(passage)).round().long()
-        order = places.argsort()
-        pieces = passage.tensor_split(places[order])
-        text = [pieces[0]]
-        for number, piece in zip(order, pieces[1:], strict=True):
-            text += [lines[number], NEW_LINE, piece]
-        found.append(torch.cat([*text, *lines]))
+    for passage, depth in zip(passages, depths.tolist(), strict=True):
+        at = round(depth * len(passage))
+        line = torch.cat([NEW_LINE, _drawn(LETTERS, generator), EQUALS, _drawn(DIGITS, generator)])
+        found.append(torch.cat([passage[:at], line, NEW_LINE, passage[at:], line]))
     return torch.stack(found)
 
 
@@ -129,7 +120,7 @@ def _cell(
     places = source_text.windows(files, run["longest_map"] + 1, most=1)[: run["cases"]]
     passages = cut(files, places, length + 1 - EXTRA)
     generator = torch.Generator().manual_seed(10_000 + run["seed"])
-    return exact(model, planted(passages, torch.full((len(passages), 1), depth), generator))
+    return exact(model, planted(passages, torch.full((len(passages),), depth), generator))
 
 
 def lengths_of(run: dict[str, Any]) -> list[int]:
@@ -145,18 +136,16 @@ def depths_of(run: dict[str, Any]) -> list[float]:
 def _tune(model: Decoder, run: dict[str, Any], content: bytes, bench: Bench, solved: Any) -> list[float]:
     """On passages with needles: the loss of all bytes, and that of the answers once more by itself."""
     text = as_tensor(content)
+    size = run["length"] + 1 - EXTRA
     optimizers = model.optimizers(run["tuning_rate"] * run["rate"])
 
     def loss(generator: torch.Generator) -> Tensor:
-        needles = int(torch.randint(1, run["needles"] + 1, (), generator=generator))
-        size = run["length"] + 1 - needles * EXTRA
         first = torch.randint(len(text) - size, (run["batch"], 1), generator=generator)
-        depths = torch.rand(run["batch"], needles, generator=generator)
+        depths = torch.rand(run["batch"], generator=generator)
         rows = planted(text[first + torch.arange(size)], depths, generator).to(bench.device)
-        losses = F.cross_entropy(model(rows[:, :-1]).transpose(1, 2), rows[:, 1:], reduction="none")
-        questions = losses[:, -needles * LINE :].reshape(len(rows), needles, LINE)
-        mean: Tensor = losses.mean() + questions[:, :, -LONG:].mean()
-        return mean
+        logits, said = model(rows[:, :-1]), rows[:, 1:]
+        answers = F.cross_entropy(logits[:, -LONG:].flatten(0, 1), said[:, -LONG:].flatten())
+        return F.cross_entropy(logits.flatten(0, 1), said.flatten()) + answers
 
     return bench.descend(
         model,

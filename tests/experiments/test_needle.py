@@ -19,11 +19,11 @@ def shown(row):
 
 
 def test_a_needle_stands_as_deep_as_it_says_and_is_asked_for_at_the_end():
-    depths = torch.tensor([[0.0], [0.25], [0.5], [1.0]])
+    depths = torch.tensor([0.0, 0.25, 0.5, 1.0])
     rows = planted(passages(4, 100), depths, torch.Generator().manual_seed(0))
     assert rows.shape == (4, 100 + EXTRA)
     asked = set()
-    for row, depth in zip(map(shown, rows), depths[:, 0].tolist(), strict=True):
+    for row, depth in zip(map(shown, rows), depths.tolist(), strict=True):
         before, line, after, question = row.split("\n")[0], *row.split("\n")[1:]
         assert (before, after) == ("." * int(100 * depth), "." * int(100 - 100 * depth))
         assert line == question
@@ -55,7 +55,7 @@ class Reader(torch.nn.Module):
 
 
 def test_a_value_counts_where_every_digit_is_right():
-    rows = planted(passages(6, 80), torch.linspace(0, 1, 6)[:, None], torch.Generator().manual_seed(0))
+    rows = planted(passages(6, 80), torch.linspace(0, 1, 6), torch.Generator().manual_seed(0))
     assert exact(Reader(), rows) == 1
     for place in range(retrieval.LONG):
         assert exact(Reader(wrong=(place,)), rows) == 0
