@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+from docutils import nodes
 
 from posenc_lib.exercises import all_exercises
 from tests.book.claims import PARSER, ROOT, chapters
 from tests.book.test_spelling import prose
 
 BOOK = ROOT / "book"
+sys.path.append(str(BOOK / "_ext"))
+
+import chapter_numbers  # noqa: E402
+
 EACH_CHAPTER = pytest.mark.parametrize("chapter", chapters(), ids=lambda path: path.stem)
 TIME = r"\*\*Time:\*\* about (\d+) minutes to read, and about (\d+) for the\s"
 
@@ -104,3 +110,27 @@ def test_the_notation_names_functions_that_exist():
     names = [role.content.removeprefix("~") for role in roles if role.meta["name"] == "py:obj"]
     assert len(names) >= 7
     assert [name for name in names if resolve_name(name) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "text", "said"),
+    [
+        ("01-why-order-matters.html#three-doors", "Three doors", "Three doors (chapter 1)"),
+        ("../book/06-rotary.html#two-layouts", "two layouts", "two layouts (chapter 6)"),
+        ("02-the-formula.html#the-formula", "here", "here"),  # within the page
+        ("01-why-order-matters.html#three-doors", "chapter 1", "chapter 1"),
+        ("01-why-order-matters.html#three-doors", "1. Why order matters", "1. Why order matters"),
+        (
+            "01-why-order-matters.html",
+            "Why order matters",
+            "Why order matters",
+        ),  # who writes it says the number
+        ("../exercises/06-rotary/06-rotary.html#turn-one-pair", "Turn one pair", "Turn one pair"),
+        ("glossary.html#term-bias", "bias", "bias"),
+    ],
+)
+def test_a_link_into_another_chapter_says_its_number(uri, text, said):
+    page = nodes.document(None, None)
+    page += nodes.paragraph("", "", nodes.reference("", text, refuri=uri, internal=True))
+    chapter_numbers.say_numbers(page, "book/02-the-formula")
+    assert page.astext() == said
