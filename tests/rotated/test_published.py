@@ -18,9 +18,6 @@ LENGTHS = (1000, 100_000)
 
 WITHOUT_ATTENTION = {"linear_attention", "conv", "moe", "mlp"}
 
-CANNOT_BE_READ: dict[str, str] = {}
-"""Cases that are not read right yet, and why."""
-
 
 def test_what_is_published() -> None:
     """Enough of them, each with a source, and an answer for every layer."""
@@ -36,14 +33,6 @@ def test_what_is_published() -> None:
         assert answer["by"], name
 
 
-def cases() -> list[Any]:
-    unread = {
-        name: pytest.mark.xfail(reason=reason, strict=True, raises=(AssertionError, ValueError))
-        for name, reason in CANNOT_BE_READ.items()
-    }
-    return [pytest.param(name, marks=unread.get(name, ())) for name in PUBLISHED]
-
-
 @pytest.mark.parametrize("name", [name for name, case in PUBLISHED.items() if "family" in case])
 def test_a_family_that_is_not_known_is_refused_until_it_is_named(name: str) -> None:
     for read in (layers_from_config, rope_from_config):
@@ -51,7 +40,7 @@ def test_a_family_that_is_not_known_is_refused_until_it_is_named(name: str) -> N
             read(PUBLISHED[name]["config"], length=LENGTHS[0])
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_one_rotation_is_that_of_the_layers(name: str) -> None:
     """`rope_from_config` gives what the layers of that kind have, and refuses where there is none or more."""
     case = PUBLISHED[name]
@@ -74,7 +63,7 @@ def test_one_rotation_is_that_of_the_layers(name: str) -> None:
             rope_from_config(case["config"], **options)
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_config_is_read_right(name: str) -> None:
     case = PUBLISHED[name]
     letters, kinds = case["answer"]["layers"], case["answer"]["kinds"]
@@ -93,7 +82,7 @@ def test_a_published_config_is_read_right(name: str) -> None:
             compare(alike[0], kind, length)
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_length_is_asked_for_where_it_counts(name: str) -> None:
     case = PUBLISHED[name]
     rules = {kind.get("rule", {}).get("type") for kind in case["answer"]["kinds"].values()}
@@ -166,5 +155,5 @@ def compare(layer: LayerPositions, kind: dict[str, Any], length: int) -> None:
     else:
         assert layer.temperature is not None
         steps = [math.floor((p + expected["offset"]) / expected["length"]) for p in positions]
-        warm = [1 + expected["beta"] * math.log(1 + step) for step in steps]
-        np.testing.assert_allclose(layer.temperature(positions), warm)
+        factors = [1 + expected["beta"] * math.log(1 + step) for step in steps]
+        np.testing.assert_allclose(layer.temperature(positions), factors)
