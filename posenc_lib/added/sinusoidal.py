@@ -213,7 +213,7 @@ def _read_width(dim: Any, base: float, spacing: str, odd: str | None) -> tuple[n
         return frequencies(width - 1, base=base, spacing=spacing), "column"
     if require.choice(spacing, "spacing", SPACINGS) != "paper":
         raise ValueError(
-            f"odd='truncate' is the paper's formula as it stands and has no meaning with "
+            "odd='truncate' is the paper's formula as it stands and has no meaning with "
             f"spacing={spacing!r}; give odd='pad', as tensor2tensor does"
         )
     rates: np.ndarray = require.positive(base, "base") ** (-np.arange(0.0, width, 2.0) / width)

@@ -139,8 +139,7 @@ def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
         if len(sections) != 3 or sections[0] != sections[1]:
             raise ValueError(
                 f"sections={sections}: height and width take pairs in turn, and time the rest; give three "
-                f"numbers, "
-                "of which the first two, for height and width, are equal"
+                "numbers, of which the first two, for height and width, are equal"
             )
         height, _, time = sections
         return np.concatenate([np.tile([1, 2], height), np.zeros(time, dtype=np.int64)])

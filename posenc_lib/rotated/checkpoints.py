@@ -70,7 +70,7 @@ def rope_from_config(
         )
         raise ValueError(
             f"this config's layers differ in their rotation; {advice}take each layer's from "
-            f"layers_from_config(config)"
+            "layers_from_config(config)"
         )
     assert found[0] is not None
     return found[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib.rotated.axial import owners
@@ -150,14 +150,23 @@ class Given:
 
     def require_rotation(self) -> None:
         """Raise ValueError where the family or the config says that nothing rotates."""
+        still = self.unrotated_by()
+        if still is not None:
+            raise ValueError(
+                f"a model with {still} rotates nothing: its positions are a table that is added, or a bias, "
+                "or it has none; use posenc_lib.added or posenc_lib.biased, or give the config of a model "
+                "that rotates"
+            )
+
+    def unrotated_by(self) -> str | None:
+        """What says that nothing rotates, the family or a key of the config; None where nothing does."""
         if self.model_type in UNROTATED:
-            _refuse_unrotated(f"model_type {self.model_type!r}")
+            return f"model_type {self.model_type!r}"
         for key, value in UNROTATED_BY.items():
             if self.config.get(key) is value:
-                _refuse_unrotated(f"{key}: {str(value).lower()}")
+                return f"{key}: {str(value).lower()}"
         kind = self.position_embedding()
-        if kind is not None and kind not in ROTARY:
-            _refuse_unrotated(f"position_embedding_type {kind!r}")
+        return None if kind is None or kind in ROTARY else f"position_embedding_type {kind!r}"
 
     def position_embedding(self) -> str | None:
         """What the config, or else the family, calls the way in which positions come in."""
@@ -168,18 +177,10 @@ class Given:
                 return str(self.config[key])
         return self.family.position_embedding
 
-    def rotates(self) -> bool:
-        """Whether any layer may rotate."""
-        try:
-            self.require_rotation()
-        except ValueError:
-            return False
-        return True
-
-    def turns(self, index: int, kind: str, layers: int) -> bool:
+    def turns(self, index: int, kind: str) -> bool:
         """Whether this layer rotates."""
         family, config = self.family, self.config
-        if kind in WITHOUT_ATTENTION or not self.rotates():
+        if kind in WITHOUT_ATTENTION or self.unrotated_by() is not None:
             return False
         if index in (config.get("cross_attention_layers") or family.cross):
             return False
@@ -192,9 +193,8 @@ class Given:
             if written:
                 return bool(_of_layer(written, index, "no_rope_layers"))
             interval = config.get("no_rope_layer_interval")
-            return (index + 1) % (
-                4 if interval is None else require.count(interval, "no_rope_layer_interval")
-            ) != 0
+            every = 4 if interval is None else require.count(interval, "no_rope_layer_interval")
+            return (index + 1) % every != 0
         if family.still == "layer_rope_theta":
             written = config.get("layer_rope_theta")
             if written is None:
@@ -216,7 +216,7 @@ class Given:
         if len(found) < layers:
             raise ValueError(
                 f"the config tells the kinds of {len(found)} layers, of {layers}; give layer_types, one for "
-                f"each"
+                "each"
             )
         return found[:layers]
 
@@ -259,24 +259,18 @@ class Given:
         if self.family.per_layer and not self.config.get("per_layer_config"):
             raise ValueError(
                 f"layers of model_type {self.model_type!r} differ in sizes; add per_layer_config, which has "
-                f"them"
+                "them"
             )
         per_layer = {int(index): more for index, more in (self.config.get("per_layer_config") or {}).items()}
         for index, kind in enumerate(kinds):
             if only in (None, kind):
                 config = {**self.config, **per_layer.get(index, {})}
-                yield self._layer(config, index, kind, len(kinds), length, layout)
+                yield self._layer(config, index, kind, length, layout)
 
     def _layer(
-        self,
-        config: Mapping[str, Any],
-        index: int,
-        kind: str,
-        layers: int,
-        length: int | None,
-        layout: str | None,
+        self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
     ) -> LayerPositions:
-        turns = self.turns(index, kind, layers)
+        turns = self.turns(index, kind)
         rope = self._rope(config, index, kind, length, layout) if turns else None
         known = self.model_type in FAMILIES
         scale = self._scale(config, kind) if known and kind not in WITHOUT_ATTENTION else None
@@ -330,8 +324,8 @@ class Given:
             differing = sorted(key for key in set(new) & set(old) if new[key] != old[key])
             if differing:
                 raise ValueError(
-                    f"rope_parameters and rope_scaling contradict each other in {', '.join(differing)}; "
-                    f"keep the right one"
+                    f"rope_parameters and rope_scaling contradict each other in {', '.join(differing)}; keep "
+                    "the right one"
                 )
         found: Mapping[str, Any] = new or old or {}
         return found
@@ -354,8 +348,7 @@ class Given:
             if label not in nested:
                 raise ValueError(
                     f"the rope parameters are nested by {', '.join(map(repr, nested))}, and this config has "
-                    f"layers of the "
-                    f"kind {kind!r}; add what holds for {label!r}"
+                    f"layers of the kind {kind!r}; add what holds for {label!r}"
                 )
             mine = dict(written[label])
         elif not written and label in family.by_kind and self._beside(index) is None:
@@ -394,10 +387,9 @@ class Given:
             or beside not in (None, self.family.base)
         ):
             raise ValueError(
-                f"the config has no rope parameters, and model_type {self.model_type!r} then takes a rule "
-                f"of its own, "
-                f"{dict(self.family.rule)!r}; write into rope_parameters which rule is meant, 'default' for "
-                f"none"
+                f"the config has no rope parameters, and model_type {self.model_type!r} then takes a rule of "
+                f"its own, {dict(self.family.rule)!r}; write into rope_parameters which rule is meant, "
+                "'default' for none"
             )
         return dict(self.family.rule)
 
@@ -441,8 +433,7 @@ class Given:
         if found % 2 or found < 2 or found > head_dim:
             raise ValueError(
                 f"of head_dim={head_dim} {found} columns would turn, and they turn in pairs; mend head_dim, "
-                f"rotary_dim or "
-                "partial_rotary_factor"
+                "rotary_dim or partial_rotary_factor"
             )
         return found
 
@@ -451,9 +442,8 @@ class Given:
         written = parameters.get("mrope_section", parameters.get("xdrope_section"))
         if written is not None and self.family.mixed_sections:
             raise ValueError(
-                f"model_type {self.model_type!r} turns the two columns of a pair by different axes, which "
-                f"is no rotation; "
-                "leave mrope_section away for text alone, where all axes agree"
+                f"model_type {self.model_type!r} turns the two columns of a pair by different axes, which is "
+                "no rotation; leave mrope_section away for text alone, where all axes agree"
             )
         if written is None and self.family.sections is None:
             return None
@@ -461,8 +451,7 @@ class Given:
         if sum(sections) != rotary_dim // 2:
             raise ValueError(
                 f"mrope_section={list(sections)} shares out {sum(sections)} pairs, and {rotary_dim // 2} "
-                f"turn; add "
-                "mrope_section to the rope parameters, or mend it or partial_rotary_factor"
+                "turn; add mrope_section to the rope parameters, or mend it or partial_rotary_factor"
             )
         owners(sections, self._dealt(parameters))
         return sections
@@ -475,8 +464,7 @@ class Given:
         if told is not None and bool(told) != (self.family.dealt == "in turn"):
             raise ValueError(
                 f"mrope_interleaved={told!r}, and model_type {self.model_type!r} deals its pairs "
-                f"{self.family.dealt}; "
-                "remove the key, or give the family= that is meant"
+                f"{self.family.dealt}; remove the key, or give the family= that is meant"
             )
         return self.family.dealt
 
@@ -615,8 +603,8 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
         )
         raise ValueError(
             f"{given}, and configs do not say all that counts: the layout, and what holds where a key is "
-            f"left out. Say which "
-            "family's code reads it, such as family='llama', or build RopeSettings from values that you know"
+            "left out. Say which family's code reads it, such as family='llama', or build RopeSettings from "
+            "values that you know"
         )
     return config, name, inside
 
@@ -637,11 +625,3 @@ def _of_layer(value: Any, index: int, key: str) -> Any:
             f"{key} holds {len(value)} values, and there is a layer {index}; give one for each layer"
         )
     return value[index]
-
-
-def _refuse_unrotated(given: str) -> NoReturn:
-    raise ValueError(
-        f"a model with {given} rotates nothing: its positions are a table that is added, or a bias, or it "
-        f"has none; "
-        "use posenc_lib.added or posenc_lib.biased, or give the config of a model that rotates"
-    )

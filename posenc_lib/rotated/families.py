@@ -27,7 +27,6 @@ class Local:
         key, base: the key, and what it is where it is left out.
         rule: whether these layers have the config's scaling rule, too.
         kinds: which layers these are.
-        share_key: where their `partial_rotary_factor` stands, if not where the others' does.
     """
 
     key: str
@@ -783,46 +782,38 @@ UNROTATED_KINDS: dict[str, Kinds] = {
 # What model types do that turn by coordinates, in a sentence that names the function here.
 ROWS_THEN_COLUMNS = (
     "it turns by rows and columns of an image; axial_tables(positions, head_dim, base=rope_theta) with "
-    "positions of shape "
-    "(2, patches), rows first, gives its tables, for layout 'half'"
+    "positions of shape (2, patches), rows first, gives its tables, for layout 'half'"
 )
 ROWS_THEN_COLUMNS_INTERLEAVED = (
     "it turns by rows and columns of an image; axial_tables(positions, head_dim, base=rope_theta) with "
-    "positions of shape "
-    "(2, patches) gives such tables, for layout 'interleaved'. Look into its code for which axis is first"
+    "positions of shape (2, patches) gives such tables, for layout 'interleaved'. Look into its code for "
+    "which axis is first"
 )
 COLUMNS_THEN_ROWS = (
     "it turns by columns and rows of an image, in an order of its own; axial_tables(positions, head_dim, "
-    "base=rope_theta) "
-    "makes such tables once the coordinates are in its order: look into its code"
+    "base=rope_theta) makes such tables once the coordinates are in its order: look into its code"
 )
 THREE_AXES = (
     "it turns by time, row and column; axial_tables(positions, 6 * (head_dim // 6), base=rope_theta) with "
-    "positions of "
-    "shape (3, patches) gives its tables, for layout 'half'. What is left of the columns passes"
+    "positions of shape (3, patches) gives its tables, for layout 'half'. What is left of the columns passes"
 )
 CENTRES = (
-    "it turns by the centres of patches in [-1, 1]; dinov3_tables makes its tables, for layout 'half'. "
-    "Class and "
-    "register tokens stay as they are"
+    "it turns by the centres of patches in [-1, 1]; dinov3_tables makes its tables, for layout 'half'. Class "
+    "and register tokens stay as they are"
 )
 PIXTRAL = (
     "it turns by rows and columns of an image with one frequency series, every other pair of it for each "
-    "axis: the pairs "
-    "0, 2, 4, ... of rotary_tables(rows, head_dim), then 1, 3, 5, ... of rotary_tables(columns, head_dim), "
-    "for layout "
-    "'half'"
+    "axis: the pairs 0, 2, 4, ... of rotary_tables(rows, head_dim), then 1, 3, 5, ... of "
+    "rotary_tables(columns, head_dim), for layout 'half'"
 )
 MOONVIT = (
     "it turns by columns and rows of an image in turn: the first pair of rotary_tables(columns, head_dim // "
-    "2), the first "
-    "of rotary_tables(rows, head_dim // 2), the second of each, and so on, for layout 'half' in Hugging "
-    "Face's weights"
+    "2), the first of rotary_tables(rows, head_dim // 2), the second of each, and so on, for layout 'half' "
+    "in Hugging Face's weights"
 )
 GEMMA_4_VISION = (
     "the first half of a head turns by the column of an image and the second by the row, each as "
-    "apply_rotary with layout "
-    "'half' does it"
+    "apply_rotary with layout 'half' does it"
 )
 V_JEPA_2 = (
     "what it does to queries and keys is no rotation: the angles of the two columns of a pair differ; "

@@ -200,8 +200,7 @@ def rope_type(parameters: Mapping[str, Any]) -> str:
         if name == "axial":
             raise ValueError(
                 "rope_type='axial' turns by several coordinates and is no rule for frequencies; "
-                "axial_tables(positions, "
-                "head_dim, base=rope_theta) makes its tables for rows and columns"
+                "axial_tables(positions, head_dim, base=rope_theta) makes its tables for rows and columns"
             )
         if name is not None:
             require.choice(name, "rope_type", allowed)
@@ -270,8 +269,8 @@ def _require_keys(parameters: Mapping[str, Any], kind: _Kind) -> None:
     if "llama_4_scaling_beta" in unknown:
         raise ValueError(
             "llama_4_scaling_beta is no part of a rule for frequencies: it multiplies queries by their "
-            "position; read the "
-            "whole config with layers_from_config(config), whose layers have it as their temperature"
+            "position; read the whole config with layers_from_config(config), whose layers have it as their "
+            "temperature"
         )
     if unknown:
         raise ValueError(
