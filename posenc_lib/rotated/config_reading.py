@@ -481,8 +481,8 @@ class Given:
         found = self._cleaned(parameters)
         if parameters.get("alpha") is not None and "alpha" in family.extra and rope_type(found) == "dynamic":
             return NTKScaling(require.positive(parameters["alpha"], "alpha"))
-        if family.yarn_without_warmth and rope_type(found) == "yarn":
-            found.setdefault("attention_factor", 1.0)
+        if family.yarn_factor is not None and rope_type(found) == "yarn":
+            found.setdefault("attention_factor", family.yarn_factor)
         found.pop("xdrope_section", None)
         return scaling_from_config(found, max_length=self.size_or_none("longest"), length=length)
 
@@ -536,9 +536,9 @@ class Given:
             plain = 1 / math.sqrt(self.query_width(config) / self.family.heads_wider)
         except ValueError:
             return None
-        return plain * self._latent_warmth(kind) if family.mla else plain
+        return plain * self._latent_softmax_factor(kind) if family.mla else plain
 
-    def _latent_warmth(self, kind: str) -> float:
+    def _latent_softmax_factor(self, kind: str) -> float:
         """The square of 0.1 * mscale_all_dim * ln(factor) + 1, by which MLA multiplies its scores."""
         found = self.written() or self.family.rule
         if self.nested_kinds():

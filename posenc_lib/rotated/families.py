@@ -81,7 +81,7 @@ class Family:
         extra: keys among the rope parameters that this family has beside those of its rule. They change no
             angle, but for `alpha`: with rope type "dynamic" it is an NTK factor.
         rule_names: rope types that this family means differently: {as it is written: as it is meant}.
-        yarn_without_warmth: whether YaRN without `attention_factor` leaves cosines and sines as they are.
+        yarn_factor: YaRN's `attention_factor` where a config leaves it out; None for the paper's.
         source: where it is not transformers' package of that name.
     """
 
@@ -128,7 +128,7 @@ class Family:
     backwards: bool = False
     extra: tuple[str, ...] = ()
     rule_names: Mapping[str, str] = field(default_factory=dict)
-    yarn_without_warmth: bool = False
+    yarn_factor: float | None = None
     source: str = ""
 
 
@@ -415,7 +415,7 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v4": Family(4096, 64, 43, 1048576, head=64, layout="interleaved", window=128,
         kinds=kinds.deepseek_v4, head_key="qk_rope_head_dim", base_key="compress_rope_theta", base=160000.0,
         local=Local("rope_theta", 10000.0), labels={SLIDING: "main", "compressed_sparse_attention":
-        "compress", "heavily_compressed_attention": "compress"}, yarn_without_warmth=True, nope=448),
+        "compress", "heavily_compressed_attention": "compress"}, yarn_factor=1.0, nope=448),
     "diffusion_gemma_text": Family(2304, 8, 30, 131072, head=256, by_kind=GEMMA_4, window=512,
         kinds=each("sssssF"), scale=1.0, full_head=512),
     "dots1": Family(4608, 32, 62, 2048, window=4096, kinds=kinds.after_max_window_layers),

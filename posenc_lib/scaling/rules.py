@@ -242,7 +242,7 @@ class Llama3Scaling:
 
 @dataclass(frozen=True)
 class YaRNScaling:
-    """YaRN: NTK-by-parts on the frequencies, and warmer attention.
+    """YaRN: NTK-by-parts on the frequencies, and sharper attention.
 
     The paper and the code released with it ramp differently:
 
@@ -253,11 +253,11 @@ class YaRNScaling:
 
     Frequencies on the ramp differ by a good part between the two.
 
-    Attention becomes warmer by a factor on cosines and sines (so that a score gets it squared):
-    `attention_factor` if given; else, with both `mscale` and `mscale_all_dim`, m(mscale) /
-    m(mscale_all_dim) with m(k) = 0.1 * k * ln(factor) + 1; else 0.1 * ln(factor) + 1, the paper's
-    equation 22. It is 1 where factor <= 1. DeepSeek's models also multiply the softmax scale
-    by m(mscale_all_dim)^2; that is the attention's part, not done here.
+    Attention becomes sharper by a factor above 1 on cosines and sines, so that a score gets it squared:
+    a softmax of lower temperature. The factor is `attention_factor` if given; else, with both `mscale`
+    and `mscale_all_dim`, m(mscale) / m(mscale_all_dim) with m(k) = 0.1 * k * ln(factor) + 1; else
+    0.1 * ln(factor) + 1, the paper's equation 22. It is 1 where factor <= 1. DeepSeek's models also
+    multiply the softmax scale by m(mscale_all_dim)^2; that is the attention's part, not done here.
 
     Args:
         factor: how many times longer the context becomes; above 0.
@@ -308,14 +308,14 @@ class YaRNScaling:
     def attention_scaling(self) -> float:
         """What cosines and sines are multiplied by."""
 
-        def warmth(weight: float) -> float:
+        def m(weight: float) -> float:
             return 0.1 * weight * math.log(self.factor) + 1 if self.factor > 1 else 1.0
 
         if self.attention_factor is not None:
             return float(self.attention_factor)
         if self.mscale and self.mscale_all_dim:
-            return warmth(self.mscale) / warmth(self.mscale_all_dim)
-        return warmth(1.0)
+            return m(self.mscale) / m(self.mscale_all_dim)
+        return m(1.0)
 
     def scale(self, frequencies: np.ndarray, *, dim: int, base: float) -> np.ndarray:
         """Each frequency between itself and itself / factor."""

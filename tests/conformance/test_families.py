@@ -245,10 +245,12 @@ def test_the_temperature_of_llama_4() -> None:
     layer = layers_from_config(with_it)[3]
     assert layer.temperature is not None
     assert layers_from_config(without)[3].temperature is None
-    warm, plain = (
+    with_a_factor, plain = (
         next(seen for seen in runs(config) if seen.layer == 3).placed[0] for config in (with_it, without)
     )
-    torch.testing.assert_close(warm, plain * layer.temperature(torch.arange(8.0))[:, None], check_dtype=False)
+    torch.testing.assert_close(
+        with_a_factor, plain * layer.temperature(torch.arange(8.0))[:, None], check_dtype=False
+    )
 
 
 # ---- what the refusals of images advise

@@ -141,9 +141,9 @@ def test_the_door_opens_without_torch() -> None:
 
 def test_the_attention_factor_is_in_the_tables() -> None:
     plain = rotary_tables(9, 8, scaling=YaRNScaling(4.0, 4096, attention_factor=1.0))
-    warm = rotary_tables(9, 8, scaling=YaRNScaling(4.0, 4096, attention_factor=1.5))
-    np.testing.assert_allclose(warm.cos, 1.5 * plain.cos)
-    np.testing.assert_allclose(warm.sin, 1.5 * plain.sin)
+    sharper = rotary_tables(9, 8, scaling=YaRNScaling(4.0, 4096, attention_factor=1.5))
+    np.testing.assert_allclose(sharper.cos, 1.5 * plain.cos)
+    np.testing.assert_allclose(sharper.sin, 1.5 * plain.sin)
 
 
 # ---- algebra
