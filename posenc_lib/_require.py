@@ -233,13 +233,17 @@ def vectors_of_heads(
 
     Where keys are `grouped`, a divisor of the heads will do.
     """
-    fits = torch_of(x) is not None and x.ndim == 4 and (head_dim is None or head_dim == x.shape[3])
+    torch = torch_of(x)
+    real = torch is not None and x.layout == torch.strided and not x.is_nested and x.is_floating_point()
+    fits = real and x.ndim == 4 and (head_dim is None or head_dim == x.shape[3])
     if fits and heads is not None:
         fits = divides(x.shape[1], heads) if grouped else x.shape[1] == heads
     if fits:
         return  # a compiler for which sizes are open could not make the message
     shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
     tensors(f" of shape {shape}", **{name: x})
+    if not real:
+        raise TypeError(f"{name} has dtype {x.dtype}; give real floating-point vectors, of shape {shape}")
     raise ValueError(
         f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
         + (", or a divisor of these heads" if heads and grouped else "")

@@ -20,8 +20,8 @@ from posenc_lib.added import (
 )
 from posenc_lib.added.learned import BEYOND
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
-from posenc_lib.nn.positions import Positions, as_tensor, in_grid, one_axis, read_places, read_shape, rows_of
-from posenc_lib.nn.tables import KeptTables
+from posenc_lib.nn.positions import Positions, as_tensor, in_grid, one_axis, read_places, read_shape
+from posenc_lib.nn.tables import KeptTables, rows_of
 
 
 class Sinusoidal(PositionalEncoding):
@@ -62,7 +62,7 @@ class Sinusoidal(PositionalEncoding):
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + scale * p(position), rounded once."""
-        places = one_axis(read_places(positions, _read_input(x, self.dim)), self)
+        places = one_axis(read_places(positions, read_input(x, self.dim)), self)
         dtype = wide_dtype(x)
         rows = self._kept.rows(
             places,
@@ -72,7 +72,7 @@ class Sinusoidal(PositionalEncoding):
             dtype=dtype,
             width=self.dim,
         )
-        return _sum(x, rows if self.scale == 1 else rows * self.scale)
+        return add_rows(x, rows if self.scale == 1 else rows * self.scale)
 
     def _make(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
         table: Tensor = sinusoidal(
@@ -133,8 +133,8 @@ class Learned(PositionalEncoding):
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + table[position]."""
-        places = one_axis(read_places(positions, _read_input(x, self.table.shape[1])), self)
-        return _sum(x, self._rows(as_tensor(places, x.device)))
+        places = one_axis(read_places(positions, read_input(x, self.table.shape[1])), self)
+        return add_rows(x, self._rows(as_tensor(places, x.device)))
 
     def _rows(self, positions: Tensor) -> Tensor:
         rows: Tensor = learned(self.table, positions, beyond=self.beyond, length=self.stretch_to)
@@ -230,7 +230,7 @@ class FourierFeatures(PositionalEncoding):
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + p(coordinates), rounded once."""
-        places = read_places(positions, _read_input(x, self.dim))
+        places = read_places(positions, read_input(x, self.dim))
         if self.axes == 1:
             coordinates = as_tensor(one_axis(places, self), x.device)[..., None]
         elif isinstance(places, Tensor) and places.ndim == 3 and places.shape[0] == self.axes:
@@ -243,7 +243,7 @@ class FourierFeatures(PositionalEncoding):
             )
         directions = for_tracer(self.directions, x.device)
         features = fourier_features(coordinates, directions, layout=self.layout, dtype=wide_dtype(x))
-        return _sum(x, features)
+        return add_rows(x, features)
 
     def extra_repr(self) -> str:
         return f"{self.dim}, axes={self.axes}, learned={isinstance(self.directions, nn.Parameter)}"
@@ -288,7 +288,7 @@ class Grid(PositionalEncoding):
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + p(row, column), rounded once."""
-        places = in_grid(read_places(positions, _read_input(x, self.dim)), self.shape, self)
+        places = in_grid(read_places(positions, read_input(x, self.dim)), self.shape, self)
         dtype = wide_dtype(x)
         table = self._kept.whole(
             lambda: self._make(x.device, dtype),
@@ -296,7 +296,7 @@ class Grid(PositionalEncoding):
             device=x.device,
             dtype=dtype,
         )
-        return _sum(x, rows_of(table, places))
+        return add_rows(x, rows_of(table, places))
 
     def _make(self, device: torch.device, dtype: torch.dtype) -> Tensor:
         along = [torch.arange(n, device=device) for n in self.shape]
@@ -315,7 +315,7 @@ class Grid(PositionalEncoding):
         return f"{self.shape}, {self.dim}"
 
 
-def _read_input(x: Any, dim: int) -> Tensor:
+def read_input(x: Any, dim: int) -> Tensor:
     require.tensors(f" of shape (..., length, {dim})", x=x)
     if not x.is_floating_point():
         raise TypeError(
@@ -327,7 +327,7 @@ def _read_input(x: Any, dim: int) -> Tensor:
     return tensor
 
 
-def _sum(x: Tensor, rows: Tensor) -> Tensor:
+def add_rows(x: Tensor, rows: Tensor) -> Tensor:
     """x + rows in the wider of the two dtypes, rounded to x's own once."""
     if not require.spreads(rows.shape, x.shape):
         raise ValueError(

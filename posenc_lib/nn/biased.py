@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from posenc_lib import _require as require
 from posenc_lib import sinusoidal
 from posenc_lib._arrays import is_compiling, is_exporting, refuse_unless, values_are_known
-from posenc_lib._heads import heads_first, matmul_by_group
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased import (
     alibi_bias,
     alibi_slopes,
@@ -28,29 +28,18 @@ from posenc_lib.biased import (
     transformer_xl_bias,
 )
 from posenc_lib.biased.kerple import KINDS
-from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
-from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, one_axis, places_of_heads
+from posenc_lib.nn.base import for_tracer, wide_dtype
+from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.nn.tables import KeptTables
 
 
-class _OffsetBias(PositionalEncoding):
+class _OffsetBias(ScoreBias):
     """A bias that depends on key - query alone."""
 
     heads: int
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         dtype = wide_dtype(q)
         # A compiler fuses the whole matrix by itself, and may know no lengths yet.
         ready = 0 not in (q.shape[-2], k.shape[-2]) and not is_compiling()
@@ -273,7 +262,7 @@ class Sandwich(_OffsetBias):
         return f"{self.heads}, dim={self.dim}, base={self.base:g}"
 
 
-class FIRE(PositionalEncoding):
+class FIRE(ScoreBias):
     """FIRE: a small network reads the distance as a share of how far back there is to look.
 
     A function of two positions, not of their offset alone: to queries past the threshold L, distances look
@@ -294,6 +283,7 @@ class FIRE(PositionalEncoding):
     """
 
     per_layer = True
+    heads: int
 
     def __init__(self, heads: int, *, hidden: int = 32, c: float = 0.1, threshold: float = 512.0) -> None:
         super().__init__()
@@ -313,19 +303,7 @@ class FIRE(PositionalEncoding):
         nn.init.constant_(self.c, self.start[0])
         nn.init.ones_(self.stretch)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         dtype = wide_dtype(q)
         w1, b1, w2, b2 = (
             parameter.to(dtype)
@@ -345,7 +323,7 @@ class FIRE(PositionalEncoding):
         return f"{self.heads}, c={self.start[0]:g}, threshold={self.start[1]:g}"
 
 
-class Shaw(PositionalEncoding):
+class Shaw(ScoreBias):
     """Shaw's relative keys: a learned vector for each clipped distance, met by the query.
 
     The term on the values, which no bias can express and which the authors found to add little, is left
@@ -379,19 +357,10 @@ class Shaw(PositionalEncoding):
         bound = (6 / (rows + head_dim)) ** 0.5
         nn.init.uniform_(self.table, -bound, bound)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(batch, heads, queries, keys), of q's dtype."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
+    def _query_heads(self) -> None:
+        """Any number: `heads` may be those of the keys."""
+
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         bias: Tensor = shaw_bias(
             q, self.table.to(q.dtype), as_tensor(at_q, q.device), as_tensor(at_k, k.device)
         )
@@ -401,7 +370,7 @@ class Shaw(PositionalEncoding):
         return f"{self.head_dim}, distance={self.table.shape[-2] // 2}, heads={self.heads}"
 
 
-class TransformerXL(PositionalEncoding):
+class TransformerXL(ScoreBias):
     """Transformer-XL's relative attention: a learned projection of each distance's sinusoidal encoding.
 
     Every layer has parameters of its own; the authors' code shares u and v among them unless `untie_r`.
@@ -420,15 +389,17 @@ class TransformerXL(PositionalEncoding):
     """
 
     per_layer = True
+    heads: int
+    head_dim: int
 
     def __init__(self, dim: int, heads: int, *, causal: bool = True, base: float = 10000.0) -> None:
         super().__init__()
         self.dim, self.heads = require.even_dim(dim), require.count(heads, "heads")
-        head_dim = require.head_width(dim, heads)
+        self.head_dim = require.head_width(dim, heads)
         self.causal, self.base = require.flag(causal, "causal"), require.positive(base, "base")
         self.to_key = nn.Linear(dim, dim, bias=False)
-        self.u = nn.Parameter(torch.empty(heads, head_dim))
-        self.v = nn.Parameter(torch.empty(heads, head_dim))
+        self.u = nn.Parameter(torch.empty(heads, self.head_dim))
+        self.v = nn.Parameter(torch.empty(heads, self.head_dim))
         self._kept = KeptTables()
         self.reset_parameters()
 
@@ -437,21 +408,7 @@ class TransformerXL(PositionalEncoding):
         for parameter in (self.to_key.weight, self.u, self.v):
             nn.init.normal_(parameter, std=0.02)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(batch, heads, queries, keys), of q's dtype."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(
-            self, q, k, q_positions, k_positions, self.heads, self.dim // self.heads
-        )
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
         if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
             if not is_exporting() and q.shape[-2] == 1 and type(self.to_key) is nn.Linear:
@@ -487,7 +444,7 @@ class TransformerXL(PositionalEncoding):
         """(heads, distances, head_dim), for the relative positions key - query = first .. last."""
         encoded = self._encoded(first, last, like)
         projected = self.to_key(encoded.to(self.to_key.weight.dtype)).to(like.dtype)
-        by_head: Tensor = projected.view(-1, self.heads, self.dim // self.heads).transpose(0, 1)
+        by_head: Tensor = projected.view(-1, self.heads, self.head_dim).transpose(0, 1)
         return by_head
 
     def _encoded(self, first: int, last: int, like: Tensor) -> Tensor:
@@ -526,7 +483,7 @@ class TransformerXL(PositionalEncoding):
         return f"{self.dim}, {self.heads}, causal={self.causal}"
 
 
-class CoPE(PositionalEncoding):
+class CoPE(ScoreBias):
     """CoPE: positions that count what the query finds worth counting. It looks at no positions at all.
 
     Args:
@@ -553,40 +510,12 @@ class CoPE(PositionalEncoding):
         """Put the table back to 0."""
         nn.init.zeros_(self.table)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(batch, heads, queries, keys), for causal attention: keys after the query are not counted."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        _queries_and_keys(self, q, k, q_positions, k_positions, None, self.head_dim)
-        bias: Tensor = cope_bias(q, k, self.table.to(q.dtype), mask=mask)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
+        bias: Tensor = cope_bias(q, k, self.table.to(q.dtype), mask=mask)  # no key after the query counts
         return bias
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, rows={self.table.shape[0]}"
-
-
-def _queries_and_keys(
-    encoding: nn.Module,
-    q: Any,
-    k: Any,
-    q_positions: Positions,
-    k_positions: Positions,
-    heads: int | None,
-    head_dim: int | None = None,
-) -> tuple[Places, Places]:
-    """Where queries and keys stand, after a look at their shapes."""
-    require.vectors_of_heads(q, "q", heads, head_dim)
-    require.vectors_of_heads(k, "k", q.shape[1], head_dim, grouped=True)
-    at_q = one_axis(places_of_heads(q_positions, q, "q_positions"), encoding)
-    return at_q, one_axis(places_of_heads(k_positions, k, "k_positions"), encoding)
 
 
 def _numbers(values: Any) -> np.ndarray:

@@ -9,14 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import _require as require
-from posenc_lib._heads import heads_first
 from posenc_lib.biased.gates import penalties
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
-from posenc_lib.nn.biased import _queries_and_keys
-from posenc_lib.nn.positions import Positions
+from posenc_lib.nn.base import wide_dtype
+from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.positions import Places
 
 
-class DataDependentALiBi(PositionalEncoding):
+class DataDependentALiBi(ScoreBias):
     """ALiBi whose slope is read from the tokens: each key gives a gate, and all between count.
 
     It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
@@ -40,6 +39,8 @@ class DataDependentALiBi(PositionalEncoding):
     """
 
     per_layer = True
+    heads: int
+    head_dim: int
 
     def __init__(self, head_dim: int, heads: int, *, causal: bool = True, start: float = 5.0) -> None:
         super().__init__()
@@ -61,19 +62,7 @@ class DataDependentALiBi(PositionalEncoding):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.constant_(self.offset, self.start)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(batch, heads, queries, keys), in float32 at least."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         dtype = wide_dtype(k)
         directions, groups = self.weight.shape[0], k.shape[1]  # heads of queries share those of keys
         by_group = self.weight.to(dtype).view(directions, groups, -1, self.head_dim)

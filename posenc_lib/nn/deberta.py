@@ -6,16 +6,15 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
-from posenc_lib._heads import heads_first, matmul_by_group
+from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased import deberta_bias, deberta_buckets
-from posenc_lib.nn.base import PositionalEncoding
-from posenc_lib.nn.biased import _queries_and_keys
-from posenc_lib.nn.positions import Positions, as_tensor
+from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.positions import Places, as_tensor
 
 TERMS = ("c2p", "p2c")
 
 
-class DeBERTa(PositionalEncoding):
+class DeBERTa(ScoreBias):
     """DeBERTa's disentangled attention: a relative key for the query, and a relative query for the key.
 
     Its scores are (q_i . k_j + q_i . K_r + k_j . Q_r) / sqrt(3 head_dim), r the bucket of the offset. What
@@ -40,6 +39,8 @@ class DeBERTa(PositionalEncoding):
     """
 
     per_layer = True
+    heads: int
+    head_dim: int
 
     def __init__(
         self,
@@ -71,19 +72,7 @@ class DeBERTa(PositionalEncoding):
                 if projection.bias is not None:
                     nn.init.zeros_(projection.bias)
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(batch, heads, queries, keys), of q's dtype."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads, self.head_dim)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         terms: Tensor = deberta_bias(
             q,
             k,

@@ -10,16 +10,16 @@ from torch import Tensor
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import is_compiling, widen
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
-from posenc_lib.nn.positions import Positions, Span, in_grid, rows_of
-from posenc_lib.nn.rotated import _for_all_heads, _read_places, _turned
-from posenc_lib.nn.tables import KeptTables
+from posenc_lib.nn.base import wide_dtype
+from posenc_lib.nn.doors import TableRotation
+from posenc_lib.nn.positions import Places, in_grid
+from posenc_lib.nn.tables import KeptTables, rows_of
 from posenc_lib.rotated import RotaryTables, dinov3_tables, patch_coordinates
 from posenc_lib.rotated.dinov3 import Change, changed, draw_change, read_limits, read_patches
 from posenc_lib.rotated.turn import LAYOUTS
 
 
-class DINOv3Rotary(PositionalEncoding):
+class DINOv3Rotary(TableRotation):
     """DINOv3's RoPE: patches turn by their place in the picture, from -1 to 1, whatever its resolution.
 
     A position is the number of the patch in reading order, after the class and register tokens, which do not
@@ -84,21 +84,7 @@ class DINOv3Rotary(PositionalEncoding):
         self._draws = draw_change(generator, 2, **self.limits._asdict())
         self._drawn = torch.tensor(self._draws, dtype=torch.float64, device="cpu")
 
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """Queries and keys, turned where they belong to patches."""
-        q_tables, k_tables = self._tables(q, q_positions, seq_axis), self._tables(k, k_positions, seq_axis)
-        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
-
-    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
-        places = _read_places(positions, x, self.head_dim, seq_axis)
+    def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         places = in_grid(places, self.shape, self, first=self.first)
         drawn, dtype = self._drawn_now(), wide_dtype(x)
         table: RotaryTables = self._kept.whole(
@@ -107,10 +93,7 @@ class DINOv3Rotary(PositionalEncoding):
             device=x.device,
             dtype=dtype,
         )
-        if isinstance(places, Span):
-            return table[places.start : places.stop]
-        picked = RotaryTables(rows_of(table.cos, places), rows_of(table.sin, places))
-        return _for_all_heads(picked, seq_axis)
+        return rows_of(table, places)
 
     def _settings(self, augmented: bool) -> Hashable:
         """All that the tables depend on, besides the device and the dtype."""

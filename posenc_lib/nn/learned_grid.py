@@ -8,9 +8,10 @@ from torch import Tensor, nn
 from posenc_lib import _require as require
 from posenc_lib.added import resample_grid
 from posenc_lib.added.resample import read_grid, read_settings
-from posenc_lib.nn.added import _read_input, _sum
+from posenc_lib.nn.added import add_rows, read_input
 from posenc_lib.nn.base import PositionalEncoding, trunc_normal_
-from posenc_lib.nn.positions import Positions, in_grid, read_places, rows_of
+from posenc_lib.nn.positions import Positions, in_grid, read_places
+from posenc_lib.nn.tables import rows_of
 
 
 class LearnedGrid(PositionalEncoding):
@@ -71,7 +72,7 @@ class LearnedGrid(PositionalEncoding):
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + table[position], with the table resampled to `stretch_to`."""
         shape = self.shape if self.stretch_to is None else read_grid(self.stretch_to, "stretch_to")
-        places = read_places(positions, _read_input(x, self.table.shape[1]))
+        places = read_places(positions, read_input(x, self.table.shape[1]))
         places = in_grid(places, shape, self, first=self.first)
         table: Tensor = resample_grid(
             self.table,
@@ -83,7 +84,7 @@ class LearnedGrid(PositionalEncoding):
             offset=self.offset,
             first=self.first,
         )
-        return _sum(x, rows_of(table, places))
+        return add_rows(x, rows_of(table, places))
 
     def extra_repr(self) -> str:
         return f"{self.shape}, {self.table.shape[1]}, first={self.first}, mode={self.mode!r}"

@@ -140,10 +140,3 @@ def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module, *, firs
             f"{cells - 1} in reading order; give fewer tokens or a larger grid"
         )
     return places
-
-
-def rows_of(table: Tensor, places: Places) -> Tensor:
-    """table[places]; unlike indexing it refuses negative numbers, compiled too."""
-    if isinstance(places, Span):
-        return table[places.start : places.stop]
-    return nn.functional.embedding(places.long(), table)

@@ -10,33 +10,23 @@ import torch
 from torch import Tensor
 
 from posenc_lib import _require as require
-from posenc_lib._heads import heads_first
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
-from posenc_lib.nn.positions import (
-    Places,
-    Positions,
-    Span,
-    as_tensor,
-    in_grid,
-    one_axis,
-    places_of_heads,
-    read_shape,
-)
-from posenc_lib.nn.tables import KeptTables, picked, scaling_key
+from posenc_lib.nn.base import wide_dtype
+from posenc_lib.nn.doors import TableRotation, for_all_heads
+from posenc_lib.nn.positions import Places, as_tensor, in_grid, one_axis, read_shape
+from posenc_lib.nn.tables import KeptTables, rows_of, scaling_key
 from posenc_lib.rotated import (
     RotaryTables,
     axial_tables,
     mrope_tables,
     rope_from_config,
     rotary_tables,
-    rotate,
     xpos_tables,
 )
 from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import partial_rotary_dim
 
 
-class Rotary(PositionalEncoding):
+class Rotary(TableRotation):
     """RoPE: queries and keys turned by angles proportional to their positions.
 
     All settings are attributes that may be changed at any time, `scaling` for longer texts for instance: the
@@ -101,34 +91,17 @@ class Rotary(PositionalEncoding):
             scaling=found.scaling,
         )
 
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """Queries and keys, turned; rounded once in 16-bit dtypes."""
-        q_tables = self._tables(q, q_positions, seq_axis)
-        same = k_positions is q_positions and k.dtype == q.dtype and k.shape[seq_axis] == q.shape[seq_axis]
-        k_tables = q_tables if same else self._tables(k, k_positions, seq_axis)
-        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
-
-    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
-        """The tables for queries or keys x."""
-        places = one_axis(_read_places(positions, x, self.head_dim, seq_axis), self)
+    def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         dtype, turning = wide_dtype(x), self._turning
         tables: RotaryTables = self._kept.rows(
-            places,
+            one_axis(places, self),
             lambda at: self._make(at, dtype),
             settings=(turning, self.base, scaling_key(self.scaling, turning, self.base)),
             device=x.device,
             dtype=dtype,
             width=turning,
         )
-        return _for_all_heads(tables, seq_axis)
+        return tables
 
     def _make(self, positions: Tensor, dtype: torch.dtype) -> RotaryTables:
         return rotary_tables(positions, self._turning, base=self.base, scaling=self.scaling, dtype=dtype)
@@ -179,11 +152,10 @@ class MultimodalRotary(Rotary):
         axes = len(sections) if isinstance(sections, Sequence) else 1
         self._make_sections(torch.zeros(axes, 1), torch.float32)
 
-    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
-        places = _read_places(positions, x, self.head_dim, seq_axis)
+    def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         if not isinstance(places, Tensor) or places.ndim < 3:
-            return super()._tables(x, places, seq_axis)
-        return _for_all_heads(self._make_sections(places, wide_dtype(x)), seq_axis)
+            return super()._tables(x, places)
+        return self._make_sections(places, wide_dtype(x))
 
     def _make_sections(self, coordinates: Tensor, dtype: torch.dtype) -> RotaryTables:
         return mrope_tables(
@@ -200,7 +172,7 @@ class MultimodalRotary(Rotary):
         return f"{super().extra_repr()}, sections={tuple(self.sections)}"
 
 
-class AxialRotary(PositionalEncoding):
+class AxialRotary(TableRotation):
     """Axial RoPE: some pairs turn by the row, others by the column, each axis with its own frequencies.
 
     Args:
@@ -242,21 +214,7 @@ class AxialRotary(PositionalEncoding):
         self._make(torch.zeros(self.axes, 1), torch.float32)
         self._kept = KeptTables()
 
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """Queries and keys, turned."""
-        q_tables, k_tables = self._tables(q, q_positions, seq_axis), self._tables(k, k_positions, seq_axis)
-        return _turned(q, q_tables, k, k_tables, self.layout, seq_axis)
-
-    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> RotaryTables:
-        places = _read_places(positions, x, self.head_dim, seq_axis)
+    def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         dtype = wide_dtype(x)
         if isinstance(places, Tensor) and places.ndim == 3:
             if places.shape[0] != self.axes:
@@ -264,7 +222,7 @@ class AxialRotary(PositionalEncoding):
                     f"positions of shape {tuple(places.shape)} have {places.shape[0]} axes of coordinates; "
                     f"give {self.axes}, as ({self.axes}, batch or 1, length)"
                 )
-            return _for_all_heads(self._make(places, dtype), seq_axis)
+            return self._make(places, dtype)
         if self.shape is None:
             raise ValueError(
                 f"positions are one number per token, but AxialRotary turns by {self.axes} coordinates; give "
@@ -277,9 +235,7 @@ class AxialRotary(PositionalEncoding):
             device=x.device,
             dtype=dtype,
         )
-        if isinstance(places, Span):
-            return table[places.start : places.stop]
-        return _for_all_heads(picked(table, places), seq_axis)
+        return rows_of(table, places)
 
     def _cells(self, device: torch.device) -> Tensor:
         """The coordinates of all cells, (axes, cells), in reading order."""
@@ -294,7 +250,7 @@ class AxialRotary(PositionalEncoding):
         return f"{self.head_dim}, shape={self.shape}, axes={self.axes}, layout={self.layout!r}"
 
 
-class XPos(PositionalEncoding):
+class XPos(TableRotation):
     """xPos: RoPE whose pairs also fade with distance, the fast ones first. For causal attention.
 
     Its tables are made anew in each call.
@@ -331,25 +287,10 @@ class XPos(PositionalEncoding):
         known = isinstance(center, (int, float)) and math.isfinite(center)
         self._make(torch.tensor([float(center) if known else 0.0]), torch.float32)
 
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """Queries and keys, turned; queries shrink with their position, and keys grow."""
-        for_q, for_k = self._tables(q, q_positions, seq_axis)
-        if k_positions is not q_positions or k.dtype != q.dtype or k.shape[seq_axis] != q.shape[seq_axis]:
-            _, for_k = self._tables(k, k_positions, seq_axis)
-        return _turned(q, for_q, k, for_k, self.layout, seq_axis)
-
-    def _tables(self, x: Tensor, positions: Positions, seq_axis: int) -> tuple[RotaryTables, RotaryTables]:
-        places = one_axis(_read_places(positions, x, self.head_dim, seq_axis), self)
-        for_q, for_k = self._make(as_tensor(places, x.device), wide_dtype(x))
-        return _for_all_heads(for_q, seq_axis), _for_all_heads(for_k, seq_axis)
+    def _for_both(self, x: Tensor, places: Places, seq_axis: int) -> tuple[RotaryTables, RotaryTables]:
+        """Queries shrink with their position, and keys grow."""
+        for_q, for_k = self._make(as_tensor(one_axis(places, self), x.device), wide_dtype(x))
+        return for_all_heads(for_q, seq_axis), for_all_heads(for_k, seq_axis)
 
     def _make(self, positions: Tensor, dtype: torch.dtype) -> tuple[RotaryTables, RotaryTables]:
         return xpos_tables(
@@ -364,26 +305,3 @@ class XPos(PositionalEncoding):
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, base={self.base:g}, scale_base={self.scale_base:g}, center={self.center:g}"
-
-
-def _turned(
-    q: Tensor, q_tables: RotaryTables, k: Tensor, k_tables: RotaryTables, layout: str, seq_axis: int
-) -> tuple[Tensor, Tensor]:
-    return (
-        rotate(q, q_tables, layout=layout, seq_axis=seq_axis),
-        rotate(k, k_tables, layout=layout, seq_axis=seq_axis),
-    )
-
-
-def _for_all_heads(tables: RotaryTables, seq_axis: int) -> RotaryTables:
-    """(batch, length, pairs) -> (batch, 1, length, pairs), to fit (batch, heads, length, head_dim)."""
-    if tables.cos.ndim < 3 or seq_axis not in (-2, 2):
-        return tables
-    return RotaryTables(tables.cos[:, None], tables.sin[:, None])
-
-
-def _read_places(positions: Positions, x: Any, head_dim: int, seq_axis: int) -> Places:
-    """Where the vectors stand, after a look at their shape."""
-    require.vectors_of_heads(x, "x (queries or keys)", head_dim=head_dim)
-    (first,) = heads_first(seq_axis, x=x)
-    return places_of_heads(positions, first)

@@ -122,22 +122,26 @@ class _Growing:
             self._last = last
         return last[1]
 
-    def _picked(self, positions: Places) -> Any:
-        if not isinstance(positions, Span):
-            return picked(self.table, positions)
-        if isinstance(self.table, RotaryTables) and positions.stop - positions.start <= FEW:
-            return cut(self.table, positions.start, positions.stop)
-        return self.table[positions.start : positions.stop]
+    def _picked(self, places: Places) -> Any:
+        few = isinstance(places, Span) and places.stop - places.start <= FEW
+        if few and isinstance(self.table, RotaryTables):
+            return cut(self.table, *places)
+        return rows_of(self.table, places)
 
 
-def picked(table: Table, positions: Tensor) -> Table:
-    """The rows at whole positions, of any shape: by one kernel, where indexing takes several."""
-    index = positions.long()
+def rows_of(table: Table, places: Places) -> Table:
+    """The table's rows at whole positions, of any shape: by one kernel, where indexing takes several.
+
+    Unlike indexing it refuses negative numbers, compiled too.
+    """
     rows: Any
-    if isinstance(table, RotaryTables):
-        rows = RotaryTables(picked(table.cos, index), picked(table.sin, index))
+    if isinstance(places, Span):
+        rows = table[places.start : places.stop]
+    elif isinstance(table, RotaryTables):
+        index = places.long()
+        rows = RotaryTables(rows_of(table.cos, index), rows_of(table.sin, index))
     else:
-        rows = nn.functional.embedding(index, table)
+        rows = nn.functional.embedding(places.long(), table)
     found: Table = rows
     return found
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from posenc_lib import _require as require
 from posenc_lib._heads import heads_first, seq_back
 from posenc_lib.nn.base import PositionalEncoding
+from posenc_lib.nn.doors import places_of_vectors
 from posenc_lib.nn.positions import Positions, as_tensor, in_grid, read_shape
-from posenc_lib.nn.rotated import _read_places
 from posenc_lib.rotated import vjepa2_mix
 from posenc_lib.rotated.vjepa2 import columns_of_an_axis
 
@@ -52,10 +52,10 @@ class VJEPA2(PositionalEncoding):
         seq_axis: int = -2,
     ) -> tuple[Tensor, Tensor]:
         """Queries and keys, mixed."""
-        return self._mixed(q, q_positions, seq_axis), self._mixed(k, k_positions, seq_axis)
+        return self._mixed(q, "q", q_positions, seq_axis), self._mixed(k, "k", k_positions, seq_axis)
 
-    def _mixed(self, x: Tensor, positions: Positions, seq_axis: int) -> Tensor:
-        places = _read_places(positions, x, self.head_dim, seq_axis)
+    def _mixed(self, x: Tensor, name: str, positions: Positions, seq_axis: int) -> Tensor:
+        places = places_of_vectors(positions, x, name, self.head_dim, seq_axis)
         if isinstance(places, Tensor) and places.ndim == 3:
             coordinates = places
         else:

@@ -7,18 +7,17 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import is_compiling
-from posenc_lib._heads import heads_first
 from posenc_lib.biased import swin_index
 from posenc_lib.biased.swin import read_window, rows_of_window
 from posenc_lib.biased.swin_v2 import swin_v2_table
 from posenc_lib.biased.t5 import by_head
-from posenc_lib.nn.base import PositionalEncoding, trunc_normal_, wide_dtype
-from posenc_lib.nn.biased import _queries_and_keys
-from posenc_lib.nn.positions import Places, Positions, as_tensor, in_grid
+from posenc_lib.nn.base import trunc_normal_, wide_dtype
+from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.positions import Places, as_tensor, in_grid
 from posenc_lib.nn.tables import KeptTables
 
 
-class _WindowBias(PositionalEncoding):
+class _WindowBias(ScoreBias):
     """A bias that depends on the offset of two patches. A position is a token's number in the window."""
 
     per_layer = True
@@ -30,19 +29,7 @@ class _WindowBias(PositionalEncoding):
         super().__init__()
         self._kept = KeptTables()
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
-        """(heads, queries, keys), or (batch, heads, queries, keys) where positions differ by row."""
-        q, k = heads_first(seq_axis, q=q, k=k)
-        at_q, at_k = _queries_and_keys(self, q, k, q_positions, k_positions, self.heads)
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         bias: Tensor = by_head(self._table(wide_dtype(q)), self._index(at_q, at_k, q.device))
         return bias
 
