@@ -10,7 +10,7 @@ from posenc_lib._arrays import Array, namespace
 
 def heads_first(seq_axis: Any, **given: Array) -> tuple[Array, ...]:
     """The arrays with the sequence on their second-last axis, wherever `seq_axis` says that it is: views."""
-    if seq_axis == -2:
+    if isinstance(seq_axis, int) and seq_axis == -2:
         return tuple(given.values())
     return tuple(_moved(array, name, seq_axis) for name, array in given.items())
 

@@ -19,6 +19,7 @@ from posenc_lib._arrays import (
     device_of,
     is_floating,
     is_open,
+    is_plain_tensor,
     namespace,
     torch_of,
     values_are_known,
@@ -65,6 +66,16 @@ def positive(value: Any, name: str) -> float:
     number = float(value)
     if not 0 < number < math.inf:
         raise ValueError(f"{name}={value!r} is not allowed; give a finite number above 0")
+    return number
+
+
+def finite(value: Any, name: str, remedy: str) -> float:
+    """`value` as a float; TypeError unless a real number, ValueError for NaN and infinity."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} is no real number; {remedy}")
+    number = float(value)
+    if not -math.inf < number < math.inf:  # which a compiler can trace
+        raise ValueError(f"{name}={value!r} is not finite; {remedy}")
     return number
 
 
@@ -223,7 +234,17 @@ def tensors(remedy: str = "", **given: Any) -> None:
     for name, value in given.items():
         if torch_of(value) is None:
             raise TypeError(f"{name} is a {type(value).__name__}; give a torch tensor{remedy}")
-        namespace(value)
+        try:
+            namespace(value)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from error
+
+
+def real_tensor(x: Any, name: str, shape: str) -> None:
+    """Raise TypeError unless x is a tensor of real numbers; `shape` is what the error asks for."""
+    tensors(f" of shape {shape}", **{name: x})
+    if not x.is_floating_point():
+        raise TypeError(f"{name} has dtype {x.dtype}; give real floating-point vectors, of shape {shape}")
 
 
 def vectors_of_heads(
@@ -233,17 +254,14 @@ def vectors_of_heads(
 
     Where keys are `grouped`, a divisor of the heads will do.
     """
-    torch = torch_of(x)
-    real = torch is not None and x.layout == torch.strided and not x.is_nested and x.is_floating_point()
-    fits = real and x.ndim == 4 and (head_dim is None or head_dim == x.shape[3])
+    fits = is_plain_tensor(x) and x.is_floating_point()
+    fits = fits and x.ndim == 4 and (head_dim is None or head_dim == x.shape[3])
     if fits and heads is not None:
         fits = divides(x.shape[1], heads) if grouped else x.shape[1] == heads
     if fits:
         return  # a compiler for which sizes are open could not make the message
     shape = f"(batch, {heads or 'heads'}, length, {head_dim or 'head_dim'})"
-    tensors(f" of shape {shape}", **{name: x})
-    if not real:
-        raise TypeError(f"{name} has dtype {x.dtype}; give real floating-point vectors, of shape {shape}")
+    real_tensor(x, name, shape)
     raise ValueError(
         f"{name} of shape {tuple(x.shape)} does not fit this encoding; give {shape}"
         + (", or a divisor of these heads" if heads and grouped else "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -46,11 +44,7 @@ class DataDependentALiBi(ScoreBias):
         super().__init__()
         self.head_dim, self.heads = require.count(head_dim, "head_dim"), require.count(heads, "heads")
         self.causal = require.flag(causal, "causal")
-        if isinstance(start, bool) or not isinstance(start, (int, float)):
-            raise TypeError(f"start={start!r} is no real number; give a number such as 5.0")
-        if not math.isfinite(start):
-            raise ValueError(f"start={start!r} is not finite; give a number such as 5.0")
-        self.start = float(start)
+        self.start = require.finite(start, "start", "give a number such as 5.0")
         directions = 1 if causal else 2
         self.weight = nn.Parameter(torch.empty(directions, self.heads, self.head_dim))
         self.offset = nn.Parameter(torch.empty(directions, self.heads))

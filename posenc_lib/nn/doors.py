@@ -78,11 +78,18 @@ class ScoreBias(PositionalEncoding):
         require.vectors_of_heads(k, "k")
         q, k = heads_first(seq_axis, q=q, k=k)
         require.vectors_of_heads(q, "q", self._query_heads(), self.head_dim)
-        require.vectors_of_heads(k, "k", q.shape[1], self.head_dim, grouped=True)
+        require.vectors_of_heads(k, "k", q.shape[1], q.shape[3], grouped=True)
+        if k.shape[0] != q.shape[0]:
+            raise ValueError(
+                f"q has {q.shape[0]} rows in its batch, and k {k.shape[0]}; give the same for both"
+            )
+        if k.device != q.device:
+            require.same_device(q=q, k=k)
         at_q = one_axis(places_of_heads(q_positions, q, "q_positions"), self)
         at_k = one_axis(places_of_heads(k_positions, k, "k_positions"), self)
         if mask is not None:
             require.tensors(mask=mask)
+            require.same_device(q=q, mask=mask)
             require.mask(mask, (*q.shape[:3], k.shape[2]))
         return self._bias(q, k, at_q, at_k, mask)
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import values_are_known
+from posenc_lib._arrays import is_plain_tensor, values_are_known
 
 
 class Span(NamedTuple):
@@ -50,6 +50,8 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
     if isinstance(positions, Span):
         return positions
     if isinstance(positions, Tensor):
+        if not is_plain_tensor(positions):
+            require.tensors(**{name: positions})
         if positions.dtype == torch.bool or positions.is_complex():
             raise TypeError(
                 f"{name} have dtype {positions.dtype}; give integers or real numbers, one per token "

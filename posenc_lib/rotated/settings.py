@@ -7,9 +7,11 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, constant, namespace, widen
-from posenc_lib.rotated.axial import tables_by_owner
+from posenc_lib.rotated.axial import owners, tables_by_owner
 from posenc_lib.rotated.rotary import rotary_tables, rotate
 from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.rotated.turn import LAYOUTS
+from posenc_lib.scaling.config import read_scaling
 from posenc_lib.scaling.rules import Scaling
 
 
@@ -31,6 +33,10 @@ class RopeSettings:
             4.5 VL).
         backwards: whether vectors turn the other way (nanochat).
 
+    Raises:
+        TypeError, ValueError: as `rotary_tables`; sections that do not share out rotary_dim/2 pairs;
+            sections_interleaved or time_last without sections, or both.
+
     Example:
         >>> import numpy as np
         >>> settings = RopeSettings(64, 16, 10000.0, None, "half")  # GPT-NeoX's: a quarter turns
@@ -49,6 +55,42 @@ class RopeSettings:
     sections_interleaved: bool = False
     time_last: bool = False
     backwards: bool = False
+
+    def __post_init__(self) -> None:
+        require.even_dim(self.rotary_dim, "rotary_dim")
+        require.rotary_dim(self.rotary_dim, require.count(self.head_dim, "head_dim"))
+        read_scaling(self.scaling, self.base)
+        require.choice(self.layout, "layout", LAYOUTS)
+        for name in ("sections_interleaved", "time_last", "backwards"):
+            require.flag(getattr(self, name), name)
+        if self.sections_interleaved and self.time_last:
+            raise ValueError(
+                "sections_interleaved=True deals the pairs out to all axes in turn, time_last=True to height "
+                "and width alone; give one of the two"
+            )
+        if self.sections is not None:
+            self._read_sections(self.sections)
+        elif self.sections_interleaved or self.time_last:
+            raise ValueError(
+                "sections_interleaved and time_last say how sections are dealt out, and there are none; give "
+                "sections, or leave both False"
+            )
+
+    def _read_sections(self, given: Any) -> None:
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"sections={given!r}; give the pairs of each axis, such as (16, 24, 24), or None")
+        sections = tuple(require.count(n, "an element of sections", 0) for n in given)
+        if sum(sections) != self.rotary_dim // 2:
+            raise ValueError(
+                f"sections={sections} share out {sum(sections)} pairs; give {self.rotary_dim // 2} in all, "
+                f"half of rotary_dim={self.rotary_dim}"
+            )
+        owners(sections, self._dealt())
+        object.__setattr__(self, "sections", sections)
+
+    def _dealt(self) -> str:
+        """How the pairs are dealt out to the axes."""
+        return "time last" if self.time_last else "in turn" if self.sections_interleaved else "in runs"
 
     def tables(self, positions: int | Array, *, dtype: Any = None, like: Array | None = None) -> RotaryTables:
         """Tables for positions of one number per token, as `rotary_tables`.
@@ -75,7 +117,7 @@ class RopeSettings:
                 positions,
                 self.rotary_dim,
                 self.sections,
-                "time last" if self.time_last else "in turn" if self.sections_interleaved else "in runs",
+                self._dealt(),
                 base=self.base,
                 scaling=self.scaling,
                 dtype=dtype,
@@ -88,7 +130,8 @@ class RopeSettings:
         Raises:
             ValueError: the last axis of x is not head_dim wide.
         """
-        if getattr(x, "ndim", 0) and x.shape[-1] != self.head_dim:
+        namespace(x)
+        if x.ndim and x.shape[-1] != self.head_dim:
             raise ValueError(
                 f"x of shape {tuple(x.shape)} has {x.shape[-1]} columns; these settings are for head_dim="
                 f"{self.head_dim}. Of a head with more columns, give the part that turns"
@@ -110,6 +153,10 @@ class QueryTemperature:
             floor(p / length)). "beam": (1 + p / length)^beta.
         beta, length: the numbers in it.
 
+    Raises:
+        TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0; from a
+            call, positions as for `rotary_tables`.
+
     Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py` and `modeling_beam.py`;
     Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399).
 
@@ -123,9 +170,14 @@ class QueryTemperature:
     beta: float
     length: float
 
-    def __call__(self, positions: Array) -> Array:
+    def __post_init__(self) -> None:
+        require.choice(self.formula, "formula", ("llama4", "ministral3", "beam"))
+        require.finite(self.beta, "beta", "give a number such as 0.1")
+        require.positive(self.length, "length")
+
+    def __call__(self, positions: int | Array) -> Array:
         """(...,) factors for positions (...,), in float64 where the library has it."""
-        p = widen(positions)
+        p = widen(require.positions(positions))
         xp = namespace(p)
         if self.formula == "beam":
             return (1 + p / self.length) ** self.beta
