@@ -35,9 +35,10 @@ def namespace(*arrays: Array) -> Any:
             return array_api_compat.torch
         from array_api_compat import array_namespace
     except ModuleNotFoundError as error:
+        package = "array-api-compat" if torch_of(arrays[0]) is None else "'posenc_lib[torch]'"
         raise ModuleNotFoundError(
             f"arrays of type {type(arrays[0]).__name__} need the package array-api-compat: "
-            "pip install 'posenc_lib[torch]'"
+            f"pip install {package}"
         ) from error
     libraries = sorted({_library(a) for a in arrays})
     if len(libraries) > 1:
@@ -49,6 +50,14 @@ def namespace(*arrays: Array) -> Any:
         return array_namespace(*arrays)
     except TypeError as error:
         raise TypeError(_no_array(arrays[0])) from error
+
+
+def is_plain_tensor(array: Any) -> bool:
+    """Whether this is a tensor of PyTorch whose numbers lie in it as they are."""
+    torch = torch_of(array)
+    return (
+        torch is not None and not array.is_nested and array.layout == torch.strided and not array.is_quantized
+    )
 
 
 def _require_plain(array: Array) -> None:
@@ -108,7 +117,7 @@ def result_dtype(array: Array, dtype: Any = None) -> Any:
     if dtype is None:
         return array.dtype if is_floating(array) else default_float(xp)
     try:
-        real = xp.isdtype(dtype, "real floating")
+        real = torch_of(dtype) is None and xp.isdtype(dtype, "real floating")  # a tensor would pass for one
     except (AttributeError, TypeError):
         real = False
     if not real:
@@ -292,6 +301,27 @@ def values_are_known(array: Array) -> bool:
     return True
 
 
+def extremes(array: Array) -> tuple[float, float] | None:
+    """The least and the largest number; None where there are none, or none that are known.
+
+    An array can be known where what is made of it is not: under JAX's `jit`, and under PyTorch's `vmap`.
+    """
+    torch = torch_of(array)
+    if torch is not None:
+        if is_compiling():
+            return None
+        while torch._C._functorch.is_functorch_wrapped_tensor(array):
+            array = torch._C._functorch.get_unwrapped(array)
+        if array.device.type == "meta" or _is_fake(array) or array.numel() == 0:
+            return None
+        least, most = torch.aminmax(array.detach())
+        return float(least), float(most)
+    if _is_traced_by_jax(array) or 0 in array.shape:
+        return None
+    numbers = np.asarray(array)
+    return float(numbers.min()), float(numbers.max())
+
+
 def _is_fake(tensor: Any) -> bool:
     """Whether this is a tensor of `FakeTensorMode`, which has a shape and no values."""
     fakes = sys.modules.get("torch._subclasses.fake_tensor")
@@ -360,6 +390,30 @@ def refuse_unless(holds: Any, message: str) -> None:
     import torch
 
     torch._assert_async(holds, message)
+
+
+def refused_unless(result: Array, holds: Array, message: str) -> Array:
+    """The result of a trace, which is refused where `holds` turns out to be False once the traced code runs.
+
+    JAX's compiled code cannot raise by itself: there the host is called, if it comes to that, and raises.
+    Where nothing will ever run ("meta", fake tensors), nothing is refused.
+    """
+    if torch_of(result) is not None and is_compiling():
+        refuse_unless(holds, message)
+    if not _is_traced_by_jax(result):
+        return result
+    import jax
+
+    def on_host(fine: Any) -> np.ndarray:
+        if not np.all(fine):
+            raise ValueError(message)
+        return np.zeros(np.shape(fine), result.dtype)
+
+    def refuse(fine: Any) -> Any:
+        nothing = jax.ShapeDtypeStruct((), result.dtype)
+        return jax.pure_callback(on_host, nothing, fine, vmap_method="expand_dims")
+
+    return result + jax.lax.cond(holds, lambda fine: jax.numpy.zeros((), result.dtype), refuse, holds)
 
 
 def _is_traced_by_jax(array: Array) -> bool:

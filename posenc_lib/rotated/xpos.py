@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
     constant,
-    is_compiling,
+    extremes,
     namespace,
-    refuse_unless,
-    values_are_known,
+    refused_unless,
     widen,
 )
 from posenc_lib.angles import angles, frequencies
@@ -68,9 +66,9 @@ def xpos_tables(
     positions = require.positions(positions)
     scale_base, gamma = require.positive(scale_base, "scale_base"), require.positive(gamma, "gamma")
     decay = np.log((np.arange(0, dim, 2, dtype=np.float64) / dim + gamma) / (1 + gamma))
-    exponent = (widen(positions)[..., None] - _read_center(center)) / scale_base
+    exponent = (widen(positions)[..., None] - require.finite(center, "center", _CENTER)) / scale_base
     exponent = exponent * constant(decay, exponent)
-    _require_range(exponent, positions, table_dtype(positions, dtype), center)
+    exponent = _in_range(exponent, positions, table_dtype(positions, dtype), center, decay / scale_base)
     theta = angles(positions, rates)
     exp = namespace(theta).exp
     return (
@@ -79,33 +77,22 @@ def xpos_tables(
     )
 
 
-def _read_center(center: Any) -> float:
-    if isinstance(center, bool) or not isinstance(center, Real):
-        raise TypeError(f"center={center!r} is no real number; give a position")
-    number = float(center)
-    if not -math.inf < number < math.inf:
-        raise ValueError(f"center={center!r} is not finite; give a position")
-    return number
+_CENTER = "give a center near the positions, the same for queries and keys"
 
 
-def _require_range(exponent: Array, positions: Array, dtype: Any, center: Any) -> None:
-    """Refuse scales that the dtype would turn into 0 or infinity."""
+def _in_range(exponent: Array, positions: Array, dtype: Any, center: float, decay: np.ndarray) -> Array:
+    """The exponents, unless the dtype would turn e to one of them into 0 or infinity: that is refused."""
     limits = namespace(positions).finfo(dtype)
-    furthest = min(math.log(float(limits.max)), -math.log(float(limits.smallest_normal)))
-    xp = namespace(exponent)
-    if 0 in exponent.shape:
-        return
-    remedy = "give a center near the positions, the same for queries and keys"
-    if not values_are_known(exponent):
-        if is_compiling():
-            refuse_unless(
-                xp.all(xp.abs(exponent) <= furthest),
-                "positions reach so far from center that the dtype cannot hold their scale; " + remedy,
-            )
-        return
-    reach = float(xp.max(xp.abs(exponent)))
-    if reach > furthest:
+    most = min(math.log(float(limits.max)), -math.log(float(limits.smallest_normal)))
+    ends = extremes(positions)
+    if ends is None:
+        xp = namespace(exponent)
+        message = f"positions reach so far from center that the dtype cannot hold their scale; {_CENTER}"
+        return refused_unless(exponent, xp.all(xp.abs(exponent) <= most), message)
+    reach = -float(decay.min()) * max(abs(end - center) for end in ends)
+    if reach > most:
         raise ValueError(
             f"positions reach so far from center={center!r} that {dtype} cannot hold their scale, "
-            f"e^{reach:.0f}; {remedy}"
+            f"e^{reach:.0f}; {_CENTER}"
         )
+    return exponent

@@ -144,6 +144,29 @@ def test_angles_of_traced_positions_are_exact_or_refused() -> None:
         np.testing.assert_allclose(table(far), exact, atol=1e-7)
 
 
+def test_xpos_too_far_out_is_refused_where_the_positions_are_known_and_where_they_are_not() -> None:
+    near, far = jnp.arange(4), jnp.arange(4) + 200_000
+
+    def turned(at: Any, x: Any = 1.0) -> Any:
+        of_q, of_k = p.xpos_tables(at, WIDTH, dtype=jnp.float32)
+        return (x * of_q.cos).sum() + (x * of_k.sin).sum()
+
+    with pytest.raises(ValueError, match="give a center near"):  # before anything runs
+        jax.jit(lambda x: turned(far, x))(2.0)
+    if not jax.config.jax_enable_x64:
+        return  # and traced positions are refused altogether
+    for traced in (
+        jax.jit(turned),
+        jax.jit(jax.vmap(turned)),
+        jax.jit(jax.grad(lambda at: turned(at.astype(float)).sum(), allow_int=True)),
+        jax.jit(lambda at: jax.grad(lambda x: turned(at, x))(2.0)),
+    ):
+        assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(traced(near[:, None].astype(float))))
+        with pytest.raises(Exception, match="give a center near"):
+            jax.block_until_ready(traced(far[:, None].astype(float)))
+    np.testing.assert_allclose(jax.jit(turned)(near), turned(np.arange(4)), rtol=1e-6)
+
+
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_truncated_with_a_warning() -> None:
     at = jnp.arange(4)

@@ -48,3 +48,5 @@ def test_scales_that_the_dtype_cannot_hold_are_refused() -> None:
             xpos_tables(positions, 64)
     with pytest.raises(ValueError, match="center"):
         xpos_tables(torch.tensor([5_000]), 64, dtype=torch.float16)
+    with pytest.raises(ValueError, match="center"):  # each row of a batch, too
+        torch.func.vmap(lambda at: xpos_tables(at, 64)[0].cos)(torch.tensor([[0], [40_000]]))
