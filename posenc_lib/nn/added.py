@@ -329,6 +329,7 @@ def read_input(x: Any, dim: int) -> Tensor:
 
 def add_rows(x: Tensor, rows: Tensor) -> Tensor:
     """x + rows in the wider of the two dtypes, rounded to x's own once."""
+    require.same_device(**{"x": x, "the table": rows})
     if not require.spreads(rows.shape, x.shape):
         raise ValueError(
             f"positions of shape {tuple(rows.shape[:-1])} do not fit x of shape {tuple(x.shape)}; give "

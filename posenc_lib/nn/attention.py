@@ -15,7 +15,7 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
 from posenc_lib.attention import attention
 from posenc_lib.nn.base import NoPE, PositionalEncoding
-from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
+from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
 from posenc_lib.packed import packed_mask, packed_positions, read_both
 
 
@@ -113,8 +113,10 @@ class Attention(nn.Module):
         Raises:
             TypeError, ValueError: x of another shape, a mask that does not fit, and what the encoding raises.
         """
-        if x.ndim != 3 or x.shape[-1] != self.dim:
-            raise ValueError(f"x has shape {tuple(x.shape)}; give (batch, length, {self.dim})")
+        require_input(x, "x", self)
+        causal = require.flag(causal, "causal")
+        if cache is not None and not isinstance(cache, LayerCache):
+            raise TypeError(f"cache is of type {type(cache).__name__}; give posenc_lib.nn.LayerCache()")
         if encoding is None:
             encoding = NoPE()
         elif not isinstance(encoding, PositionalEncoding):
@@ -134,7 +136,7 @@ class Attention(nn.Module):
         key_positions = positions
         if cache is not None:
             k, v, key_positions = cache.extend(k, v, positions)
-        mask = _read_mask(mask, (x.shape[0], self.heads, q.shape[-2], k.shape[-2]))
+        mask = _read_mask(mask, x, (x.shape[0], self.heads, q.shape[-2], k.shape[-2]))
         if ends is not None and values_are_known(ends) and not self.record_weights:
             at = as_tensor(read_places(positions, x), x.device)
             outputs = []
@@ -242,6 +244,19 @@ def _both(mask: Tensor | None, packed: Tensor) -> Tensor:
     return mask & packed if mask.dtype == torch.bool else mask.masked_fill(~packed, -math.inf)
 
 
+def require_input(x: Any, name: str, attention: Attention, shape: str = "(batch, length, {dim})") -> None:
+    """Raise unless these are vectors that the layer's weights can be multiplied with."""
+    shape, weight = shape.format(dim=attention.dim), attention.in_proj_weight
+    require.real_tensor(x, name, shape)
+    if x.ndim != 3 or x.shape[-1] != attention.dim:
+        raise ValueError(f"{name} has shape {tuple(x.shape)}; give {shape}")
+    require.same_device(**{name: x, "the weights": weight})
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(
+            f"{name} has dtype {x.dtype}, and the weights {weight.dtype}; cast one of them, with .to(dtype)"
+        )
+
+
 def require_dtype(dtype: Any) -> None:
     """Raise TypeError unless parameters can have this dtype."""
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
@@ -262,8 +277,21 @@ class LayerCache:
         return 0 if self.k is None else self.k.shape[-2]
 
     def extend(self, k: Tensor, v: Tensor, positions: Positions) -> tuple[Tensor, Tensor, Places]:
-        """Add new keys, values and their positions; return all there are."""
-        new = read_places(positions, k)
+        """Add new keys, values and their positions; return all there are.
+
+        Args:
+            k, v: (batch, kv_heads, length, head_dim).
+            positions: of the keys, see `Positions`.
+
+        Raises:
+            TypeError, ValueError: keys, values or positions that do not fit each other, or the cache.
+        """
+        require.vectors_of_heads(k, "k")
+        require.vectors_of_heads(v, "v", k.shape[1])
+        if v.shape[:3] != k.shape[:3]:
+            raise ValueError(f"{require.shapes(k=k, v=v)} differ before the last axis; give one value a key")
+        require.same_device(k=k, v=v)
+        new = places_of_heads(positions, k)
         if self.k is None or self.v is None:
             self.k, self.v, self.positions = k, v, new
         else:
@@ -272,6 +300,12 @@ class LayerCache:
                     f"{k.shape[0]} rows in the batch, and {self.k.shape[0]} in the cache; a cache serves one "
                     "batch: make a new one"
                 )
+            for name, given, kept in (("k", k, self.k), ("v", v, self.v)):
+                if given.shape[1::2] != kept.shape[1::2]:
+                    raise ValueError(
+                        f"{name} has shape {tuple(given.shape)}, and the cache holds {tuple(kept.shape)}: it "
+                        "is another layer's; make a new one"
+                    )
             self.k, self.v = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
             self.positions = _joined(self.positions, new, k.device)
         return self.k, self.v, self.positions
@@ -301,13 +335,15 @@ class Cache:
         return (~self.padding).sum(-1, keepdim=True)
 
 
-def _read_mask(mask: Any, scores: tuple[int, ...]) -> Tensor | None:
+def _read_mask(mask: Any, x: Tensor, scores: tuple[int, ...]) -> Tensor | None:
     """The mask, of two axes or more."""
     if mask is None:
         return None
     if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"mask is {kind}; give booleans, True where a query may look, or real numbers to add")
+    require.tensors(mask=mask)
+    require.same_device(x=x, mask=mask)
     require.to_scores(mask, "mask", scores)
     if mask.dtype == torch.bool:
         require.one_reading_of_mask(mask, scores)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import _require as require
-from posenc_lib.nn.attention import Attention
+from posenc_lib.nn.attention import Attention, require_input
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Positions, Span
@@ -114,10 +114,9 @@ class EncoderLayer(nn.Module):
         Raises:
             TypeError, ValueError: shapes or dtypes that do not fit.
         """
-        if src.ndim != 3:
-            raise ValueError(
-                f"src has shape {tuple(src.shape)}; give three axes, two of them batch and length"
-            )
+        shape = "(batch, length, {dim})" if self.batch_first else "(length, batch, {dim})"
+        require_input(src, "src", self.self_attn, shape)
+        is_causal = require.flag(is_causal, "is_causal")
         x = src if self.batch_first else src.transpose(0, 1)
         self._require_masks(src_mask, src_key_padding_mask, x)
         positions: Positions = Span(0, x.shape[1])
@@ -170,6 +169,8 @@ class EncoderLayer(nn.Module):
             if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
                 kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
                 raise TypeError(f"{name} is {kind}; give booleans, True at what is hidden, or numbers to add")
+            require.tensors(**{name: mask})
+            require.same_device(**{"src": x, name: mask})
             if tuple(mask.shape) not in shapes:
                 wanted = " or ".join(str(shape) for shape in shapes)
                 raise ValueError(f"{name} has shape {tuple(mask.shape)}; give {wanted}")

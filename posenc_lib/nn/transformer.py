@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.nn.attention import Attention, Cache, LayerCache, read_texts
+from posenc_lib.nn.attention import Attention, Cache, LayerCache, read_texts, require_input
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Places, Positions, Span, read_places
@@ -57,6 +57,7 @@ class Block(nn.Module):
         cu_seqlens: Tensor | None = None,
     ) -> Tensor:
         """(batch, length, dim) to the same; arguments as in `Attention`."""
+        require_input(x, "x", self.attention)
         attended = self.attention(
             self.norm1(x), positions, encoding, mask=mask, causal=causal, cache=cache, cu_seqlens=cu_seqlens
         )

@@ -59,7 +59,7 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, seq_axis: int, out: tor
 
     One token of decoding takes less time to rotate than to check at leisure.
     """
-    if type(tables) is not RotaryTables or type(tables.cos) is not type(x) or x.ndim == 0:
+    if type(tables) is not RotaryTables or type(tables.cos) is not type(x) or x.is_nested or x.ndim == 0:
         return False
     cos = tables.cos
     *places, pairs = cos.shape
@@ -78,7 +78,8 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, seq_axis: int, out: tor
 
 
 def _is_like(out: torch.Tensor, x: torch.Tensor) -> bool:
-    return type(out) is type(x) and out.shape == x.shape and out.dtype == x.dtype and out.device == x.device
+    plain = type(out) is type(x) and not out.is_nested
+    return plain and out.shape == x.shape and out.dtype == x.dtype and out.device == x.device
 
 
 def _rotate_watched(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
@@ -84,6 +86,9 @@ class RotaryTables:
         return RotaryTables, (self.cos, self.sin)
 
     def __getitem__(self, index: Any) -> RotaryTables:
+        for part in index if isinstance(index, tuple) else (index,):
+            if isinstance(part, np.ndarray) and part.dtype.kind not in "iub":  # PyTorch would round them
+                raise IndexError(f"the index has dtype {part.dtype}; give integers, or booleans")
         picked = RotaryTables(self.cos[index], self.sin[index])
         if picked.dim != self.dim:
             raise IndexError(

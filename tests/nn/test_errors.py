@@ -252,7 +252,7 @@ WRONG_CALLS = [
     (lambda: Transformer(None, 8, 1, 2)(T), TypeError, "real vectors"),
     (lambda: Transformer(None, 8, 1, 2)(X[..., :6]), ValueError, r"\(batch, length, 8\)"),
     # the encoder layer
-    (lambda: EncoderLayer(8, 2)(X[0]), ValueError, "three axes"),
+    (lambda: EncoderLayer(8, 2)(X[0]), ValueError, r"give \(length, batch, 8\)"),
     (
         lambda: EncoderLayer(8, 2, batch_first=True)(X, torch.zeros(4, 4)),
         ValueError,

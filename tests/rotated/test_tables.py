@@ -94,3 +94,12 @@ def test_a_models_tables_come_in_the_library_of_what_they_turn() -> None:
     rope = RopeSettings(8, 8, 10000.0, None, "half")
     assert isinstance(rope.tables(5).cos, np.ndarray)
     torch.testing.assert_close(rope.rotate(X, rope.tables(5, like=X)), rotate(X, TABLES, layout="half"))
+
+
+def test_positions_are_indexed_by_integers_or_booleans() -> None:
+    for tables in (rotary_tables(6, 8), rotary_tables(torch.arange(6), 8)):
+        assert tables[np.asarray([4, 5])].cos.shape == (2, 4)
+        assert tables[np.arange(6) > 3].cos.shape == (2, 4)
+        for wrong in (np.asarray([4.0]), (np.asarray([1j]),), "4"):
+            with pytest.raises(IndexError):
+                tables[wrong]
