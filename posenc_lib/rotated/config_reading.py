@@ -8,7 +8,16 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib.rotated.axial import owners
-from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, UNROTATED_KINDS, WHOLES, Family
+from posenc_lib.rotated.families import (
+    FAMILIES,
+    IMAGES,
+    KEYS_UNREAD,
+    UNROTATED,
+    UNROTATED_KINDS,
+    WHOLES,
+    WITHOUT_LATENT_ATTENTION,
+    Family,
+)
 from posenc_lib.rotated.layer_kinds import FULL, KNOWN, OLDER_NAMES, SLIDING, WITHOUT_ATTENTION
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.turn import LAYOUTS
@@ -44,6 +53,9 @@ UNROTATED_BY = {
     "use_rotary_embedding": False,
 }
 """Keys and the value of each that says that a model of a family that may rotate does not."""
+
+ROTATING = ("rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_emb_base", "rotary_pct")
+"""Keys that only models that rotate have, but for KEYS_UNREAD."""
 
 OF_SOME_FAMILIES = frozenset(
     {
@@ -85,8 +97,12 @@ class Given:
         self.config, self.model_type, self.inside = _text_part(_as_dict(config), family)
         if self.model_type in IMAGES:
             raise ValueError(f"model_type {self.model_type!r} is no text model: {IMAGES[self.model_type]}")
+        if family is None and self.config.get("use_mla") is False:
+            self.model_type = WITHOUT_LATENT_ATTENTION.get(self.model_type, self.model_type)
         self.family = FAMILIES.get(self.model_type, Family())
         self._require_known_keys()
+        if self.model_type in UNROTATED - KEYS_UNREAD:
+            self._require_no_rotation()
 
     def _require_known_keys(self) -> None:
         """Raise ValueError for a key about rotation that this family's code does not read."""
@@ -98,6 +114,19 @@ class Given:
             raise ValueError(
                 f"the config has {', '.join(map(repr, unread))}, which is not read in models of model_type "
                 f"{self.model_type!r}; remove it, or say by family= which family's code is meant"
+            )
+
+    def _require_no_rotation(self) -> None:
+        """Raise ValueError where a family that does not rotate has keys of one that does: it is another's."""
+        keys = (*ROTATING, "position_embedding_type")
+        said = [
+            key for key in keys if self.config.get(key) and (key in ROTATING or self.config[key] in ROTARY)
+        ]
+        if said:
+            raise ValueError(
+                f"models of model_type {self.model_type!r} rotate nothing, and the config has "
+                f"{', '.join(map(repr, said))}: it is read by another model's code. Say by family= which "
+                "family's, such as family='llama'"
             )
 
     # ---- sizes
@@ -294,13 +323,14 @@ class Given:
         head_dim = self.head_dim(self._of_kind(config, kind))
         rotary_dim = self._rotary_dim(parameters, head_dim)
         interleaved = family.layout == "interleaved" and self.config.get("rope_interleave", True)
+        usual = "interleaved" if interleaved else "half"
         sections = self._sections(parameters, rotary_dim)
         return RopeSettings(
             head_dim=head_dim,
             rotary_dim=rotary_dim,
             base=require.positive(parameters["rope_theta"], "rope_theta") * self._ratio(),
             scaling=self._rule(parameters, length),
-            layout=require.choice(layout or ("interleaved" if interleaved else "half"), "layout", LAYOUTS),
+            layout=require.choice(usual if layout is None else layout, "layout", LAYOUTS),
             sections=sections,
             sections_interleaved=sections is not None and self._dealt(parameters) == "in turn",
             time_last=sections is not None and self._dealt(parameters) == "time last",
@@ -395,12 +425,12 @@ class Given:
 
     def _beside(self, index: int) -> Any:
         """The base that stands beside the rope parameters, or None."""
-        keys = dict.fromkeys([self.family.base_key, "rope_theta", "rotary_emb_base"])
         if self.family.still == "layer_rope_theta" and self.config.get("layer_rope_theta"):
             return _of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
-        for key in keys:
-            if self.config.get(key) is not None:
-                return _of_layer(self.config[key], index, key)
+        for key in (self.family.base_key, "rope_theta", "rotary_emb_base"):
+            found = _follow(self.config, key)
+            if found is not None:
+                return _of_layer(found, index, key)
         return None
 
     def _share(self, index: int, config: Mapping[str, Any]) -> Any:

@@ -230,7 +230,6 @@ FAMILIES: dict[str, Family] = {
     "chameleon": Family(4096, 32, 32, 4096),
     "csm": Family(2048, 32, 16, 2048, base=500000.0),
     "csm_depth_decoder_model": Family(1024, 8, 4, 33, base=500000.0),
-    "dbrx": Family(2048, 16, 24, 2048),
     "deepseek_ocr2_text": Family(4096, 32, 32, 2048),
     "diffllama": Family(2048, 32, 16, 2048),
     "doge": Family(1024, 8, 32, 2048),
@@ -522,6 +521,7 @@ FAMILIES: dict[str, Family] = {
     "chatglm": Family(4096, 32, 28, 8192, layout="interleaved", head_key="kv_channels", rope_ratio=True,
         share=0.5, source="THUDM/glm-4-9b"),
     "deepseek": Family(4096, 32, 30, 4096, source="deepseek-ai/deepseek-moe-16b-base"),
+    "dbrx": Family(2048, 16, 24, 2048, base_key="attn_config.rope_theta", source="databricks/dbrx-base"),
     "exaone": Family(4096, 32, 32, 4096, source="LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct"),
     "internlm2": Family(4096, 32, 32, 32768, base=1000000.0, source="internlm/internlm2-7b"),
     "kimi_k2": Family(7168, 64, 61, 131072, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
@@ -770,6 +770,12 @@ UNROTATED = frozenset({
 })
 # fmt: on
 """Values of `model_type` whose positions come in through another door (a table, a bias), or not at all."""
+
+KEYS_UNREAD = frozenset({"glm5_next_text", "inkling2_text", "jamba", "kimi_linear", "nemotron_h", "zamba"})
+"""Of these, the ones whose configs have keys about rotation all the same, which their code does not read."""
+
+WITHOUT_LATENT_ATTENTION = {"deepseek_v2": "deepseek"}
+"""Whose code reads a config of a family with latent attention that says `use_mla: false` (DeepSeek-OCR)."""
 
 UNROTATED_KINDS: dict[str, Kinds] = {
     **dict.fromkeys(("falcon_mamba", "mamba", "mamba2", "rwkv", "xlstm"), each("-")),

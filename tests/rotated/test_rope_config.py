@@ -500,6 +500,12 @@ def test_layers_that_do_not_rotate(config: dict[str, Any], still: list[int]) -> 
         ({**LLAMA, "model_type": "pixtral"}, "rotary_tables"),
         ({**LLAMA, "model_type": "qwen2_vl_vision"}, "axial_tables"),
         ({**LLAMA, "mla_use_nope": True}, "rotates nothing"),
+        # Grok-2's file and that of jina-embeddings-v3: the model_type of one family, the keys of another
+        ({**LLAMA, "model_type": "git", "rope_theta": 208533496}, "'rope_theta'.*read by another"),
+        (
+            {**LLAMA, "model_type": "xlm-roberta", "position_embedding_type": "rotary"},
+            "'position_embedding_type'.*read by another",
+        ),
         ({**LLAMA, "rope_local_base_freq": 1e4}, "rope_local_base_freq"),
         (
             {**LLAMA, "rope_parameters": {"full_attention": None, "sliding_attention": {"rope_theta": 1.0}}},
@@ -535,3 +541,45 @@ def test_settings_refuse_vectors_of_another_width() -> None:
     settings = rope_from_config(DEEPSEEK_V3)
     with pytest.raises(ValueError, match="192 columns"):
         settings.rotate(np.zeros((3, 192)), settings.tables(3))
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ({"head_dim": -8}, "head_dim=-8"),
+        ({"rotary_dim": 7}, "rotary_dim=7"),
+        ({"rotary_dim": 32}, "above head_dim"),
+        ({"base": 0.0}, "base=0.0"),
+        ({"layout": "llama"}, "layout='llama'"),
+        ({"sections": (4, 3, 2)}, "9 pairs"),
+        ({"sections_interleaved": True}, "there are none"),
+        ({"time_last": True}, "there are none"),
+        ({"sections": (3, 3, 2), "sections_interleaved": True, "time_last": True}, "one of the two"),
+        ({"sections": (1, 3, 4), "sections_interleaved": True}, "cannot be dealt out"),
+        ({"sections": (2, 3, 3), "time_last": True}, "equal"),
+    ],
+)
+def test_settings_that_contradict_themselves(more: dict[str, Any], word: str) -> None:
+    right: dict[str, Any] = {"head_dim": 16, "rotary_dim": 16, "base": 1e4, "scaling": None, "layout": "half"}
+    RopeSettings(**right)
+    with pytest.raises(ValueError, match=word):
+        RopeSettings(**{**right, **more})
+
+
+def test_sections_may_be_a_list() -> None:
+    settings = RopeSettings(16, 16, 1e4, None, "half", [2, 3, 3])  # type: ignore[arg-type]
+    assert hash(settings) == hash(RopeSettings(16, 16, 1e4, None, "half", (2, 3, 3)))
+
+
+def test_dbrx_has_its_base_among_the_settings_of_its_attention() -> None:
+    sizes = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40}
+    assert rope_from_config({**sizes, "attn_config": {"rope_theta": 500000}}).base == 500_000
+
+
+def test_deepseek_without_latent_attention() -> None:
+    """DeepSeek-OCR's language_config: its heads turn whole, as LLaMA's."""
+    config = {"model_type": "deepseek_v2", "hidden_size": 1280, "num_attention_heads": 10, "use_mla": False}
+    config |= {"qk_rope_head_dim": 0, "qk_nope_head_dim": 0, "num_hidden_layers": 12}
+    (layer, *_) = layers_from_config(config)
+    assert layer.rope == RopeSettings(128, 128, 1e4, None, "half")
+    assert layer.softmax_factor == 1.0
