@@ -98,6 +98,19 @@ def test_every_docstring_has_an_example_that_runs(name: str) -> None:
     assert any(example.want for example in examples), "an example shows what comes out"
 
 
+LISTING = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WITH_LISTINGS = {page.name: page.read_text() for page in sorted(PAGES.glob("*.md"))} | {
+    "README.md": (ROOT / "README.md").read_text().partition("## Use the library")[2]
+}
+
+
+@pytest.mark.parametrize("name", [name for name, text in WITH_LISTINGS.items() if LISTING.search(text)])
+def test_the_listings_of_a_page_run_one_after_another(name: str) -> None:
+    names: dict[str, Any] = {}
+    for listing in LISTING.findall(WITH_LISTINGS[name]):
+        exec(compile(listing, name, "exec"), names)
+
+
 def modules() -> list[str]:
     package = importlib.import_module("posenc_lib")
     return [each.name for each in pkgutil.walk_packages(package.__path__, "posenc_lib.")]
