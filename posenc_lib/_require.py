@@ -229,7 +229,7 @@ def whole(array: Array, name: str = "positions") -> Array:
     return array
 
 
-def tensors(remedy: str = "", **given: Any) -> None:
+def tensors(remedy: str = "", /, **given: Any) -> None:
     """Raise TypeError unless all of these are PyTorch's."""
     for name, value in given.items():
         if torch_of(value) is None:
