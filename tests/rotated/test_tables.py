@@ -100,6 +100,6 @@ def test_positions_are_indexed_by_integers_or_booleans() -> None:
     for tables in (rotary_tables(6, 8), rotary_tables(torch.arange(6), 8)):
         assert tables[np.asarray([4, 5])].cos.shape == (2, 4)
         assert tables[np.arange(6) > 3].cos.shape == (2, 4)
-        for wrong in (np.asarray([4.0]), (np.asarray([1j]),), "4"):
+        for wrong in (np.asarray([4.0]), (np.asarray([1j]),)):
             with pytest.raises(IndexError):
                 tables[wrong]
