@@ -17,7 +17,15 @@ def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterato
     module = importlib.import_module(f"posenc_lib.exercises.{Path(file.name).stem}")
     for asked in module.EXERCISES:
         told = [*asked.mistakes, *asked.properties]
-        texts = [asked.title, *asked.hints, *(each.message for each in told), asked.where_not_finite]
+        texts = [
+            asked.title,
+            asked.step_of,
+            asked.adds,
+            *asked.parts,
+            *asked.hints,
+            *(each.message for each in told),
+            asked.where_not_finite,
+        ]
         for text in filter(None, [*texts, *(case.label for case in asked.cases())]):
             yield _line(source, text), None, text, []
 

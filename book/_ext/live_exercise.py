@@ -3,6 +3,8 @@
     ```{exercise} 02-the-formula.frequencies
     ```
 
+An exercise of several steps is named by its first one, and shown with all of them.
+
 The page holds all of it, text, starter, hints and solution, and reads and prints as it is. `book/web` turns
 the starter into an editor whose answer is checked in the page.
 """
@@ -27,13 +29,15 @@ from sphinx.util.docutils import SphinxDirective
 from traitlets.config import PyFileConfigLoader
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, exercise
-from posenc_lib.grading.release import ReleaseError, cost, hints, source_notebook
+from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_lib.grading.release import ReleaseError, card, cost, cost_of_all, hints, source_notebook
 
 RELEASE = json.loads(Path(__file__).with_name("pyodide.json").read_text())
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/".format(**RELEASE)
 PACKED = RELEASE["packed"]
 """Bytes of those files there that servers send packed: without, how much is to come cannot be told."""
+STEP = "\n### "
+"""How the heading of a step begins, in the text notebook."""
 MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
@@ -47,6 +51,8 @@ class Written:
     """The imports and the like that stand before it."""
     starter: str
     solution: str
+    introduction: str = ""
+    """Of all steps, before the first."""
 
 
 def read_exercises(root: Path, chapter: str) -> dict[str, Written]:
@@ -64,15 +70,20 @@ def _read(root: Path, path: Path, changed: int) -> dict[str, Written]:
     source, starters = source_notebook(path), source_notebook(path)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     ClearSolutions(config=config).preprocess(starters, {})
-    found, text, setup = {}, "", []
+    found, text, introduction, setup = {}, "", "", []
     for cell, starter in zip(source.cells, starters.cells, strict=True):
         settings = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown":
             text = cell.source if cell.source.startswith("#") else f"{text}\n\n{cell.source}"
+            if cell.source.startswith("## "):
+                introduction = cell.source.partition(STEP)[0].partition("\n")[2].strip()
         elif settings.get("solution"):
             asked = exercise(f"{path.stem}.{settings['grade_id']}")
             solution = "\n".join(line for line in cell.source.split("\n") if line.strip() not in MARKS)
-            found[asked.function] = Written(_body(text, asked), "\n".join(setup), starter.source, solution)
+            text = text.rpartition(STEP)[2] if asked.step_of else text
+            found[asked.function] = Written(
+                _body(text, asked), "\n".join(setup), starter.source, solution, introduction
+            )
         elif not settings:
             setup.append(cell.source)
     return found
@@ -81,11 +92,15 @@ def _read(root: Path, path: Path, changed: int) -> dict[str, Written]:
 def _body(text: str, asked: Exercise) -> str:
     """The text alone: the directive shows title, cost and hints in its own way."""
     text = text.partition("\n")[2]
-    return text.replace(cost(asked), "").replace(hints(asked), "").strip()
+    return text.replace(card(asked), "").replace(hints(asked), "").strip()
 
 
 class live_exercise(nodes.General, nodes.Element):
     """An exercise of the page; `asked` is its id."""
+
+
+class steps_box(nodes.General, nodes.Element):
+    """An exercise of several steps, around them; `asked` are their ids."""
 
 
 class folded(nodes.General, nodes.Element):
@@ -100,7 +115,10 @@ class ExerciseDirective(SphinxDirective):
         root = Path(self.env.srcdir)
         try:
             asked = exercise(self.arguments[0])
-            written = read_exercises(root, asked.chapter)[asked.function]
+            steps = steps_of(asked, exercises_of(asked.chapter))
+            if asked != steps[0]:
+                raise ValueError(f"{asked.id} is a step of “{asked.step_of}”; name the first: {steps[0].id}")
+            written = [read_exercises(root, each.chapter)[each.function] for each in steps]
         except (ReleaseError, ValueError) as error:
             raise self.error(str(error)) from error
         except (KeyError, OSError) as error:
@@ -108,20 +126,31 @@ class ExerciseDirective(SphinxDirective):
                 f"solutions/ has no exercise {self.arguments[0]!r}; write it there first ({error})"
             ) from error
         self.env.note_dependency(str(root / "solutions" / f"{asked.chapter}.md"))
-        return [self._box(asked, written)]
+        if len(steps) == 1:
+            return [self._box(asked, written[0], _("Exercise: {title}").format(title=_(asked.title)))]
+        title = _("Exercise: {title}").format(title=_(asked.step_of))
+        whole = steps_box(title=title, asked=" ".join(each.id for each in steps))
+        whole += self._paragraph(title, "admonition-title")
+        self._parse(f"{cost_of_all(steps)}\n\n{written[0].introduction}", whole)
+        for number, (each, text) in enumerate(zip(steps, written, strict=True), start=1):
+            step = _("Step {number} of {count}: {title}")
+            whole += self._box(each, text, step.format(number=number, count=len(steps), title=_(each.title)))
+        return [whole]
 
-    def _box(self, asked: Exercise, written: Written) -> nodes.Node:
-        in_page = asked.array_library == "numpy"
+    def _box(self, asked: Exercise, written: Written, heading: str) -> nodes.Node:
         box = live_exercise(
             asked=asked.id,
             title=_(asked.title),
+            heading=heading,
             setup=written.setup,
-            live=in_page,
+            live=asked.in_page,
             ids=[f"exercise-{asked.function.replace('_', '-')}"],
         )
-        box += self._paragraph(_("Exercise: {title}").format(title=_(asked.title)), "admonition-title")
+        box += self._paragraph(heading, "admonition-title")
+        if asked.adds:
+            box += self._paragraph(_(asked.adds), "posenc-adds")
         self._parse(f"{cost(asked)}\n\n{written.text}", box)
-        if not in_page:
+        if not asked.in_page:
             box += self._paragraph(
                 _(
                     "This exercise needs PyTorch, which a browser does not have. "
@@ -197,14 +226,19 @@ def _open_box(self: Any, node: live_exercise) -> None:
         "sizes": json.dumps(config.posenc_sizes),
     }
     attributes = " ".join(f'data-{name}="{html.escape(str(value))}"' for name, value in data.items())
-    name = html.escape(_("Exercise: {title}").format(title=node["title"]))
+    name = html.escape(node["heading"])
     self.body.append(
         f'<section class="posenc-exercise admonition" id="{node["ids"][0]}" aria-label="{name}" '
         f"{attributes}>\n"
     )
 
 
-def _close_box(self: Any, node: live_exercise) -> None:
+def _open_steps(self: Any, node: steps_box) -> None:
+    title, asked = (html.escape(node[name]) for name in ("title", "asked"))
+    self.body.append(f'<section class="posenc-steps admonition" aria-label="{title}" data-steps="{asked}">\n')
+
+
+def _close_box(self: Any, node: live_exercise | steps_box) -> None:
     self.body.append("</section>\n")
 
 
@@ -249,6 +283,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("exercise", ExerciseDirective)
     others = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}
     app.add_node(live_exercise, html=(_open_box, _close_box), **others)
+    app.add_node(steps_box, html=(_open_steps, _close_box), **others)
     app.add_node(folded, html=(_open_folded, _close_folded), **others)
     app.add_js_file("posenc/main.js", type="module")
     app.add_css_file("exercises.css")

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, all_exercises
+from posenc_lib.exercises import Exercise, all_exercises, wholes
 
 BAR = "progress-bar.html"
 
@@ -52,12 +52,13 @@ class FillProgress(SphinxPostTransform):
     def _chapters(self) -> list[Tag]:
         quizzes = {chapter_of(page): (page, asked) for page, asked in quiz_pages(self.env).items()}
         boxes = {chapter_of(page): found for page, found in predictions(self.env).items()}
-        exercises = {name: list(group) for name, group in groupby(all_exercises(), lambda e: e.chapter)}
+        by_chapter = groupby(wholes(all_exercises()), lambda steps: steps[0].chapter)
+        exercises = {name: list(group) for name, group in by_chapter}
         pages = {chapter_of(page): page for page in self.env.found_docs if page.startswith("book/")}
         made = []
         for chapter in sorted((quizzes.keys() | boxes.keys() | exercises.keys()) & pages.keys()):
             uri = self._uri(pages[chapter])
-            rows = [_exercise_row(each, uri) for each in exercises.get(chapter, [])]
+            rows = [_whole_row(each, uri) for each in exercises.get(chapter, [])]
             if chapter in boxes:
                 rows.append(_predictions_row(boxes[chapter], uri))
             if chapter in quizzes:
@@ -68,15 +69,39 @@ class FillProgress(SphinxPostTransform):
         return made
 
 
+def _whole_row(steps: tuple[Exercise, ...], chapter_uri: str) -> Tag:
+    """An exercise; where it has several steps, with a row for each of them inside."""
+    if len(steps) == 1:
+        return _exercise_row(steps[0], chapter_uri)
+    inside = Tag.make("ul", {}, *(_exercise_row(each, chapter_uri) for each in steps))
+    title = link(_uri_of(steps[0], chapter_uri), _(steps[0].step_of))
+    return Tag.make("li", {"data-steps": _ids(steps)}, title, _points(steps), inside)
+
+
 def _exercise_row(exercise: Exercise, chapter_uri: str) -> Tag:
-    uri = f"{chapter_uri}#exercise-{exercise.function.replace('_', '-')}"
-    one, many = _("1 point"), _("{points} points").format(points=exercise.points)
-    return Tag.make(
-        "li",
-        {"data-exercise": exercise.id, "data-points": str(exercise.points)},
-        link(uri, _(exercise.title)),
-        Tag.make("span", {"class": "posenc-points"}, one if exercise.points == 1 else many),
-    )
+    attributes = {"data-exercise": exercise.id, "data-points": str(exercise.points)}
+    row = Tag.make("li", attributes, link(_uri_of(exercise, chapter_uri), _(exercise.title)))
+    if not exercise.in_page:
+        row["attributes"] |= {"data-elsewhere": ""}
+        row += Tag.make("span", {"class": "posenc-points"}, _("in the notebook, not counted here"))
+    else:
+        row += _points((exercise,))
+    return row
+
+
+def _points(steps: tuple[Exercise, ...]) -> Tag:
+    points = sum(each.points for each in steps)
+    one, many = _("1 point"), _("{points} points").format(points=points)
+    return Tag.make("span", {"class": "posenc-points"}, one if points == 1 else many)
+
+
+def _uri_of(exercise: Exercise, chapter_uri: str) -> str:
+    return f"{chapter_uri}#exercise-{exercise.function.replace('_', '-')}"
+
+
+def _ids(steps: tuple[Exercise, ...], between: str = " ") -> str:
+    """Of those that count: of what a page can check."""
+    return between.join(each.id for each in steps if each.in_page)
 
 
 def _quiz_row(asked: list[Question], chapter_uri: str) -> Tag:
@@ -111,7 +136,9 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
     if pages and sidebars:
         context["sidebars"] = [*sidebars[:-1], BAR, sidebars[-1]]
         context["posenc_progress_page"] = pages[0]
-        context["posenc_exercises"] = " ".join(each.id for each in all_exercises())
+        # The steps of one exercise are joined by a plus.
+        counted = (_ids(steps, "+") for steps in wholes(all_exercises()))
+        context["posenc_exercises"] = " ".join(filter(None, counted))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, MutableMapping
+from dataclasses import replace
 from typing import Any
 
-from posenc_lib.checking.answer import fits
+from posenc_lib.checking.answer import fits, lack
 from posenc_lib.checking.judge import judge
 from posenc_lib.checking.report import Report
-from posenc_lib.checking.run import as_function, run
-from posenc_lib.exercises import exercise
+from posenc_lib.checking.run import as_function, in_place, run
+from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
 
 
 def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
@@ -55,8 +57,38 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
             f"check({asked.id!r}, ...) was given {type(answer).__name__}; give the function itself: "
             f"check({asked.id!r}, {asked.function}), without calling it"
         )
+    report = _judged(asked, answer, seed)
+    names = getattr(answer, "__globals__", None)
+    if report.passed or not isinstance(names, dict):
+        return report
+    called: set[str] = set()
+    with in_place(names, {step.function: _noting(step, called) for step in _not_right(asked, names, seed)}):
+        again = _judged(asked, answer, seed)
+    instead = tuple(step for step in steps_of(asked, exercises_of(asked.chapter)) if step.function in called)
+    return replace(again, instead=instead) if instead else report
+
+
+def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
     function = as_function(answer, value=asked.kind == "value")
     return judge(asked, run(function, asked.cases(seed), asked.array_library), seed=seed)
+
+
+def _not_right(asked: Exercise, names: MutableMapping[str, Any], seed: int) -> list[Exercise]:
+    """The earlier steps whose functions are wrong, or missing, where the answer was written."""
+    earlier = asked.steps_before(exercises_of(asked.chapter))
+    return [
+        each for each in earlier if lack(each, names) or not _judged(each, names[each.function], seed).passed
+    ]
+
+
+def _noting(step: Exercise, called: set[str]) -> Callable[..., Any]:
+    """The right function of a step; it notes that it was called."""
+
+    def right(*args: Any, **kwargs: Any) -> Any:
+        called.add(step.function)
+        return step.reference(*args, **kwargs)
+
+    return right
 
 
 def _display(report: Report) -> None:

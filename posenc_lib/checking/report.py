@@ -50,6 +50,8 @@ class Report:
     results: tuple[CaseResult, ...]
     mistake: Mistake | None = None
     notes: tuple[str, ...] = ()
+    instead: tuple[Exercise, ...] = ()
+    """Earlier steps that are not right yet: it was judged with right ones in their place."""
 
     @property
     def passed(self) -> bool:
@@ -66,8 +68,9 @@ class Report:
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """The named mistake, or else what can be said for certain; empty on a pass."""
-        return (_(self.mistake.message),) if self.mistake else self.notes
+        """The named mistake, or else what can be said for certain; and what it was judged with."""
+        why = (_(self.mistake.message),) if self.mistake else self.notes
+        return (*why, *map(_judged_with, self.instead))
 
     @property
     def first_failure(self) -> CaseResult | None:
@@ -110,6 +113,13 @@ class Report:
         return f"<li>{text}</li>"
 
 
+def _judged_with(step: Exercise) -> str:
+    return _(
+        "Your {name} is not right yet. So that this costs no other step, this one was judged with a right "
+        "{name} in its place."
+    ).format(name=step.function)
+
+
 # --- The picture: two arrays beside each other, drawn in the colour of the text around ---------------
 
 MOST_ROWS, MOST_COLUMNS = 12, 16
@@ -141,7 +151,7 @@ def _picture(exercise: Exercise, result: CaseResult) -> str:
 
 def _comparable(expected: Any, got: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Both as float arrays, where they have one shape and enough elements to draw."""
-    if isinstance(expected, tuple):
+    if isinstance(expected, tuple | dict):
         return None  # several values: a sentence says which is wrong
     try:
         want, have = as_array(expected), as_array(got)

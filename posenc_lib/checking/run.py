@@ -6,7 +6,7 @@ import contextlib
 import copy
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -62,6 +62,19 @@ def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "nu
                 return Outcome("malformed", text=str(error))
     except Exception as error:
         return Outcome("raised", error_type=type(error).__name__, text=describe(error))
+
+
+@contextlib.contextmanager
+def in_place(names: MutableMapping[str, Any], others: Mapping[str, Any]) -> Iterator[None]:
+    """Let names mean something else for a while; those that were not there are gone again afterwards."""
+    before = {name: names[name] for name in others if name in names}
+    names.update(others)
+    try:
+        yield
+    finally:
+        for name in others:
+            names.pop(name, None)
+        names.update(before)
 
 
 def for_library(value: Any, library: Library) -> Any:

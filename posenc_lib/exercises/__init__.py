@@ -11,9 +11,20 @@ import importlib.util
 import pkgutil
 from functools import cache
 
-from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
+from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, steps_of, wholes
 
-__all__ = ["BASIC", "Case", "Exercise", "Mistake", "Property", "all_exercises", "exercise"]
+__all__ = [
+    "BASIC",
+    "Case",
+    "Exercise",
+    "Mistake",
+    "Property",
+    "all_exercises",
+    "exercise",
+    "exercises_of",
+    "steps_of",
+    "wholes",
+]
 
 
 @cache
@@ -24,15 +35,19 @@ def all_exercises() -> tuple[Exercise, ...]:
     return tuple(each for module in modules for each in module.EXERCISES)
 
 
+def exercises_of(chapter: str) -> tuple[Exercise, ...]:
+    """The exercises of one chapter; none where there is no such chapter."""
+    # Its module alone: in a browser each one that is imported is waited for.
+    module = f"{__name__}.ch{chapter.replace('-', '_')}"
+    found: tuple[Exercise, ...] = ()
+    if importlib.util.find_spec(module):
+        found = importlib.import_module(module).EXERCISES
+    return found
+
+
 def exercise(exercise_id: str) -> Exercise:
     """The exercise of that id, "<chapter>.<function>"; ValueError names the nearest where none is."""
-    chapter = str(exercise_id).partition(".")[0]
-    module = f"{__name__}.ch{chapter.replace('-', '_')}"
-    # Only its own chapter: in a browser each module that is imported is waited for.
-    near_by: tuple[Exercise, ...] = ()
-    if importlib.util.find_spec(module):
-        near_by = importlib.import_module(module).EXERCISES
-    for each in near_by:
+    for each in exercises_of(str(exercise_id).partition(".")[0]):
         if each.id == exercise_id:
             return each
     import difflib

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -86,6 +86,12 @@ class Exercise:
     """Share of the points for each group of cases, the basic one first. By default all or nothing."""
     lends: tuple[str, ...] = ()
     """Names of `posenc_lib` that an answer may call in grading; a hint tells to call each."""
+    step_of: str = ""
+    """The title of the exercise that this is a step of. Its steps stand one after another."""
+    adds: str = ""
+    """What the learner's own decoder gets by it, as one sentence."""
+    parts: tuple[str, ...] = ()
+    """Of an answer that is several values: what each is called in a report, as in “without a mask”."""
 
     def __post_init__(self) -> None:
         shares = [share for _, share in self.credit]
@@ -103,6 +109,16 @@ class Exercise:
     def function(self) -> str:
         return self.id.partition(".")[2]
 
+    def steps_before(self, exercises: Iterable[Exercise]) -> tuple[Exercise, ...]:
+        """The earlier steps, out of these, whose functions its answer may call: a right one can stand in."""
+        steps = steps_of(self, exercises) if self.kind == "function" else (self,)
+        return tuple(each for each in steps[: steps.index(self)] if each.kind == "function")
+
+    @property
+    def in_page(self) -> bool:
+        """Whether a page can check it: there is no PyTorch in a browser."""
+        return self.array_library == "numpy"
+
     def cases(self, seed: int = 0) -> tuple[Case, ...]:
         """The cases of one run: the same seed gives the same cases."""
         return tuple(self.make_cases(np.random.default_rng(seed)))
@@ -119,6 +135,18 @@ class Exercise:
         """Whether, in grading, an answer may call what is answered from outside: lent names, or callables."""
         given = (each for case in self.cases(seed) for each in case.args)
         return self.kind == "function" and (bool(self.lends) or any(map(callable, given)))
+
+
+def wholes(exercises: Iterable[Exercise]) -> list[tuple[Exercise, ...]]:
+    """The exercises as a learner counts them, each as its steps: most have one."""
+    return [
+        tuple(steps) for _, steps in groupby(exercises, lambda each: (each.chapter, each.step_of or each.id))
+    ]
+
+
+def steps_of(asked: Exercise, exercises: Iterable[Exercise]) -> tuple[Exercise, ...]:
+    """All steps of the exercise that `asked` is one of, out of these."""
+    return next((steps for steps in wholes(exercises) if asked in steps), (asked,))
 
 
 def enough_of_each(rng: np.random.Generator, *groups: Sequence[Kind]) -> list[Kind]:

@@ -6,13 +6,14 @@ A text notebook is plain MyST Markdown. Two things mark an exercise in it: an an
 nbgrader's `### BEGIN SOLUTION` and `### END SOLUTION`, and the cell after it calls
 `check("<chapter>.<function>", ...)`. Points and all other settings come from `posenc_lib.exercises`.
 A line `<!-- card: <function> -->` becomes the exercise's points, minutes and difficulty; its hints follow the
-text, folded away.
+text, folded away. An exercise of several steps has a heading `##` of its own, and each step one of `###`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config, PyFileConfigLoader
 
-from posenc_lib.exercises import Exercise, exercise
+from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
 from posenc_lib.grading.course import find_own_programs
 
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
@@ -60,7 +61,7 @@ def source_notebook(text: Path) -> NotebookNode:
         cell.metadata.pop("nbgrader", None)
         if cell.cell_type == "markdown" and (found := CARD.search(cell.source)):
             asked = _exercise(text, found["function"])
-            cell.source = CARD.sub(cost(asked), cell.source).rstrip() + "\n\n" + hints(asked)
+            cell.source = cell.source.replace(found[0], card(asked)).rstrip() + "\n\n" + hints(asked)
         elif "### BEGIN SOLUTION" in cell.source:
             if answer is not None:
                 raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
@@ -84,6 +85,19 @@ def cost(asked: Exercise) -> str:
         points += f", {share * asked.points:g} of them for {group}"
     dots = "●" * asked.difficulty + "○" * (5 - asked.difficulty)
     return f"*{points} · about {asked.minutes} minutes · difficulty {dots} ({asked.difficulty} of 5)*"
+
+
+def cost_of_all(steps: Sequence[Exercise]) -> str:
+    """Of an exercise of several steps."""
+    points, minutes = sum(each.points for each in steps), sum(each.minutes for each in steps)
+    return f"*{points} points · about {minutes} minutes, in {len(steps)} steps*"
+
+
+def card(asked: Exercise) -> str:
+    """What stands below the heading: which step it is, what it costs, and what the learner's decoder gets."""
+    steps = steps_of(asked, exercises_of(asked.chapter))
+    step = f"**Step {steps.index(asked) + 1} of {len(steps)}**" if len(steps) > 1 else ""
+    return "\n\n".join(filter(None, (step, cost(asked), asked.adds)))
 
 
 def hints(asked: Exercise) -> str:

@@ -11,6 +11,7 @@ export function start(elements) {
   const live = elements.filter((element) => element.dataset.live === "yes");
   const exercises = elements.filter((each) => !live.includes(each)).map((each) => new NotebookExercise(each));
   if (live.length) exercises.push(...startLive(live));
+  for (const element of document.querySelectorAll(".posenc-steps")) startWhole(element);
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
   });
@@ -34,6 +35,19 @@ function startLive(elements) {
   if (store.load("setting", "python")?.early) runner.start();
   addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
   return exercises;
+}
+
+/** An exercise of several steps: how many of them have passed stands on its title. */
+function startWhole(element) {
+  const ids = element.dataset.steps.split(" ");
+  const sign = badge(element);
+  const fill = () => {
+    const passed = ids.filter((id) => store.load("exercise", id)?.passed).length;
+    sign.hidden = !passed;
+    sign.textContent = passed === ids.length ? words.passedBefore : words.stepsPassed(passed, ids.length);
+  };
+  store.onChange(fill);
+  fill();
 }
 
 /** Of a file of this site, or of another one. */

@@ -7,6 +7,7 @@ const PARTS = [
   [".posenc-predict, .posenc-outcome", () => import("./predict.js")],
   [".posenc-surprises", () => import("./surprises.js")],
   [".posenc-exercise", () => import("./exercises.js")],
+  [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
   [".posenc-progress", () => import("./progress.js")],

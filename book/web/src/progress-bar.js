@@ -8,10 +8,10 @@ export function start(elements) {
 }
 
 function startBar(bar) {
-  const ids = bar.dataset.exercises.split(" ");
+  const exercises = bar.dataset.exercises.split(" ").map((steps) => steps.split("+"));
   const meter = made("progress", "");
   const text = made("span", "");
-  meter.max = ids.length;
+  meter.max = exercises.length;
   meter.setAttribute("aria-hidden", "true"); // the sentence says the same
   bar.append(meter, text);
   bar.hidden = false;
@@ -20,7 +20,7 @@ function startBar(bar) {
 
   function fill() {
     const work = store.all("exercise");
-    meter.value = ids.filter((id) => work[id]?.passed).length;
-    text.textContent = words.exercisesPassed(meter.value, ids.length);
+    meter.value = exercises.filter((steps) => steps.every((id) => work[id]?.passed)).length;
+    text.textContent = words.exercisesPassed(meter.value, exercises.length);
   }
 }

@@ -11,10 +11,11 @@ export function start(elements) {
 }
 
 function startPage(page) {
-  const exercises = [...page.querySelectorAll("[data-exercise]")];
+  const exercises = [...page.querySelectorAll("[data-exercise]")]; // those of one step, and steps
+  const wholes = [...page.querySelectorAll("[data-steps]")];
   const quizzes = [...page.querySelectorAll("[data-questions]")];
   const predicted = [...page.querySelectorAll("[data-predictions]")];
-  for (const row of [...exercises, ...quizzes, ...predicted]) row.prepend(made("span", "posenc-state"));
+  for (const row of [...exercises, ...wholes, ...quizzes, ...predicted]) row.prepend(made("span", "posenc-state"));
   const overview = made("div", "posenc-overview");
   page.prepend(overview);
   page.append(settings(), workSection());
@@ -28,18 +29,22 @@ function startPage(page) {
     const answers = store.all("quiz");
     const predictions = store.all("prediction");
     for (const row of exercises) mark(row, stateOf(work[row.dataset.exercise]));
+    for (const row of wholes) markWhole(row, row.dataset.steps.split(" ").map((id) => stateOf(work[id])));
     for (const row of quizzes) markQuiz(row, answers);
     for (const row of predicted) markPredictions(row, predictions);
 
-    const passed = exercises.filter((row) => row.dataset.state === "passed");
+    const inPage = exercises.filter((row) => !("elsewhere" in row.dataset));
+    const counted = [...inPage.filter((row) => !row.parentElement.closest("[data-steps]")), ...wholes];
+    const isPassed = (row) => row.dataset.state === "passed";
+    const passed = counted.filter(isPassed);
     const total = (rows) => rows.reduce((sum, row) => sum + Number(row.dataset.points), 0);
     const asked = new Set(quizzes.flatMap((row) => row.dataset.questions.split(" ")));
     const now = new Date();
     const due = Object.entries(answers).filter(([id, each]) => asked.has(id) && each.due && isDue(each, now));
     overview.replaceChildren(
-      meter(passed.length, exercises.length),
-      made("p", "", words.exercisesPassed(passed.length, exercises.length)),
-      made("p", "", words.points(total(passed), total(exercises))),
+      meter(passed.length, counted.length),
+      made("p", "", words.exercisesPassed(passed.length, counted.length)),
+      made("p", "", words.points(total(inPage.filter(isPassed)), total(inPage))),
     );
     if (due.length && page.dataset.review) {
       const link = made("a", "", words.due(due.length));
@@ -63,6 +68,12 @@ function mark(row, state, text = words[state]) {
   sign.setAttribute("aria-hidden", "true");
   row.dataset.state = state;
   row.querySelector(".posenc-state").replaceChildren(sign, ` ${text}`);
+}
+
+function markWhole(row, states) {
+  const passed = states.filter((state) => state === "passed").length;
+  if (states.every((state) => state === "open")) mark(row, "open");
+  else mark(row, passed === states.length ? "passed" : "tried", words.stepsPassed(passed, states.length));
 }
 
 function markQuiz(row, answers) {

@@ -17,6 +17,7 @@ export const words = {
     "Ctrl+Enter checks.",
   ),
   passedBefore: _("✓ passed"),
+  stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
 
   passedInNotebook: _("I passed it in the notebook"),
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from posenc_lib.checking.answer import stops_as_released, unwritten
@@ -33,19 +33,36 @@ class Attempt:
     outcomes: tuple[Outcome, ...] = ()
     """Empty where there is no answer, or where it ended its session."""
     passed: tuple[bool, ...] = ()
+    instead: tuple[Exercise, ...] = ()
+    """Earlier steps that it called, and that were answered from outside in the learner's place."""
 
     @property
     def points(self) -> float:
         return round(self.share * self.asked.points, 4)
 
 
-def best_attempt(asked: Exercise, trial: Trial, seed: int) -> Attempt:
-    """The best of the answers to an exercise: what was given to `check`, and what the name is at the end."""
+def best_attempt(asked: Exercise, trial: Trial, seed: int, not_right: tuple[Exercise, ...] = ()) -> Attempt:
+    """The best of the answers to an exercise: what was given to `check`, and what the name is at the end.
+
+    Args:
+        not_right: earlier steps that are wrong: right ones stand in for them, so that one error costs one
+            step. What comes out with the learner's own counts where it is worth more.
+    """
+    attempt = _best(asked, trial, seed, not_right)
+    if attempt.verdict is Verdict.RIGHT or not attempt.instead:
+        return attempt
+    own = _best(asked, trial, seed)
+    return own if own.share > attempt.share else attempt
+
+
+def _best(asked: Exercise, trial: Trial, seed: int, instead: tuple[Exercise, ...] = ()) -> Attempt:
     best: Attempt | None = None
     try:
         for number in range(trial.find(asked)):
-            outcomes = trial.outcomes(asked, number, seed)
+            outcomes = trial.outcomes(asked, number, seed, instead)
             attempt = _judged(asked, seed, number, outcomes, trespassed=trial.trespassed)
+            called = tuple(step for step in instead if step.function in trial.stood_in)
+            attempt = replace(attempt, instead=called)
             if best is None or attempt.share > best.share:
                 best = attempt
             if best.verdict is Verdict.RIGHT:

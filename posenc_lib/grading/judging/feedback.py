@@ -23,7 +23,9 @@ def exercise_grade(attempt: Attempt, trial: Trial) -> ExerciseGrade:
     report, mistake = None, None
     if attempt.verdict is Verdict.RIGHT:
         # The labels of hidden cases may hold hidden numbers.
-        report = Report(asked, tuple(CaseResult("", None) for _case in attempt.passed))
+        report = Report(
+            asked, tuple(CaseResult("", None) for _case in attempt.passed), instead=attempt.instead
+        )
     elif attempt.verdict is not Verdict.TAMPERED and attempt.outcomes:
         report = _public_report(attempt, trial)
     if report and report.mistake:
@@ -62,12 +64,12 @@ def _public_report(attempt: Attempt, trial: Trial) -> Report | None:
         elif unwritten(asked, attempt.outcomes):
             outcomes = (Outcome("raised", error_type="NotImplementedError"),) * len(cases)
         elif attempt.answer < trial.find(asked):
-            outcomes = trial.outcomes(asked, attempt.answer, PUBLIC_SEED)
+            outcomes = trial.outcomes(asked, attempt.answer, PUBLIC_SEED, attempt.instead)
         else:
             return None
     except Ended:
         return None
-    report = judge(asked, outcomes, seed=PUBLIC_SEED)
+    report = replace(judge(asked, outcomes, seed=PUBLIC_SEED), instead=attempt.instead)
     hidden = right_outcomes(asked, attempt.seed)[0]
     if report.mistake and not makes(asked, report.mistake, attempt.outcomes, hidden):
         return replace(report, mistake=None)

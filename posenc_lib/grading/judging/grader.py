@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from posenc_lib.checking.judge import right_outcomes
-from posenc_lib.exercises import Exercise, all_exercises
-from posenc_lib.grading.judging.attempts import PUBLIC_SEED, best_attempt
+from posenc_lib.exercises import Exercise, all_exercises, wholes
+from posenc_lib.grading.judging.attempts import PUBLIC_SEED, Attempt, best_attempt
 from posenc_lib.grading.judging.feedback import exercise_grade
 from posenc_lib.grading.judging.trial import Trial
 from posenc_lib.grading.limits import Limits
@@ -71,15 +71,23 @@ class Grader:
             # Before the learner's clock starts: it may have to import what the reference needs.
             right_outcomes(each, seed)
             right_outcomes(each, PUBLIC_SEED)
-        if any(each.asks_outside(seed) for each in exercises):
+        if any(each.asks_outside(seed) or each.step_of for each in exercises):
             self._lender.start()
         try:
             trial = Trial(self._warm_for(exercises, submission), self._lender, submission, limits or Limits())
             with trial, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # Those that are answered from outside come last: nothing of it is left for another answer.
-                in_order = sorted(exercises, key=lambda each: each.asks_outside(seed))
-                attempts = {each.id: best_attempt(each, trial, seed) for each in in_order}
+                # A step comes after the earlier ones: what is known of them decides what stands in for them.
+                attempts: dict[str, Attempt] = {}
+                for steps in sorted(wholes(exercises), key=lambda steps: _asks_outside(steps, seed)):
+                    for each in steps:
+                        not_right = tuple(
+                            step
+                            for step in each.steps_before(steps)
+                            if attempts[step.id].verdict is not Verdict.RIGHT
+                        )
+                        attempts[each.id] = best_attempt(each, trial, seed, not_right)
                 outputs = dict(trial.outputs)
                 trial.start_afresh()
                 grades = tuple(exercise_grade(attempts[each.id], trial) for each in exercises)
@@ -127,6 +135,10 @@ class Grader:
                 self._warm = None
             self._warm = WarmParent(sorted(needed | imported), unsafe=self._unsafe)
         return self._warm
+
+
+def _asks_outside(steps: Iterable[Exercise], seed: int) -> bool:
+    return any(each.asks_outside(seed) for each in steps)
 
 
 def _overall(grades: Sequence[ExerciseGrade]) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,8 @@ class Trial:
         """Cells that ended a session, by place."""
         self.trespassed = False
         """Whether the last answer called a name of the library that its exercise does not lend."""
+        self.stood_in: set[str] = set()
+        """Functions of earlier steps that the last answer called, where right ones stood in for them."""
         self.cells = [cell for cell in submission.cells if cell.kind == "code"]
         self._warm, self._lender, self._limits = warm, lender, limits
         self._deadline = time.monotonic() + limits.wall_seconds
@@ -63,13 +65,17 @@ class Trial:
         reply = self._ask({"find": asked.function, "exercise": asked.id})
         return reply["found"] if reply.get("found") in (0, 1, 2) else 0
 
-    def outcomes(self, asked: Exercise, answer: int, seed: int) -> tuple[Outcome, ...]:
+    def outcomes(
+        self, asked: Exercise, answer: int, seed: int, instead: Sequence[Exercise] = ()
+    ) -> tuple[Outcome, ...]:
         """What answer number `answer` gives on the cases of a seed, which are called in an order of its own.
+
+        While it is called, the functions of the steps in `instead` are answered from outside.
 
         Raises:
             Ended: the session ended.
         """
-        self.trespassed = False
+        self.trespassed, self.stood_in = False, set()
         deadline = self._step()
         cases, expected = right_outcomes(asked, seed)
         outcomes = {}
@@ -81,6 +87,7 @@ class Trial:
                 "call": answer,
                 "value": asked.kind == "value",
                 "library": asked.array_library,
+                "instead": [step.function for step in instead],
                 "args": [
                     {"argument": tickets[index]} if callable(each) else {"data": encode(each)}
                     for index, each in enumerate(cases[number].args)
@@ -89,7 +96,7 @@ class Trial:
             # An honest answer is about as big as the right one; what is far bigger is not even looked at.
             expects = encode(expected[number].value)
             most_bytes = max(REPLY_BYTES, 32 * len(json.dumps([expects, order["args"]])))
-            reply = self._ask(order, self._answerer(asked, seed, number, lent), deadline, most_bytes)
+            reply = self._ask(order, self._answerer(asked, seed, number, lent, instead), deadline, most_bytes)
             outcomes[number] = outcome_of(reply.get("outcome"))
         return tuple(outcomes[number] for number in range(len(cases)))
 
@@ -170,9 +177,10 @@ class Trial:
         return now + (self._deadline - now) / 2
 
     def _answerer(
-        self, asked: Exercise, seed: int, number: int, lent: Mapping[int, int]
+        self, asked: Exercise, seed: int, number: int, lent: Mapping[int, int], instead: Sequence[Exercise]
     ) -> Callable[[dict[str, Any]], list[Any]]:
         """Answers what is asked while one case is called; `lent`: places of its callables, by ticket."""
+        steps = {step.function: step for step in instead}
 
         def answer(message: dict[str, Any]) -> list[Any]:
             what = message["ask"] if type(message["ask"]) is dict else {}
@@ -182,6 +190,10 @@ class Trial:
                 self._answered = True
                 which = {"exercise": asked.id, "seed": seed, "case": number, "argument": lent[ticket]}
                 return self._lender.ask({**which, **question})
+            if (step := steps.get(str(what.get("step")))) is not None:
+                self._answered = True
+                self.stood_in.add(step.function)
+                return self._lender.ask({"step": step.id, **question})
             if type(ticket) is int:
                 return ["refused", None, _("This function answers only in the call that it was given to.")]
             if name in asked.lends:

@@ -4,9 +4,11 @@ One JSON object a line comes in over the session's socket, and one goes back:
 
     {"id": 1, "cell": "x = 1"}                              ->  {"id": 1, "outputs": [...], "failed": false}
     {"id": 2, "find": "f", "exercise": "chapter.f"}         ->  {"id": 2, "found": 2}
-    {"id": 3, "call": 0, "value": false, "library": "numpy", "args": [...]}  ->  {"id": 3, "outcome": [...]}
+    {"id": 3, "call": 0, "value": false, "library": "numpy", "instead": ["g"], "args": [...]}
+                                                            ->  {"id": 3, "outcome": [...]}
 
-While a cell or a call runs, a name of the library or a callable argument may ask back:
+While a cell or a call runs, a name of the library or a callable argument may ask back, and so does each
+function that something else stands `instead` of:
 
     {"ask": {"name": "sinusoidal"}, "args": [...], "kwargs": {...}}         <-  {"answer": ["value", ...]}
 """
@@ -33,7 +35,7 @@ from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
 from posenc_lib.checking.plain import decode, encode, to_plain
-from posenc_lib.checking.run import Library, Outcome, as_function, call, describe, for_library
+from posenc_lib.checking.run import Library, Outcome, as_function, call, describe, for_library, in_place
 from posenc_lib.grading.sandbox import borrowed
 
 TRACEBACK_CHARACTERS = 20_000
@@ -230,14 +232,19 @@ class Learner:
             self._argument(each["argument"], library) if "argument" in each else decode(each["data"])
             for each in order["args"]
         ]
+        others = {name: self._step(name, library) for name in order["instead"]}
         try:
-            return call(answer, args, library)
+            with in_place(self.shell.user_ns, others):
+                return call(answer, args, library)
         except BaseException as error:
             # SystemExit and its kin.
             return Outcome("raised", error_type=type(error).__name__, text=_told(error))
 
     def _argument(self, ticket: int, library: Library) -> Callable[..., Any]:
         return lambda *args, **kwargs: for_library(self._ask({"argument": ticket}, args, kwargs), library)
+
+    def _step(self, name: str, library: Library) -> Callable[..., Any]:
+        return lambda *args, **kwargs: for_library(self._ask({"step": name}, args, kwargs), library)
 
     def _ask(self, what: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         question = {

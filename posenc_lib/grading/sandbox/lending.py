@@ -1,4 +1,5 @@
-"""Answers the calls that an exercise allows: of the library's own functions, and of callable arguments.
+"""Answers the calls that an exercise allows: of the library's own functions, of earlier steps, of callable
+arguments.
 
 The learner chooses the arguments: so a process of its own computes the answers, with little time and memory.
 """
@@ -82,10 +83,13 @@ class Lender:
 
 
 def answer(question: dict[str, Any]) -> list[Any]:
-    """Call what is asked for: `name`, or the callable `argument` of one case of an exercise."""
+    """Call what is asked for: `name`, a `step`, or the callable `argument` of one case of an exercise."""
     library: Library = "numpy"
     if "name" in question:
         function = getattr(posenc_lib, question["name"])
+    elif "step" in question:
+        asked = exercise(question["step"])
+        library, function = asked.array_library, asked.reference
     else:
         asked = exercise(question["exercise"])
         library = asked.array_library
