@@ -155,7 +155,7 @@ class ExerciseDirective(SphinxDirective):
                 _(
                     "This exercise needs PyTorch, which a browser does not have. "
                     "Do it in the notebook, in Jupyter on a machine that has PyTorch. "
-                    "When it has passed there, mark it here."
+                    "When it has passed there, mark it here. What is counted of your progress leaves it out."
                 ),
                 "posenc-elsewhere",
             )

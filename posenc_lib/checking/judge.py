@@ -6,7 +6,7 @@ It sees plain data only, so it can stand in another process than the answer.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -124,37 +124,34 @@ def _different_parts(exercise: Exercise, want: tuple[Any, ...] | dict[str, Any],
     wrong = [number for number, text in enumerate(texts) if text is not None]
     if not wrong:
         return None
-    which = _which(exercise, len(right), wrong)
     first = wrong[0]
     # Of a value, what kind it is of; to say more would be to give the answer away.
     why = another_kind(exercise, right[first], parts[first]) if exercise.kind == "value" else texts[first]
-    return f"{which} {of_part(exercise, first, why)}" if why else which
+    return " ".join([*_which(exercise, len(right), wrong), *([of_part(first, why)] if why else [])])
 
 
 def _too_few_or_many(exercise: Exercise, want: tuple[Any, ...] | dict[str, Any]) -> str:
     if isinstance(want, dict):
         return _("There should be a dict with the keys {keys}.").format(keys=", ".join(map(repr, want)))
     if exercise.parts:
-        names = "; ".join(_(part) for part in exercise.parts)
+        names = "; ".join(map(_, exercise.parts))
         return _("There should be {count} values, as a tuple: {names}.").format(count=len(want), names=names)
     return _("There should be {count} values, as a tuple.").format(count=len(want))
 
 
-def _which(exercise: Exercise, count: int, wrong: Sequence[int]) -> str:
-    """Which of so many values are wrong, by their names where they have some."""
-    names = [f"“{_(exercise.parts[number])}”" for number in wrong] if exercise.parts else []
-    if len(wrong) == 1:
-        one = _("Of your {count} values, {name} is wrong.")
-        text = one if names else _("Of your {count} values, number {number} is wrong.")
-    elif len(wrong) == count:
-        text = _("All of your {count} values are wrong.")
-    else:
-        some = _("Of your {count} values, these are wrong: {names}.")
-        text = some if names else _("Of your {count} values, these are wrong: numbers {numbers}.")
+def _which(exercise: Exercise, count: int, wrong: Sequence[int]) -> Iterator[str]:
+    """Which of so many values are wrong, and what these are called."""
+    if len(wrong) == count > 1:
+        yield _("All of your {count} values are wrong.").format(count=count)
+        return
+    one = _("Of your {count} values, number {number} is wrong.")
+    some = _("Of your {count} values, these are wrong: numbers {numbers}.")
     numbers = ", ".join(str(number + 1) for number in wrong)
-    return text.format(
-        count=count, number=wrong[0] + 1, numbers=numbers, name="".join(names[:1]), names=", ".join(names)
-    )
+    yield (one if len(wrong) == 1 else some).format(count=count, number=numbers, numbers=numbers)
+    if exercise.parts:
+        names = [f"“{_(exercise.parts[number])}”" for number in wrong]
+        it, they = _("That is {name}."), _("They are {names}.")
+        yield (it if len(wrong) == 1 else they).format(name=names[0], names=", ".join(names))
 
 
 def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:

@@ -28,9 +28,7 @@ def several(want: tuple[Any, ...] | dict[str, Any], got: Any) -> tuple[Sequence[
     return want, got if isinstance(got, list | tuple) and len(got) == len(want) else None
 
 
-def of_part(exercise: Exercise, number: int, text: str) -> str:
-    if exercise.parts:
-        return f"“{_(exercise.parts[number])}”: {text}"
+def of_part(number: int, text: str) -> str:
     return _("Number {number}:").format(number=number + 1) + f" {text}"
 
 

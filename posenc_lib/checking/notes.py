@@ -64,7 +64,7 @@ def _kind_note(exercise: Exercise, want: Any, got: Any) -> str | None:
         if parts is None or exercise.kind == "value":  # the difference says it
             return None
         notes = [another_array(exercise, one, other) for one, other in zip(right, parts, strict=True)]
-        return next((of_part(exercise, n, note) for n, note in enumerate(notes) if note), None)
+        return next((of_part(n, note) for n, note in enumerate(notes) if note), None)
     if exercise.kind == "value":
         return another_kind(exercise, want, got)
     return another_array(exercise, want, got)

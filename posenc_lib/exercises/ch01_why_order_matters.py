@@ -572,6 +572,7 @@ DISTINCT_ROWS = Exercise(
     difficulty=1,
     kind="value",
     reference=lambda: (5, 6),
+    parts=("without a mask", "with the causal mask"),
     make_cases=lambda rng: iter([Case("your prediction")]),
     properties=(
         Property(

@@ -545,6 +545,7 @@ THREE_PRODUCTS = Exercise(
     difficulty=2,
     kind="value",
     reference=lambda: (PRODUCT, _NORM_SQUARED, _DISTANCE),
+    parts=("the product", "the squared norm", "the distance"),
     make_cases=lambda rng: iter([Case("your three numbers")]),
     relative_tolerance=1e-3,
     absolute_tolerance=0.0,

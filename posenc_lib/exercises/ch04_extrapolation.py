@@ -12,6 +12,7 @@ from posenc_lib._arrays import Array
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "04-extrapolation"
+EARLY_TOKENS = "How a long window flatters a model"
 
 Generator = np.random.Generator
 
@@ -323,6 +324,8 @@ INTERPOLATED_POSITIONS = Exercise(
 EARLY_SHARE = Exercise(
     id=f"{CHAPTER}.early_share",
     title="Predict: how many tokens are early?",
+    step_of=EARLY_TOKENS,
+    parts=("in blocks of 64", "in blocks of 1024"),
     signature="early_share: two numbers between 0 and 1, (in blocks of 64, in blocks of 1024)",
     points=1,
     minutes=5,
@@ -633,6 +636,8 @@ def _contexts_by_masks(losses: Array, window: int) -> tuple[Any, Any]:
 BLOCKS_AND_SLIDING = Exercise(
     id=f"{CHAPTER}.blocks_and_sliding",
     title="Blocks, or a window that slides",
+    step_of=EARLY_TOKENS,
+    parts=("in blocks", "sliding"),
     signature="blocks_and_sliding(losses: array of shape (tokens, tokens), window: int) -> (float, float), "
     "in nats",
     points=3,

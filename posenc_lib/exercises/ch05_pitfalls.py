@@ -880,6 +880,7 @@ SERVE = Exercise(
     minutes=10,
     difficulty=2,
     reference=_serve,
+    parts=("the tables", "the number of calls of make"),
     make_cases=_call_cases,
     properties=(
         Property(

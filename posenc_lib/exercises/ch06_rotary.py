@@ -16,6 +16,7 @@ from posenc_lib.scaling.rules import LinearScaling, NTKScaling
 
 CHAPTER = "06-rotary"
 BASE = 10000.0
+FROM_A_PAIR = "RoPE, from one pair to a whole head"
 
 Generator = np.random.Generator
 Rotate = Callable[[Array, Array], Array]
@@ -66,6 +67,7 @@ def _pair_cases(rng: Generator) -> Iterator[Case]:
 TURN_PAIR = Exercise(
     id=f"{CHAPTER}.turn_pair",
     title="Turn one pair",
+    step_of=FROM_A_PAIR,
     signature="turn_pair(pair: array of shape (2,), position: number, frequency: number, in rad/position) "
     "-> array of shape (2,)",
     points=2,
@@ -285,6 +287,7 @@ def _far_is_exact(args: tuple[Any, ...], value: Any) -> bool:
 APPLY_ROTARY = Exercise(
     id=f"{CHAPTER}.apply_rotary",
     title="Turn a whole head, or part of it",
+    step_of=FROM_A_PAIR,
     signature="apply_rotary(x: array of shape (n, head_dim), positions: array of shape (n,), "
     "rotary_dim: even int) -> array of shape (n, head_dim)",
     points=4,

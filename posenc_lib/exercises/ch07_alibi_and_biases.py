@@ -1037,6 +1037,7 @@ REACH = Exercise(
     difficulty=2,
     kind="value",
     reference=lambda: _distances(math.log(100)),
+    parts=("the steepest head", "the gentlest head"),
     make_cases=lambda rng: iter([Case("your prediction")]),
     relative_tolerance=0.0,
     absolute_tolerance=1e-9,

@@ -97,7 +97,16 @@ def test_all_words_of_all_exercises_are_gathered(template):
     for asked in all_exercises():
         told = [each.message for each in (*asked.mistakes, *asked.properties)]
         labels = [case.label for case in asked.cases()]
-        assert {asked.title, *asked.hints, *told, *labels, asked.where_not_finite} - {""} <= gathered
+        assert {
+            asked.title,
+            asked.step_of,
+            asked.adds,
+            *asked.parts,
+            *asked.hints,
+            *told,
+            *labels,
+            asked.where_not_finite,
+        } - {""} <= gathered
 
 
 def test_no_word_of_a_page_stands_outside(template):

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from posenc_lib.exercises import all_exercises, exercise
+from posenc_lib.exercises import all_exercises, exercise, exercises_of, steps_of
 from tests.browser.conftest import SLOW, make_editors, served
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDER, FORMULA = "01-why-order-matters", "02-the-formula"
+ORDER, FORMULA, ROTARY = "01-why-order-matters", "02-the-formula", "06-rotary"
 READ = "domcontentloaded"  # the formulas may come later
 SMALL = {"width": 600, "height": 400}  # a window that is drawn at every key that is typed
 SOFTMAX = """
@@ -513,15 +513,18 @@ def test_hints_come_one_by_one_and_the_solution_asks_first(fresh):
     assert fresh.record["solutionShown"]
 
 
-def test_a_site_without_solutions_holds_none(site, browser, tmp_path):
+def test_a_site_without_solutions_holds_none_and_what_needs_torch_is_marked_by_hand(site, browser, tmp_path):
     """A root of one page, with the project's own extension and text notebooks, and the site's scripts."""
     for name in ("nbgrader_config.py", "solutions", "exercises"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     shutil.copytree(site / "_static" / "posenc", tmp_path / "static" / "posenc")
-    (tmp_path / "index.md").write_text(f"# A page\n\n```{{exercise}} {FORMULA}.frequencies\n```\n")
+    cards = (f"```{{exercise}} {FORMULA}.{name}\n```\n" for name in ("frequencies", "sinusoidal"))
+    (tmp_path / "index.md").write_text("\n".join(["# A page\n", *cards]))
     (tmp_path / "conf.py").write_text(
         f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
+        "from posenc_lib.exercises import exercise\n"
+        f"object.__setattr__(exercise('{FORMULA}.sinusoidal'), 'array_library', 'torch')\n"
         "extensions = ['myst_nb', 'live_exercise']\n"
         "exclude_patterns = ['solutions', 'exercises']\n"
         "html_static_path = ['static']\n"
@@ -546,20 +549,34 @@ def test_a_site_without_solutions_holds_none(site, browser, tmp_path):
         asked.editor.wait_for()
         expect(asked.button("Hint")).to_be_visible()
         expect(asked.button("Show solution")).to_have_count(0)
+        # The other one is as if it asked for tensors.
+        box = tab.locator("#exercise-sinusoidal")
+        expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
+        expect(box).to_contain_text("leaves it out")
+        expect(box.get_by_role("button", name="Check")).to_have_count(0)
+        expect(box.get_by_role("link", name="Download the notebook")).to_be_visible()
+        for act, passed in (("check", True), ("uncheck", False), ("check", True)):
+            getattr(box.get_by_label("I passed it in the notebook"), act)()
+            expect(box.locator(".posenc-badge")).to_be_visible(visible=passed)
+        tab.reload(wait_until=READ)
+        expect(box.get_by_label("I passed it in the notebook")).to_be_checked()
         tab.close()
 
 
 # --- The page ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chapter", [ORDER, FORMULA])
+@pytest.mark.parametrize("chapter", [ORDER, FORMULA, ROTARY])
 def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(newcomer, plain_address, chapter):
     tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{plain_address}/book/{chapter}.html", wait_until=READ)
     for each in (e for e in all_exercises() if e.chapter == chapter):
         box = tab.locator("#exercise-" + each.function.replace("_", "-"))
         expect(box).to_have_attribute("data-exercise", each.id)
-        expect(box.locator(".admonition-title")).to_have_text(f"Exercise: {each.title}")
+        steps = steps_of(each, exercises_of(chapter))
+        step = f"Step {steps.index(each) + 1} of {len(steps)}: {each.title}"
+        title = step if len(steps) > 1 else f"Exercise: {each.title}"
+        expect(box.locator(".admonition-title")).to_have_text(title)
         expect(box).to_contain_text(f"about {each.minutes} minutes")
         expect(box.locator(".posenc-editor")).to_contain_text("raise NotImplementedError")
         assert "SOLUTION" not in box.inner_text()
@@ -569,38 +586,91 @@ def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(newcomer
         expect(box.locator(".posenc-notebook a[href$='.ipynb']")).to_be_visible()
 
 
-def test_an_exercise_with_torch_sends_the_learner_to_the_notebook_and_can_be_marked_here(
-    newcomer, plain_address
-):
-    tab = newcomer().new_page()
-    tab.set_default_timeout(SLOW)
-    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
-    box = tab.locator("#exercise-add-positions")
-    box.scroll_into_view_if_needed()
-    expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
-    expect(box.get_by_role("button", name="Check")).to_have_count(0)
-    expect(box.get_by_role("link", name="Download the notebook")).to_be_visible()
-    bar, total = tab.locator(".posenc-progress-bar"), len(all_exercises())
-    for act, passed in (("check", 1), ("uncheck", 0), ("check", 1)):
-        getattr(box.get_by_label("I passed it in the notebook"), act)()
-        expect(box.locator(".posenc-badge")).to_be_visible(visible=bool(passed))
-        expect(bar).to_have_text(f"{passed} of {total} exercises passed")
-    tab.reload(wait_until=READ)
-    expect(box.get_by_label("I passed it in the notebook")).to_be_checked()
+# --- Several steps, and code that waits for one -------------------------------------------------------
 
-    tab.goto(f"{plain_address}/book/progress.html", wait_until=READ)
-    row = tab.locator(f"[data-exercise='{FORMULA}.add_positions']")
-    expect(row).to_contain_text("Passed")
-    with tab.expect_download() as download:
-        tab.get_by_role("button", name="Export my work").click()
-    record = json.loads(download.value.path().read_text())["records"]["exercise"][f"{FORMULA}.add_positions"]
-    assert record["passed"]
-    elsewhere = newcomer(viewport={"width": 1000, "height": 900}).new_page()
-    elsewhere.goto(f"{plain_address}/book/progress.html", wait_until=READ)
-    with elsewhere.expect_file_chooser() as chooser:
-        elsewhere.get_by_role("button", name="Import a file").click()
-    chooser.value.set_files(download.value.path())
-    expect(elsewhere.locator(f"[data-exercise='{FORMULA}.add_positions']")).to_contain_text("Passed")
+PAIR = "def turn_pair(pair, position, frequency):\n    return pair"
+HEAD = """def apply_rotary(x, positions, rotary_dim):
+    out = x.copy()
+    for row, position in enumerate(positions):
+        for j in range(0, rotary_dim, 2):
+            out[row, j : j + 2] = turn_pair(x[row, j : j + 2], position, 10000 ** (-j / rotary_dim))
+    return out
+"""
+
+
+def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
+    head, pair = at(f"{ROTARY}.apply_rotary"), at(f"{ROTARY}.turn_pair")
+    whole = head.tab.locator(".posenc-steps")
+    expect(whole.locator("> .admonition-title")).to_contain_text(
+        "Exercise: RoPE, from one pair to a whole head"
+    )
+    expect(whole.locator(".posenc-exercise")).to_have_count(2)
+    expect(whole).to_contain_text("6 points · about 21 minutes, in 2 steps")
+    expect(whole).to_contain_text("RoPE turns pairs, and nothing else.")
+    badge = whole.locator("> .admonition-title .posenc-badge")
+    expect(badge).to_be_hidden()
+    head.write(HEAD)
+    head.check(None, "Passed")  # the first step is not begun
+    expect(head.result).to_contain_text("Your turn_pair is not right yet.")
+    expect(badge).to_have_text("1 of 2 steps passed")
+    pair.check(PAIR, "Not yet")
+    head.check(None, "Passed")
+    expect(head.result).to_contain_text("Your turn_pair is not right yet.")
+    pair.check(pair.box.locator(".posenc-solution pre").text_content(), "Passed")
+    head.check(None, "Passed")
+    expect(head.result).not_to_contain_text("Your turn_pair")
+    expect(badge).to_have_text("✓ passed")
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["keys", "touch"])
+def test_code_that_answers_an_exercise_is_folded_until_it_has_passed(newcomer, plain_address, touch):
+    tab = (
+        newcomer(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+        if touch
+        else newcomer().new_page()
+    )
+    tab.goto(f"{plain_address}/book/{ROTARY}.html", wait_until=READ)
+    place = tab.locator(f"[data-until='{ROTARY}.turn_pair']")
+    code, summary = place.locator("pre"), place.locator("summary")
+    first = place.get_by_role("link", name="Write this yourself first: “Turn one pair”")
+    expect(place).to_contain_text("Show the code all the same")
+    expect(code).to_be_hidden()
+    expect(tab.locator(".cell:has([data-until]) .cell_output").first).to_be_visible()
+    assert place.locator("p").bounding_box()["width"] <= 390 or not touch
+
+    def open_or_close():
+        if touch:
+            summary.tap()
+        else:
+            summary.focus()
+            tab.keyboard.press("Enter")
+
+    open_or_close()
+    expect(code).to_be_visible()
+    assert "np.exp(1j" in code.inner_text()
+    open_or_close()
+    expect(code).to_be_hidden()
+    first.tap() if touch else first.press("Enter")
+    tab.wait_for_url("**#exercise-turn-pair")
+    asked = Exercise(tab, f"{ROTARY}.turn_pair")
+    asked.keep(code="", starter="", attempts=2, passed=False)
+    tab.reload(wait_until=READ)
+    asked.editor.wait_for()
+    expect(code).to_be_hidden()
+    asked.keep(code="", starter="", passed=True)
+    tab.reload(wait_until=READ)
+    expect(code).to_be_visible()
+    expect(first).to_be_hidden()
+
+
+def test_code_that_waits_can_be_shown_without_scripts(newcomer, plain_address):
+    tab = newcomer(java_script_enabled=False).new_page()
+    tab.goto(f"{plain_address}/book/{ROTARY}.html", wait_until=READ)
+    place = tab.locator(f"[data-until='{ROTARY}.turn_pair']")
+    expect(place.locator("pre")).to_be_hidden()
+    place.locator("summary").click()
+    expect(place.locator("pre")).to_be_visible()
+    expect(place.get_by_role("link")).to_have_attribute("href", "#exercise-turn-pair")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

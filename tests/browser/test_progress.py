@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import all_exercises, wholes
 from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ ANSWER = {
     "passed": True,
     "solutionShown": False,
 }
-FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.encode"
+FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.sinusoidal"
 
 
 @pytest.fixture
@@ -168,13 +168,62 @@ def test_the_page_shows_what_is_passed_tried_and_open(context, address):
     tab.locator(".posenc-filled").wait_for()
     assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
     assert row(tab, ENCODE).locator(".posenc-state").inner_text() == "◐ Tried"
-    every = all_exercises()
+    every = [each for each in all_exercises() if each.in_page]
     [points] = [each.points for each in every if each.id == FREQUENCIES]
     overview = tab.locator(".posenc-overview").inner_text()
-    assert f"1 of {len(every)} exercises passed" in overview
+    assert f"1 of {len(wholes(every))} exercises passed" in overview
     assert f"You have {points} of {sum(each.points for each in every)} points." in overview
-    assert tab.locator("[data-exercise]").count() == len(every)
+    assert tab.locator("[data-exercise]").count() == len(all_exercises())
     assert tab.complaints == []
+
+
+def test_an_exercise_of_several_steps_counts_once_and_shows_its_steps(context, address):
+    tab = open_page(context, address)
+    pair, head = steps = "06-rotary.turn_pair", "06-rotary.apply_rotary"
+    whole = tab.locator(f"[data-steps='{' '.join(steps)}']")
+    assert whole.locator("> a").inner_text() == "RoPE, from one pair to a whole head"
+    total = len(wholes(each for each in all_exercises() if each.in_page))
+    points = {each.id: each.points for each in all_exercises()}
+    for passed, said, state, count in (
+        ((), "○ Open", "○ Open", 0),
+        ((pair,), "◐ 1 of 2 steps passed", "✓ Passed", 0),
+        (steps, "✓ 2 of 2 steps passed", "✓ Passed", 1),
+    ):
+        for each in passed:
+            keep(tab, each)
+        tab.reload()
+        tab.locator(".posenc-filled").wait_for()
+        assert whole.locator("> .posenc-state").inner_text() == said
+        assert row(tab, pair).locator(".posenc-state").inner_text() == state
+        overview = tab.locator(".posenc-overview").inner_text()
+        assert f"{count} of {total} exercises passed" in overview
+        assert f"You have {sum(points[each] for each in passed)} of" in overview
+        tab.wait_for_function(
+            "text => document.querySelector('.posenc-progress-bar').textContent === text",
+            arg=f"{count} of {total} exercises passed",
+        )
+    row(tab, head).locator("a").click()
+    tab.wait_for_url("**/06-rotary.html#exercise-apply-rotary")
+
+
+def test_what_a_page_cannot_check_is_listed_and_not_counted(context, address):
+    """As if one exercise of the book needed PyTorch."""
+
+    def elsewhere(route):
+        response = route.fetch()
+        place = f'data-exercise="{ENCODE}"'
+        route.fulfill(response=response, body=response.text().replace(place, f"{place} data-elsewhere"))
+
+    context.route("**/progress.html", elsewhere)
+    tab = open_page(context, address)
+    keep(tab, ENCODE)
+    tab.reload()
+    tab.locator(".posenc-filled").wait_for()
+    assert row(tab, ENCODE).locator(".posenc-state").inner_text() == "✓ Passed"
+    total = len(wholes(each for each in all_exercises() if each.in_page)) - 1
+    assert f"0 of {total} exercises passed" in tab.locator(".posenc-overview").inner_text()
+    assert "You have 0 of" in tab.locator(".posenc-overview").inner_text()
+    context.unroute("**/progress.html")
 
 
 def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, address):
@@ -187,7 +236,7 @@ def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, ad
 def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
     chapter, page = open_page(context, address, "book/02-the-formula.html"), open_page(context, address)
     bar = chapter.locator(".posenc-progress-bar")
-    total = len(all_exercises())
+    total = len(wholes(each for each in all_exercises() if each.in_page))
     assert bar.inner_text() == f"0 of {total} exercises passed"
     keep(page, FREQUENCIES)
     chapter.wait_for_function("document.querySelector('.posenc-progress-bar progress').value === 1")

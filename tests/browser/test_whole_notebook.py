@@ -10,15 +10,19 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import expect
 
-from posenc_lib.exercises import exercise
+from posenc_lib.exercises import all_exercises, exercise
 from posenc_lib.grading.judging.grader import Grader
 from tests.grading.samples import graded
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from whole_notebook import NEEDS_TORCH, for_browser  # noqa: E402
+
 PAGES = sorted(path.with_suffix("") for path in (ROOT / "exercises").glob("*/*.ipynb"))
 FORMULA = "exercises/02-the-formula/02-the-formula"
 SLOW = 90_000  # ms; JupyterLite and Python start, on a machine that may be busy
@@ -68,10 +72,8 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
     checked = run_cell(lite, 'check("02-the-formula.frequencies"')
     expect(checked.locator(".jp-OutputArea-output")).to_contain_text("Passed", timeout=SLOW)
     expect(answer.locator(".jp-OutputArea-output")).to_have_count(0)
-    for holds in ("import torch", "def add_positions", "02-the-formula.add_positions"):
-        cell = run_cell(lite, holds)
-        expect(cell.locator(".cm-content")).to_contain_text("# Needs PyTorch")
-        expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
+    cell = run_cell(lite, "def sinusoidal", f"{NEEDS_TORCH}\nimport torch")
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
     assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
     assert lite.missing == []
@@ -97,12 +99,26 @@ def test_the_notebook_in_the_browser_has_every_cell_of_the_one_that_is_handed_ou
     first, *cells = here.cells
     assert first.id == "browser"
     assert [(c.id, c.metadata) for c in cells] == [(c.id, c.metadata) for c in given.cells]
-    marked = {c.id for c in cells if c.source.startswith("# Needs PyTorch")}
+    torch = {e.function for e in all_exercises() if e.chapter == page.name and not e.in_page}
+    marked = {c.id for c in cells if c.source.startswith(NEEDS_TORCH)}
+    assert {f"check-{name}".replace("_", "-") for name in torch} <= marked
+    assert torch or not marked
     for cell, original in zip(cells, given.cells, strict=True):
         assert cell.source.endswith(original.source)
         assert (cell.source != original.source) == (cell.id in marked)
-    assert ("check-add-positions" in marked) == (page.name == "02-the-formula")
-    assert "check-frequencies" not in marked
+
+
+def test_what_needs_torch_is_marked_with_all_of_its_exercise():
+    cells = [
+        new_markdown_cell("## One"),
+        new_code_cell("import numpy as np"),
+        new_markdown_cell("## Another"),
+        new_code_cell("import torch"),
+        new_code_cell("def f(x):\n    return x"),
+    ]
+    first, *marked = for_browser(new_notebook(cells=cells), "first").cells
+    assert first.source == "first"
+    assert [cell.source.startswith(NEEDS_TORCH) for cell in marked] == [False, False, False, True, True]
 
 
 def test_the_first_cell_does_nothing_where_jupyter_is_not_in_a_browser(tmp_path):

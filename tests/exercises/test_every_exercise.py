@@ -7,7 +7,9 @@ and must not be called by a listed one's name, and `WRITTEN_IN_ANOTHER_WAY` (fun
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import re
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +23,7 @@ import posenc_lib
 from posenc_lib.checking import Outcome, judge, report_on, run
 from posenc_lib.checking.judge import right_outcomes
 from posenc_lib.checking.plain import decode, encode
-from posenc_lib.exercises import Mistake, all_exercises
+from posenc_lib.exercises import Mistake, all_exercises, exercises_of, steps_of, wholes
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = all_exercises()
@@ -179,12 +181,55 @@ def test_the_same_seed_gives_the_same_cases(asked):
         assert_same(one.args, other.args)
 
 
-def test_ids_are_unique_and_every_chapter_has_five_to_eight():
+def test_ids_are_unique_and_every_chapter_has_five_to_fourteen():
     ids = [each.id for each in EXERCISES]
     assert len(ids) == len(set(ids))
     assert sorted(path.stem for path in (ROOT / "solutions").glob("*.md")) == CHAPTERS
     for chapter in CHAPTERS:
-        assert 5 <= sum(each.chapter == chapter for each in EXERCISES) <= 8
+        assert 5 <= len(wholes(exercises_of(chapter))) <= 14
+
+
+def test_the_steps_of_an_exercise_stand_together_under_its_title():
+    titles = [(steps[0].chapter, steps[0].step_of) for steps in wholes(EXERCISES) if steps[0].step_of]
+    assert len(titles) == len(set(titles)), "steps of one exercise stand apart in EXERCISES"
+    for steps in (each for each in wholes(EXERCISES) if each[0].step_of):
+        assert len(steps) > 1, f"{steps[0].id} is the only step of {steps[0].step_of}"
+        text = (ROOT / "solutions" / f"{steps[0].chapter}.md").read_text()
+        headings = [f"## {steps[0].step_of}", *(f"### {each.title}" for each in steps)]
+        places = [text.index(f"\n{heading}\n") for heading in headings]
+        assert places == sorted(places), headings
+        assert {each.array_library for each in steps} == {steps[0].array_library}
+
+
+@every_exercise
+def test_a_right_step_can_stand_in_for_the_learners(asked):
+    """It is called by the names of the starter's parameters, and gets plain data only."""
+    later = steps_of(asked, exercises_of(asked.chapter))
+    if asked.kind == "function" and asked is not later[-1]:
+        notebook = jupytext.read(ROOT / "solutions" / f"{asked.chapter}.md")
+        [definition] = [
+            node
+            for cell in notebook.cells
+            if cell.cell_type == "code" and "### BEGIN SOLUTION" in cell.source
+            for node in ast.parse(cell.source).body
+            if isinstance(node, ast.FunctionDef) and node.name == asked.function
+        ]
+        written = [each.arg for each in definition.args.args]
+        assert list(inspect.signature(asked.reference).parameters) == written
+        assert not any(callable(arg) for case in asked.cases() for arg in case.args)
+
+
+@every_exercise
+def test_what_an_answer_of_several_values_holds_has_names(asked):
+    for outcome in right_outcomes(asked, 0)[1]:
+        if isinstance(outcome.value, tuple | dict):
+            assert len(asked.parts) == len(outcome.value)
+            assert len(set(asked.parts)) == len(asked.parts)
+
+
+@every_exercise
+def test_what_is_added_to_the_decoder_is_one_sentence(asked):
+    assert not asked.adds or re.fullmatch(r"[A-Z][^.]*\.", asked.adds)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

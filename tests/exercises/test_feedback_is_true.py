@@ -6,12 +6,13 @@ A sentence about a property is untrue where the value breaks it only by being Na
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from posenc_lib.checking import Outcome, Report, judge, run
+from posenc_lib.checking import Outcome, Report, judge, report_on, run
 from posenc_lib.checking.judge import right_outcomes
 from posenc_lib.checking.plain import NotPlain, to_plain
 from posenc_lib.exercises import Exercise, all_exercises, exercise
@@ -149,6 +150,99 @@ def test_what_is_close_enough_breaks_no_property(asked):
         outcomes[0] = Outcome("value", value="nothing")
         report = judge(asked, outcomes)
         assert "numbers" not in told(asked, report), str(report)
+
+
+def cut(value: np.ndarray) -> np.ndarray:
+    return value.astype(np.int64) if np.isfinite(value).all() else value
+
+
+def with_none(value: np.ndarray) -> np.ndarray:
+    array = value.astype(object)
+    array.reshape(-1)[-1] = None
+    return array
+
+
+KINDS: dict[str, Callable[[np.ndarray], Any]] = {
+    "Its numbers are complex": lambda value: value + 1j,
+    "which is no number": with_none,
+    "It is an array of whole numbers (int64)": cut,
+    "Its numbers are float16": lambda value: value.astype(np.float16),
+    "It is empty": lambda value: value[:0],
+    "That is a single number": lambda value: value.reshape(-1)[0],
+    "It returned text": lambda value: str(value),
+    "It returned rows of different lengths": lambda value: [[1.0], [1.0, 2.0]],
+    "It returned booleans": lambda value: value > 0,
+}
+
+
+@every_exercise
+def test_an_array_of_another_kind_is_told_as_what_it_is(asked):
+    """The right numbers in a form that spoils them; no property of numbers is said to be broken by it."""
+    right = right_outcomes(asked, 0)[1]
+    arrays = [each.value for each in right if isinstance(each.value, np.ndarray) and each.value.size > 1]
+    if len(arrays) < len(right) or asked.kind == "value" or {each.dtype.kind for each in arrays} != {"f"}:
+        return
+    for said, spoil in KINDS.items():
+        with np.errstate(all="ignore"):
+            outcomes = [Outcome("value", value=to_plain(spoil(each))) for each in arrays]
+        report = judge(asked, outcomes)
+        unspoiled = [
+            np.shape(each.value) == np.shape(array) for each, array in zip(outcomes, arrays, strict=True)
+        ]
+        if report.passed or report.mistake:
+            assert said in ("It is an array of whole numbers (int64)", "Its numbers are float16"), report
+        elif "infini" not in str(report):
+            assert said in str(report), report
+            assert all(unspoiled) or "numbers" not in told(asked, report), report
+
+
+VALUES = (
+    ("02-the-formula.longest_wavelength", None, "It is None: nothing has been assigned yet."),
+    ("02-the-formula.longest_wavelength", "60611", "'60611' is text: numbers are asked for."),
+    ("02-the-formula.longest_wavelength", [60611.0], "a single one is asked for"),
+    ("02-the-formula.longest_wavelength", True, "True is a truth value: numbers are asked for."),
+    ("02-the-formula.longest_wavelength", 3 + 4j, "Its numbers are complex"),
+    ("02-the-formula.longest_wavelength", {"positions": 3}, "It is a dict: numbers are asked for."),
+    ("05-pitfalls.wrong_tables", 2, "That is a single number: several are asked for."),
+    ("05-pitfalls.wrong_tables", ["2", "3", "5"], "At index [0] stands '2', which is no number."),
+    (REACH, (3, None), "Number 2: It is None: nothing has been assigned yet."),
+    (REACH, ("near", 9), "Number 1: 'near' is text: numbers are asked for."),
+    (REACH, ([3, 4], 9), "a single one is asked for"),
+    (REACH, (3, 10**9), "That is “the gentlest head”."),
+    (REACH, 3, "There should be 2 values, as a tuple: the steepest head; the gentlest head."),
+)
+
+
+@pytest.mark.parametrize(("exercise_id", "answer", "words"), VALUES)
+def test_a_value_of_another_kind_is_told_so_and_not_the_answer(exercise_id, answer, words):
+    asked = exercise(exercise_id)
+    answer = (
+        tuple(asked.reference()[n] if each == 3 else each for n, each in enumerate(answer))
+        if (isinstance(answer, tuple))
+        else answer
+    )
+    text = str(report_on(exercise_id, answer))
+    assert words in text
+    for right in np.ravel(asked.reference()):
+        assert str(right) not in text.replace(str(answer), "").replace("2 values", "")
+
+
+def by_name(right: dict, **changed) -> Report:
+    """The report on a dict, to an exercise that asks for one."""
+    asked = replace(exercise(REACH), reference=lambda: right, parts=("the layout", "the base"), mistakes=())
+    return judge(asked, [Outcome("value", value=changed)])
+
+
+def test_of_a_dict_the_wrong_part_is_named():
+    right = {"layout": "half", "base": 10_000.0}
+    assert by_name(right, base=10_000, layout="HALF").passed
+    wrong = str(by_name(right, layout="half", base=500_000.0))
+    assert "Of your 2 values, number 2 is wrong. That is “the base”." in wrong
+    assert "10000" not in wrong
+    assert "Number 1: 7 is no text: a word is asked for." in str(by_name(right, layout=7, base=10_000.0))
+    for other in ({"layout": "half"}, {**right, "scale": 1.0}):
+        assert "There should be a dict with the keys 'layout', 'base'." in str(by_name(right, **other))
+    assert "holds NaN" in str(by_name(right, layout="half", base=np.nan))
 
 
 def test_a_softmax_without_the_largest_score_taken_away_is_told_of_its_nan():

@@ -515,7 +515,35 @@ def test_without_walls_it_refuses_unless_told(monkeypatch):
         assert one(graded(open_, answers()), "double").verdict is Verdict.RIGHT
 
 
-# --- A real chapter, with torch --------------------------------------------------------------------
+# --- Tensors ----------------------------------------------------------------------------------------
+
+HALVES = {
+    "with a gradient": "def halve(x): return x.clone().requires_grad_() / 2",
+    "in float32": "def halve(x): return x.float() / 2",
+    "in place": "def halve(x):\n    x /= 2\n    return x",
+    "an array": "def halve(x): return x.numpy() / 2",
+    "a module": """
+    class Halve(torch.nn.Module):
+        def forward(self, x):
+            self.register_buffer("factor", torch.tensor(0.5))
+            return x.mul(self.factor)
+    halve = Halve()
+    """,
+    "with what is lent": "import posenc_lib\ndef halve(x): return x - posenc_lib.similarity(0, 2) * x / 2",
+}
+
+
+@pytest.mark.parametrize("code", HALVES.values(), ids=HALVES)
+def test_where_tensors_are_given_a_right_answer_loses_nothing(grader, monkeypatch, code):
+    halve = toy("halve", lambda x: x / 2, _toy_cases, array_library="torch", lends=("similarity",))
+    use((halve,), grader, monkeypatch)
+    found = one(
+        graded(grader, submission("import torch", code), limits=replace(FAST, memory_bytes=2**30)), "halve"
+    )
+    assert (found.verdict, found.points) == (Verdict.RIGHT, 4), found.feedback
+
+
+# --- A real chapter --------------------------------------------------------------------------------
 
 
 def test_the_model_answers_of_a_real_chapter_are_right(grader):
