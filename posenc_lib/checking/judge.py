@@ -6,7 +6,7 @@ It sees plain data only, so it can stand in another process than the answer.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,7 +84,7 @@ def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:
         return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
     if got.kind == "malformed":
         return _("It returned something that cannot be compared.") + f" {got.text}"
-    text = _different_value(exercise, want.value, got.value)
+    text = _different_value(exercise, want.value, got.value, exercise.parts)
     alone = got.value is None or not isinstance(want.value, tuple | dict)
     if text is not None and exercise.kind == "value" and alone:
         # To show what was expected would be to give the answer away.
@@ -104,11 +104,12 @@ def _different_error(want: Outcome, got: Outcome) -> str | None:
     )
 
 
-def _different_value(exercise: Exercise, want: Any, got: Any) -> str | None:
+def _different_value(exercise: Exercise, want: Any, got: Any, names: Sequence[str] = ()) -> str | None:
+    """`names`: of the parts, where it is several values."""
     if got is None:
         return _("It returned None. Does every path of the function end in a return?")
     if isinstance(want, tuple | dict):
-        return _different_parts(exercise, want, got)
+        return _different_parts(exercise, want, got, names)
     if isinstance(want, str | bool):
         if in_form(exercise, want, got) == in_form(exercise, want, want):
             return None
@@ -116,10 +117,12 @@ def _different_value(exercise: Exercise, want: Any, got: Any) -> str | None:
     return _different_array(exercise, want, got)
 
 
-def _different_parts(exercise: Exercise, want: tuple[Any, ...] | dict[str, Any], got: Any) -> str | None:
+def _different_parts(
+    exercise: Exercise, want: tuple[Any, ...] | dict[str, Any], got: Any, names: Sequence[str]
+) -> str | None:
     right, parts = several(want, got)
     if parts is None:
-        return _too_few_or_many(exercise, want)
+        return _too_few_or_many(want, names)
     texts = [_different_value(exercise, one, other) for one, other in zip(right, parts, strict=True)]
     wrong = [number for number, text in enumerate(texts) if text is not None]
     if not wrong:
@@ -127,31 +130,37 @@ def _different_parts(exercise: Exercise, want: tuple[Any, ...] | dict[str, Any],
     first = wrong[0]
     # Of a value, what kind it is of; to say more would be to give the answer away.
     why = another_kind(exercise, right[first], parts[first]) if exercise.kind == "value" else texts[first]
-    return " ".join([*_which(exercise, len(right), wrong), *([of_part(first, why)] if why else [])])
+    detail = of_part(first, why) if why else None
+    return " ".join(filter(None, (_which(len(right), wrong), detail, _called(names, wrong))))
 
 
-def _too_few_or_many(exercise: Exercise, want: tuple[Any, ...] | dict[str, Any]) -> str:
+def _too_few_or_many(want: tuple[Any, ...] | dict[str, Any], names: Sequence[str]) -> str:
     if isinstance(want, dict):
         return _("There should be a dict with the keys {keys}.").format(keys=", ".join(map(repr, want)))
-    if exercise.parts:
-        names = "; ".join(map(_, exercise.parts))
-        return _("There should be {count} values, as a tuple: {names}.").format(count=len(want), names=names)
+    if names:
+        told = "; ".join(map(_, names))
+        return _("There should be {count} values, as a tuple: {names}.").format(count=len(want), names=told)
     return _("There should be {count} values, as a tuple.").format(count=len(want))
 
 
-def _which(exercise: Exercise, count: int, wrong: Sequence[int]) -> Iterator[str]:
-    """Which of so many values are wrong, and what these are called."""
+def _which(count: int, wrong: Sequence[int]) -> str:
+    """Which of so many values are wrong."""
     if len(wrong) == count > 1:
-        yield _("All of your {count} values are wrong.").format(count=count)
-        return
+        return _("All of your {count} values are wrong.").format(count=count)
     one = _("Of your {count} values, number {number} is wrong.")
     some = _("Of your {count} values, these are wrong: numbers {numbers}.")
     numbers = ", ".join(str(number + 1) for number in wrong)
-    yield (one if len(wrong) == 1 else some).format(count=count, number=numbers, numbers=numbers)
-    if exercise.parts:
-        names = [f"“{_(exercise.parts[number])}”" for number in wrong]
-        it, they = _("That is {name}."), _("They are {names}.")
-        yield (it if len(wrong) == 1 else they).format(name=names[0], names=", ".join(names))
+    return (one if len(wrong) == 1 else some).format(count=count, number=numbers, numbers=numbers)
+
+
+def _called(names: Sequence[str], wrong: Sequence[int]) -> str | None:
+    """What the wrong ones are called, where not all are wrong."""
+    if not names or len(wrong) == len(names):
+        return None
+    one, some = _("Number {number} is {name}."), _("Numbers {numbers} are {names}.")
+    numbers = ", ".join(str(number + 1) for number in wrong)
+    told = ", ".join(f"“{_(names[number])}”" for number in wrong)
+    return (one if len(wrong) == 1 else some).format(number=numbers, name=told, numbers=numbers, names=told)
 
 
 def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:

@@ -64,6 +64,11 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         return None
     if given.ndim == 0 < expected.ndim:
         return _("That is a single number: several are asked for.")
+    if expected.ndim == 0 < given.ndim and given.size == 1:
+        return _(
+            "The number lies in a list or an array: the number itself is asked for. "
+            "Is there a comma at the end of a line? It makes a tuple."
+        )
     if expected.ndim == 0 < given.ndim:
         return _("That is several numbers, an array of shape {shape}: a single one is asked for.").format(
             shape=given.shape

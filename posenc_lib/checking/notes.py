@@ -76,6 +76,12 @@ def _not_finite(case: Case, want: Any, got: Any) -> str | None:
     if found is None:
         return None
     number, index = found
+    if isinstance(want, tuple | dict) and several(want, got)[1] is not None:
+        return of_part(index[0], _told_not_finite(case, number, index[1:]))
+    return _told_not_finite(case, number, index)
+
+
+def _told_not_finite(case: Case, number: complex, index: Sequence[int]) -> str:
     if np.isnan(number):
         where = (
             _("In the case “{case}” your answer holds NaN, “not a number”, first at index {index}.")

@@ -30,7 +30,7 @@ SAID = "Your turn_pair is not right yet."
 def written(first: str, second: str = CALLS.format(more="")) -> dict:
     """The names of a notebook in which these have run."""
     names = {"np": np}
-    exec(first + second, names)
+    exec(f"{first}\n{second}", names)
     return names
 
 

@@ -162,14 +162,15 @@ def with_none(value: np.ndarray) -> np.ndarray:
     return array
 
 
+WHOLE, COARSE = "It is an array of whole numbers (int64)", "Its numbers are float16"
 KINDS: dict[str, Callable[[np.ndarray], Any]] = {
+    WHOLE: cut,
+    COARSE: lambda value: value.astype(np.float16),
     "Its numbers are complex": lambda value: value + 1j,
     "which is no number": with_none,
-    "It is an array of whole numbers (int64)": cut,
-    "Its numbers are float16": lambda value: value.astype(np.float16),
     "It is empty": lambda value: value[:0],
     "That is a single number": lambda value: value.reshape(-1)[0],
-    "It returned text": lambda value: str(value),
+    "It returned text": lambda value: str(value)[:80],
     "It returned rows of different lengths": lambda value: [[1.0], [1.0, 2.0]],
     "It returned booleans": lambda value: value > 0,
 }
@@ -177,38 +178,37 @@ KINDS: dict[str, Callable[[np.ndarray], Any]] = {
 
 @every_exercise
 def test_an_array_of_another_kind_is_told_as_what_it_is(asked):
-    """The right numbers in a form that spoils them; no property of numbers is said to be broken by it."""
-    right = right_outcomes(asked, 0)[1]
-    arrays = [each.value for each in right if isinstance(each.value, np.ndarray) and each.value.size > 1]
-    if len(arrays) < len(right) or asked.kind == "value" or {each.dtype.kind for each in arrays} != {"f"}:
+    """The right numbers, spoiled by their kind alone; no property of numbers is said to be broken by it."""
+    arrays = [each.value for each in right_outcomes(asked, 0)[1]]
+    if asked.kind == "value" or not all(isinstance(each, np.ndarray) for each in arrays):
+        return
+    if {each.dtype.kind for each in arrays} != {"f"} or not all(np.isfinite(each).all() for each in arrays):
         return
     for said, spoil in KINDS.items():
         with np.errstate(all="ignore"):
             outcomes = [Outcome("value", value=to_plain(spoil(each))) for each in arrays]
         report = judge(asked, outcomes)
-        unspoiled = [
-            np.shape(each.value) == np.shape(array) for each, array in zip(outcomes, arrays, strict=True)
-        ]
-        if report.passed or report.mistake:
-            assert said in ("It is an array of whole numbers (int64)", "Its numbers are float16"), report
-        elif "infini" not in str(report):
-            assert said in str(report), report
-            assert all(unspoiled) or "numbers" not in told(asked, report), report
+        if said in (WHOLE, COARSE):  # it may be a known mistake of the exercise, or within its tolerance
+            assert report.passed or report.mistake or said in str(report) or "infini" in str(report)
+        else:
+            assert said in str(report)
+            assert "numbers" not in told(asked, report)
 
 
 VALUES = (
     ("02-the-formula.longest_wavelength", None, "It is None: nothing has been assigned yet."),
     ("02-the-formula.longest_wavelength", "60611", "'60611' is text: numbers are asked for."),
-    ("02-the-formula.longest_wavelength", [60611.0], "a single one is asked for"),
+    ("02-the-formula.longest_wavelength", [60611.0], "the number itself is asked for"),
+    ("02-the-formula.longest_wavelength", [1.0, 2.0], "a single one is asked for"),
     ("02-the-formula.longest_wavelength", True, "True is a truth value: numbers are asked for."),
     ("02-the-formula.longest_wavelength", 3 + 4j, "Its numbers are complex"),
     ("02-the-formula.longest_wavelength", {"positions": 3}, "It is a dict: numbers are asked for."),
     ("05-pitfalls.wrong_tables", 2, "That is a single number: several are asked for."),
     ("05-pitfalls.wrong_tables", ["2", "3", "5"], "At index [0] stands '2', which is no number."),
-    (REACH, (3, None), "Number 2: It is None: nothing has been assigned yet."),
+    (REACH, (10, None), "Number 2: It is None: nothing has been assigned yet."),
     (REACH, ("near", 9), "Number 1: 'near' is text: numbers are asked for."),
     (REACH, ([3, 4], 9), "a single one is asked for"),
-    (REACH, (3, 10**9), "That is “the gentlest head”."),
+    (REACH, (10, 10**9), "Number 2 is “the gentlest head”."),
     (REACH, 3, "There should be 2 values, as a tuple: the steepest head; the gentlest head."),
 )
 
@@ -216,15 +216,10 @@ VALUES = (
 @pytest.mark.parametrize(("exercise_id", "answer", "words"), VALUES)
 def test_a_value_of_another_kind_is_told_so_and_not_the_answer(exercise_id, answer, words):
     asked = exercise(exercise_id)
-    answer = (
-        tuple(asked.reference()[n] if each == 3 else each for n, each in enumerate(answer))
-        if (isinstance(answer, tuple))
-        else answer
-    )
     text = str(report_on(exercise_id, answer))
     assert words in text
-    for right in np.ravel(asked.reference()):
-        assert str(right) not in text.replace(str(answer), "").replace("2 values", "")
+    rest = text.replace(repr(answer), "")
+    assert not any(f"{right:g}" in rest for right in np.ravel(asked.reference()) if right > 99)
 
 
 def by_name(right: dict, **changed) -> Report:
@@ -237,12 +232,14 @@ def test_of_a_dict_the_wrong_part_is_named():
     right = {"layout": "half", "base": 10_000.0}
     assert by_name(right, base=10_000, layout="HALF").passed
     wrong = str(by_name(right, layout="half", base=500_000.0))
-    assert "Of your 2 values, number 2 is wrong. That is “the base”." in wrong
+    assert "Of your 2 values, number 2 is wrong. Number 2 is “the base”." in wrong
     assert "10000" not in wrong
     assert "Number 1: 7 is no text: a word is asked for." in str(by_name(right, layout=7, base=10_000.0))
     for other in ({"layout": "half"}, {**right, "scale": 1.0}):
         assert "There should be a dict with the keys 'layout', 'base'." in str(by_name(right, **other))
-    assert "holds NaN" in str(by_name(right, layout="half", base=np.nan))
+    assert "Number 2: In the case “your prediction” your answer is NaN" in str(
+        by_name(right, layout="half", base=np.nan)
+    )
 
 
 def test_a_softmax_without_the_largest_score_taken_away_is_told_of_its_nan():

@@ -107,10 +107,12 @@ def test_what_stood_in_answers_for_no_step_and_no_other_exercise(steps, double):
 
 
 ASKS = """
-import gc
-[learner] = [each for each in gc.get_objects() if type(each).__name__ == "Learner"]
+import sys
 def quadruple(x):
-    return learner._ask({{"step": "{step}"}}, (x,), {{}}) * {factor}
+    frame = sys._getframe()
+    while type(frame.f_locals.get("self")).__name__ != "Learner":
+        frame = frame.f_back
+    return frame.f_locals["self"]._ask({{"step": "{step}"}}, (x,), {{}}) * {factor}
 """
 
 
