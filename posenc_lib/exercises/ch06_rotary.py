@@ -1046,27 +1046,27 @@ NTK_BASE = Exercise(
     minutes=6,
     difficulty=2,
     kind="value",
-    reference=lambda: BASE * 4 ** (128 / 126),
+    reference=lambda: BASE * 8 ** (128 / 126),
     make_cases=_one_value,
     relative_tolerance=1e-3,
     absolute_tolerance=0.0,
     mistakes=(
         Mistake(
             "factor-alone",
-            lambda: BASE * 4,
-            "This is the base times the factor. Then the last pair is slowed by a little less than 4, "
+            lambda: BASE * 8,
+            "This is the base times the factor. Then the last pair is slowed by a little less than 8, "
             "because its exponent is 126/128 and not 1. Make up for it: raise the factor to the power "
             "128/126.",
         ),
         Mistake(
             "inverted-exponent",
-            lambda: BASE * 4 ** (126 / 128),
+            lambda: BASE * 8 ** (126 / 128),
             "The exponent is upside down. The last pair has frequency base^(-126/128), so the base must grow "
-            "by 4^(128/126).",
+            "by 8^(128/126).",
         ),
         Mistake(
             "pairs-for-dim",
-            lambda: BASE * 4 ** (64 / 62),
+            lambda: BASE * 8 ** (64 / 62),
             "The exponent is 64/62, with the number of pairs in place of dim. Use dim/(dim - 2) = 128/126.",
         ),
         Mistake(
@@ -1077,36 +1077,36 @@ NTK_BASE = Exercise(
         ),
         Mistake(
             "divided",
-            lambda: BASE / 4 ** (128 / 126),
+            lambda: BASE / 8 ** (128 / 126),
             "Your base is smaller, so the waves get shorter. For a longer context the slowest wave must "
             "become longer: multiply.",
         ),
         Mistake(
             "factor-to-the-dim",
-            lambda: 4 ** (128 / 126),
+            lambda: 8 ** (128 / 126),
             "This is only by how much the base grows. Multiply it by 10000.",
         ),
         Mistake(
             "dynamic",
-            lambda: BASE * 13 ** (128 / 126),
-            "This is what the rope type dynamic of transformers does at factor 4 and four times the length: "
-            "it puts 4 * 4 - 3 = 13 in place of the factor. Plain NTK uses the factor itself.",
+            lambda: BASE * 57 ** (128 / 126),
+            "This is what the rope type dynamic of transformers does at factor 8 and eight times the "
+            "length: it puts 8 * 8 - 7 = 57 in place of the factor. Plain NTK uses the factor itself.",
         ),
         Mistake(
             "power-of-base",
-            lambda: (BASE * 4) ** (128 / 126),
+            lambda: (BASE * 8) ** (128 / 126),
             "The exponent was put on the base as well. Only the factor is raised to the power 128/126.",
         ),
     ),
     alternatives=(
-        lambda: 40_890,
-        lambda: float((BASE ** (126 / 128) * 4) ** (128 / 126)),
-        lambda: np.float32(1e4 * 4 ** (64 / 63)),
-        lambda: float(frequencies(128, scaling=NTKScaling(4.0))[1] ** -64),
+        lambda: 82_685,
+        lambda: float((BASE ** (126 / 128) * 8) ** (128 / 126)),
+        lambda: np.float32(1e4 * 8 ** (64 / 63)),
+        lambda: float(frequencies(128, scaling=NTKScaling(8.0))[1] ** -64),
     ),
     hints=(
-        "The last of the 64 pairs has frequency base^(-126/128). It shall turn four times more slowly.",
-        "So `new_base^(126/128) = 4 * 10000^(126/128)`. Solve it for `new_base`.",
+        "The last of the 64 pairs has frequency base^(-126/128). It shall turn eight times more slowly.",
+        "So `new_base^(126/128) = 8 * 10000^(126/128)`. Solve it for `new_base`.",
     ),
 )
 
