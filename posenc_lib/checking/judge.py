@@ -159,7 +159,7 @@ def _called(names: Sequence[str], wrong: Sequence[int]) -> str | None:
         return None
     one, some = _("Number {number} is {name}."), _("Numbers {numbers} are {names}.")
     numbers = ", ".join(str(number + 1) for number in wrong)
-    told = ", ".join(f"“{_(names[number])}”" for number in wrong)
+    told = ", ".join(_("“{part}”").format(part=_(names[number])) for number in wrong)
     return (one if len(wrong) == 1 else some).format(number=numbers, name=told, numbers=numbers, names=told)
 
 
