@@ -24,6 +24,7 @@ from posenc_lib.rotated import (
     rotate,
     xpos_tables,
 )
+from tests.conformance.peers import timm_file
 
 SEQ, DIM = 37, 16
 CLOSE = {"atol": 2e-5, "rtol": 1e-5}
@@ -235,3 +236,15 @@ def test_frequencies_of_pixels_are_not_ours() -> None:
 
     pixels: Any = RotaryEmbedding(DIM, freqs_for="pixel").freqs.detach()
     assert not np.allclose(pixels, frequencies(DIM), rtol=0.5)
+
+
+def test_timms_mixed_rope_is_what_the_page_of_checkpoints_says() -> None:
+    timm = timm_file("pos_embed_sincos")
+    theirs = timm.RotaryEmbeddingMixed(32, depth=2, num_heads=2, feat_shape=[3, 5], grid_indexing="xy")
+    rows, columns = torch.from_numpy(np.indices((3, 5)).reshape(2, -1, 1))
+    for layer, embedded in enumerate(theirs.get_embed().detach()):
+        freqs = theirs.freqs.detach()[:, layer, :, None]
+        theta = columns * freqs[0] + rows * freqs[1]
+        x = torch.randn(2, 15, 16)
+        found = rotate(x, RotaryTables(theta.cos(), theta.sin()))
+        torch.testing.assert_close(found, timm.apply_rot_embed_cat(x, embedded), rtol=1e-4, atol=1e-5)
