@@ -38,14 +38,13 @@ def certain_notes(
             notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
             break
     in_order = sorted(range(len(cases)), key=lambda number: number != first_wrong)
-    if not notes:
-        for number in in_order:
-            want, got = expected[number], outcomes[number]
-            if want.kind == got.kind == "value" and (note := _kind_note(exercise, want.value, got.value)):
-                notes.append(_in_case(note, cases[number], shown=number == first_wrong))
-                break
+    kinds = [_kind_note(exercise, want, got) for want, got in zip(expected, outcomes, strict=True)]
+    if not notes and (kind := kinds[first_wrong]):
+        notes.append(kind)
     for prop in exercise.properties:
         for number in in_order:
+            if prop.about == "numbers" and kinds[number]:
+                continue  # its kind is what is wrong with it
             if _breaks(exercise, prop, cases[number], expected[number], outcomes[number]):
                 notes.append(_in_case(_(prop.message), cases[number], shown=number == first_wrong))
                 break
@@ -57,8 +56,11 @@ def _in_case(message: str, case: Case, *, shown: bool) -> str:
     return message if shown else _("In the case “{case}”:").format(case=_(case.label)) + f" {message}"
 
 
-def _kind_note(exercise: Exercise, want: Any, got: Any) -> str | None:
+def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome) -> str | None:
     """Of which kind it is, where that is all that is wrong, or the first that is."""
+    if not expected.kind == outcome.kind == "value":
+        return None
+    want, got = expected.value, outcome.value
     if isinstance(want, tuple | dict):
         right, parts = several(want, got)
         if parts is None or exercise.kind == "value":  # the difference says it

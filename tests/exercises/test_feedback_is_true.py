@@ -188,11 +188,10 @@ def test_an_array_of_another_kind_is_told_as_what_it_is(asked):
         with np.errstate(all="ignore"):
             outcomes = [Outcome("value", value=to_plain(spoil(each))) for each in arrays]
         report = judge(asked, outcomes)
-        if said in (WHOLE, COARSE):  # it may be a known mistake of the exercise, or within its tolerance
-            assert report.passed or report.mistake or said in str(report) or "infini" in str(report)
-        else:
-            assert said in str(report)
-            assert "numbers" not in told(asked, report)
+        if said in (WHOLE, COARSE) and (report.passed or report.mistake or "infini" in str(report)):
+            continue  # within the tolerance, a known mistake, or beyond what float16 holds
+        assert said in str(report)
+        assert "numbers" not in told(asked, report)
 
 
 VALUES = (

@@ -99,11 +99,11 @@ def quadruple(x):
     ],
 )
 def test_what_stood_in_answers_for_no_step_and_no_other_exercise(steps, double):
-    """The step that it stands in for earns nothing by it, and a stolen one is refused elsewhere."""
-    negate = "def negate(x): return -stash['double'](x) / 2"
-    grade = graded(steps, submission(double, KEEPS, negate))
-    assert one(grade, "quadruple").verdict is Verdict.RIGHT
-    assert one(grade, "double").points == one(grade, "negate").points == 0
+    """The step itself earns nothing by it; what it told, and it itself, are of no use elsewhere."""
+    for negate in ("-stash[str(x)] / 2", "-stash['double'](x) / 2"):
+        grade = graded(steps, submission(double, KEEPS, f"def negate(x): return {negate}"))
+        assert one(grade, "quadruple").verdict is Verdict.RIGHT
+        assert one(grade, "double").points == one(grade, "negate").points == 0
 
 
 ASKS = """
