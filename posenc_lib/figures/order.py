@@ -8,16 +8,129 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
-from matplotlib.patches import Rectangle
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
 from posenc_lib.attention import attention
-from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 # Weight 0 is the page itself, weight 1 is blue: so it reads on a light and on a dark page.
 _SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
+
+
+def one_bag(first: str, second: str) -> Picture:
+    """Two sentences of the same words, and the bag that both leave.
+
+    Raises:
+        ValueError: they leave different bags.
+    """
+    sentences = first.split(), second.split()
+    if sorted(sentences[0]) != sorted(sentences[1]):
+        raise ValueError(f"“{first}” and “{second}” leave different bags; give two orders of the same words")
+    colour_of = dict(zip(dict.fromkeys(sentences[0]), COLOURS, strict=False))
+    with canvas(width=7.2, height=2.6) as figure:
+        axes = _blank(figure, wide=14.4, high=5.2)
+        for words, y in zip(sentences, (4.1, 1.1), strict=True):
+            for place, word in enumerate(words):
+                _box(axes, 1.3 + 2.3 * place, y, word, colour_of[word])
+            axes.add_patch(_arrow((1.3 + 2.3 * len(words) - 0.9, y), (10.0, 2.6 + 0.35 * (y - 2.6))))
+        axes.add_patch(
+            FancyBboxPatch(
+                (10.3, 0.5), 3.4, 4.2, boxstyle="round,pad=0,rounding_size=1.4", fill=False, edgecolor=GREY,
+                linewidth=2.5,
+            )
+        )  # fmt: skip
+        lying = ((-0.5, -14), (0.55, 11), (-0.2, -7))  # how far to the side, and how many degrees
+        for number, word in enumerate(sorted(sentences[0])):
+            aside, lean = lying[number % len(lying)]
+            _box(axes, 12.0 + aside, 3.75 - 1.15 * number, word, colour_of[word], lean)
+        return finish(
+            figure,
+            alt=f"On the left two sentences, “{first}” and “{second}”, each word in a box of its own. An "
+            "arrow leads from each of them to one and the same bag on the right, in which the words lie "
+            f"about: {', '.join(sorted(sentences[0]))}. From the bag, nobody can tell which sentence it was.",
+        )
+
+
+def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
+    """One head at work: the word that asks, a line to each word as strong as its weight, and the mixture."""
+    weights = np.asarray(weights)
+    middle = 3.0 * (len(words) - 1) / 2
+    with canvas(width=7.2, height=3.0) as figure:
+        axes = _blank(figure, wide=14.4, high=6.0)
+        places = [1.5 + 3.0 * place for place in range(len(words))]
+        _box(axes, 1.5 + middle, 1.0, asks, ORANGE)
+        axes.text(1.5 + middle - 1.3, 1.0, "asks", ha="right", va="center")
+        colours = [COLOURS[place % len(COLOURS)] for place in range(len(words))]
+        for x, word, weight, colour in zip(places, words, weights, colours, strict=True):
+            axes.plot([1.5 + middle, x], [1.6, 4.4], color=colour, linewidth=1 + 14 * weight, alpha=0.75,
+                      linestyle="-", solid_capstyle="butt", zorder=1)  # fmt: skip
+            _box(axes, x, 5.0, word, colour)
+            aside = -0.6 if x < 1.5 + middle else 0.4
+            axes.text(
+                1.5 + middle + 0.55 * (x - 1.5 - middle) + aside,
+                2.95,
+                f"{weight:.2f}",
+                va="center",
+                ha="right" if aside < 0 else "left",
+            )
+        bottom = 0.5
+        axes.text(11.4, 5.85, "takes", ha="center", va="top")
+        for word, weight, colour in zip(words, weights, colours, strict=True):
+            height = 4.6 * weight
+            axes.add_patch(
+                Rectangle((10.7, bottom), 1.4, height, facecolor=colour, alpha=0.75, edgecolor="none")
+            )
+            axes.text(12.3, bottom + height / 2, f"{weight:.2f} {word}", va="center", ha="left")
+            bottom += height
+        parts = ", ".join(f"{weight:.2f} to “{word}”" for word, weight in zip(words, weights, strict=True))
+        return finish(
+            figure,
+            alt=f"One query at work. Below, the word “{asks}” asks. A line leads from it to each word of the "
+            f"sentence above, as broad as the weight of that word: {parts}. Beside them a column, made of as "
+            "much of each word's value as its weight says.",
+        )
+
+
+def weights_by_width(widths: Sequence[int], keys: int = 8, seed: int = 0) -> dict[bool, list[Array]]:
+    """What a random query gives to random keys, (keys,) for each width; by whether scores are divided."""
+    found: dict[bool, list[Array]] = {False: [], True: []}
+    for width in widths:
+        q, *k = np.random.default_rng(seed).normal(size=(keys + 1, 1, width))
+        for divided, queries in ((False, q * np.sqrt(width)), (True, q)):  # attention divides by itself
+            _, weights = attention(queries, np.concatenate(k), np.concatenate(k), return_weights=True)
+            found[divided].append(weights[0])
+    return found
+
+
+def with_and_without_the_root(widths: Sequence[int] = (4, 64, 1024)) -> Picture:
+    """`weights_by_width` as bars: one row of panels undivided, one divided."""
+    found = weights_by_width(widths)
+    with canvas(width=7.6, height=3.6) as figure:
+        panels = figure.subplots(2, len(widths), sharex=True, sharey=True)
+        rows = zip(panels, ((False, ORANGE, "not divided"), (True, BLUE, "divided by √d")), strict=True)
+        for row, (divided, colour, name) in rows:
+            for axes, width, weights in zip(row, widths, found[divided], strict=True):
+                axes.bar(np.arange(len(weights)), weights, color=colour)
+                axes.set_ylim(0, 1)
+                axes.set_title(f"d = {width}, {name}", fontsize=10)
+                axes.set_xticks([])
+        for axes in panels[1]:
+            axes.set_xlabel("eight random keys")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("weight")
+        largest = {divided: [float(weights.max()) for weights in found[divided]] for divided in found}
+        ends = {divided: ", ".join(f"{each:.2f}" for each in largest[divided]) for divided in largest}
+        return finish(
+            figure,
+            alt="Two rows of bar charts, the weights that one random query gives to eight random keys, for "
+            f"widths {', '.join(map(str, widths))}. Not divided, the largest bar is {ends[False]}: it grows "
+            f"until one key has nearly everything. Divided by the root of d, it is {ends[True]}: the keys "
+            "share at every width.",
+        )
 
 
 def shuffled_weights(words: Sequence[str], order: Sequence[int], before: Array, after: Array) -> Picture:
@@ -203,6 +316,26 @@ def _heatmap(
     axes.grid(False)
     axes.spines[:].set_visible(False)
     return mesh
+
+
+def _blank(figure: Figure, *, wide: float, high: float) -> Axes:
+    """Axes to draw on freely, in units of half an inch."""
+    axes = figure.add_subplot()
+    axes.set_xlim(0, wide)
+    axes.set_ylim(0, high)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return axes
+
+
+def _box(axes: Axes, x: float, y: float, word: str, colour: str, lean: float = 0.0) -> None:
+    """A word in a frame of its own, centred at (x, y), and leaning by some degrees."""
+    frame = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": 2.0}
+    axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame)
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPatch:
+    return FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=GREY, linewidth=1.6)
 
 
 def _frame(row: int, columns: int) -> Rectangle:

@@ -28,9 +28,6 @@ from until_passed import exercises_named  # noqa: E402
 
 CHAPTERS = sorted({each.chapter for each in all_exercises()})
 ANSWERED_ABOVE = {
-    "01-why-order-matters.softmax",
-    "01-why-order-matters.attention",
-    "01-why-order-matters.equivariance_gap",
     "02-the-formula.longest_wavelength",
     "02-the-formula.sinusoidal",
     "03-relative-position.four_terms",

@@ -30,7 +30,8 @@ def softmax(scores):
 CAUSAL = """
 
 def causal_weights(scores):
-    allowed = np.tri(len(scores), dtype=bool)
+    queries, keys = scores.shape[-2:]
+    allowed = np.tri(queries, keys, k=keys - queries, dtype=bool)
 """
 FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)\n"
 ENDLESS = "def frequencies(dim):\n    print('round', dim)\n    while True:\n        pass\n"

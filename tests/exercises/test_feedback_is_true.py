@@ -98,6 +98,8 @@ def first(value: Any) -> Any:
     """The first number or array of a result."""
     if isinstance(value, str | bool | tuple) and not value:
         return 1.0
+    if isinstance(value, np.ndarray) and value.dtype.kind == "b":
+        return value.astype(float)
     return 1.0 if isinstance(value, str | bool) else first(value[0]) if isinstance(value, tuple) else value
 
 
@@ -138,7 +140,7 @@ def test_what_is_close_enough_breaks_no_property(asked):
     def nearly(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(nearly, value))
-        if isinstance(value, str | bool):
+        if isinstance(value, str | bool) or np.asarray(value).dtype.kind == "b":
             return value
         noise = np.where(np.arange(np.size(value)) % 2, 0.9, -0.9).reshape(np.shape(value))
         return to_plain(np.asarray(value) + noise * asked.absolute_tolerance)

@@ -30,6 +30,36 @@ def test_shuffled_weights_writes_each_weight_in_both_sentences(order):
     assert f"to row {order.index(0) + 1}" in picture.alt
 
 
+def test_one_bag_shows_each_word_in_both_sentences_and_once_in_the_bag():
+    picture = pictures.one_bag("dog chases cat", "cat chases dog")
+    for word in WORDS:
+        assert texts(picture).count(word) == 3
+    with pytest.raises(ValueError, match="different bags"):
+        pictures.one_bag("dog chases cat", "dog sees cat")
+
+
+@pytest.mark.parametrize("weights", [[0.47, 0.06, 0.47], [0.1, 0.2, 0.7]])
+def test_one_query_draws_each_weight_as_a_line_as_a_number_and_as_a_part_of_the_mixture(weights):
+    picture = pictures.one_query(WORDS, weights, asks="chases")
+    widths = [float(w) for w in re.findall(r"opacity: 0.75; stroke-width: ([\d.]+)", picture.svg)]
+    assert np.argsort(widths, kind="stable").tolist() == np.argsort(weights, kind="stable").tolist()
+    for word, weight in zip(WORDS, weights, strict=True):
+        assert f"{weight:.2f}" in texts(picture)
+        assert f"{weight:.2f} {word}" in texts(picture)
+        assert f"{weight:.2f} to “{word}”" in picture.alt
+
+
+def test_the_root_keeps_the_keys_sharing_and_nothing_else_changes():
+    widths = (4, 64, 1024)
+    found = pictures.weights_by_width(widths)
+    for plain, divided, width in zip(found[False], found[True], widths, strict=True):
+        np.testing.assert_allclose(np.log(plain / plain[0]), np.log(divided / divided[0]) * np.sqrt(width))
+        assert plain.sum() == pytest.approx(1)
+    picture = pictures.with_and_without_the_root(widths)
+    assert f"{found[False][2].max():.2f}: it grows" in picture.alt
+    assert "d = 1024, divided by √d" in texts(picture)
+
+
 def test_shuffled_weights_refuses_weights_that_do_not_move_with_the_words():
     with pytest.raises(ValueError, match="rows and columns moved"):
         pictures.shuffled_weights(WORDS, [2, 1, 0], WEIGHTS, WEIGHTS)
