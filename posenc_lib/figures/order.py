@@ -14,11 +14,15 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
 from posenc_lib.attention import attention
-from posenc_lib.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 # Weight 0 is the page itself, weight 1 is blue: so it reads on a light and on a dark page.
 _SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
+
+
+_WORDS = (BLUE, GREEN, PURPLE, ORANGE)
+"""Of the words of a sentence, as in the picture of the Transformer block."""
 
 
 def one_bag(first: str, second: str) -> Picture:
@@ -30,7 +34,7 @@ def one_bag(first: str, second: str) -> Picture:
     sentences = first.split(), second.split()
     if sorted(sentences[0]) != sorted(sentences[1]):
         raise ValueError(f"“{first}” and “{second}” leave different bags; give two orders of the same words")
-    colour_of = dict(zip(dict.fromkeys(sentences[0]), COLOURS, strict=False))
+    colour_of = dict(zip(dict.fromkeys(sentences[0]), _WORDS, strict=False))
     with canvas(width=7.2, height=2.6) as figure:
         axes = _blank(figure, wide=14.4, high=5.2)
         for words, y in zip(sentences, (4.1, 1.1), strict=True):
@@ -62,9 +66,9 @@ def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
     with canvas(width=7.2, height=3.0) as figure:
         axes = _blank(figure, wide=14.4, high=6.0)
         places = [1.5 + 3.0 * place for place in range(len(words))]
-        _box(axes, 1.5 + middle, 1.0, asks, ORANGE)
+        _box(axes, 1.5 + middle, 1.0, asks, _WORDS[list(words).index(asks)])
         axes.text(1.5 + middle - 1.3, 1.0, "asks", ha="right", va="center")
-        colours = [COLOURS[place % len(COLOURS)] for place in range(len(words))]
+        colours = [_WORDS[place % len(_WORDS)] for place in range(len(words))]
         for x, word, weight, colour in zip(places, words, weights, colours, strict=True):
             axes.plot([1.5 + middle, x], [1.6, 4.4], color=colour, linewidth=1 + 14 * weight, alpha=0.75,
                       linestyle="-", solid_capstyle="butt", zorder=1)  # fmt: skip
