@@ -35,22 +35,22 @@ def one_bag(first: str, second: str) -> Picture:
     if sorted(sentences[0]) != sorted(sentences[1]):
         raise ValueError(f"“{first}” and “{second}” leave different bags; give two orders of the same words")
     colour_of = dict(zip(dict.fromkeys(sentences[0]), _WORDS, strict=False))
-    with canvas(width=7.2, height=2.6) as figure:
-        axes = _blank(figure, wide=14.4, high=5.2)
+    with canvas(width=6.0, height=2.6) as figure:
+        axes = _blank(figure, wide=12.0, high=5.2)
         for words, y in zip(sentences, (4.1, 1.1), strict=True):
             for place, word in enumerate(words):
-                _box(axes, 1.3 + 2.3 * place, y, word, colour_of[word])
-            axes.add_patch(_arrow((1.3 + 2.3 * len(words) - 0.9, y), (10.0, 2.6 + 0.35 * (y - 2.6))))
+                _box(axes, 0.9 + 2.0 * place, y, word, colour_of[word])
+            axes.add_patch(_arrow((2.0 * len(words) - 0.1, y), (8.3, 2.6 + 0.35 * (y - 2.6))))
         axes.add_patch(
             FancyBboxPatch(
-                (10.3, 0.5), 3.4, 4.2, boxstyle="round,pad=0,rounding_size=1.4", fill=False, edgecolor=GREY,
+                (8.5, 0.5), 3.3, 4.2, boxstyle="round,pad=0,rounding_size=1.4", fill=False, edgecolor=GREY,
                 linewidth=2.5,
             )
         )  # fmt: skip
         lying = ((-0.5, -14), (0.55, 11), (-0.2, -7))  # how far to the side, and how many degrees
         for number, word in enumerate(sorted(sentences[0])):
             aside, lean = lying[number % len(lying)]
-            _box(axes, 12.0 + aside, 3.75 - 1.15 * number, word, colour_of[word], lean)
+            _box(axes, 10.1 + aside, 3.75 - 1.15 * number, word, colour_of[word], lean)
         return finish(
             figure,
             alt=f"On the left two sentences, “{first}” and “{second}”, each word in a box of its own. An "
@@ -62,33 +62,33 @@ def one_bag(first: str, second: str) -> Picture:
 def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
     """One head at work: the word that asks, a line to each word as strong as its weight, and the mixture."""
     weights = np.asarray(weights)
-    middle = 3.0 * (len(words) - 1) / 2
-    with canvas(width=7.2, height=3.0) as figure:
-        axes = _blank(figure, wide=14.4, high=6.0)
-        places = [1.5 + 3.0 * place for place in range(len(words))]
-        _box(axes, 1.5 + middle, 1.0, asks, _WORDS[list(words).index(asks)])
-        axes.text(1.5 + middle - 1.3, 1.0, "asks", ha="right", va="center")
+    places = 0.9 + 2.3 * np.arange(len(words))
+    middle = places.mean()
+    with canvas(width=6.0, height=3.0) as figure:
+        axes = _blank(figure, wide=12.0, high=6.0)
+        _box(axes, middle, 1.0, asks, _WORDS[list(words).index(asks)])
+        axes.text(middle - 1.2, 1.0, "asks", ha="right", va="center")
         colours = [_WORDS[place % len(_WORDS)] for place in range(len(words))]
         for x, word, weight, colour in zip(places, words, weights, colours, strict=True):
-            axes.plot([1.5 + middle, x], [1.6, 4.4], color=colour, linewidth=1 + 14 * weight, alpha=0.75,
+            axes.plot([middle, x], [1.6, 4.4], color=colour, linewidth=1 + 14 * weight, alpha=0.75,
                       linestyle="-", solid_capstyle="butt", zorder=1)  # fmt: skip
             _box(axes, x, 5.0, word, colour)
-            aside = -0.6 if x < 1.5 + middle else 0.4
+            aside = -0.5 if x < middle else 0.3
             axes.text(
-                1.5 + middle + 0.55 * (x - 1.5 - middle) + aside,
-                2.95,
+                middle + 0.55 * (x - middle) + aside,
+                3.9 if x == middle else 2.95,
                 f"{weight:.2f}",
                 va="center",
                 ha="right" if aside < 0 else "left",
             )
         bottom = 0.5
-        axes.text(11.4, 5.85, "takes", ha="center", va="top")
+        axes.text(8.0, 5.85, "takes", ha="center", va="top")
         for word, weight, colour in zip(words, weights, colours, strict=True):
             height = 4.6 * weight
             axes.add_patch(
-                Rectangle((10.7, bottom), 1.4, height, facecolor=colour, alpha=0.75, edgecolor="none")
+                Rectangle((7.4, bottom), 1.2, height, facecolor=colour, alpha=0.75, edgecolor="none")
             )
-            axes.text(12.3, bottom + height / 2, f"{weight:.2f} {word}", va="center", ha="left")
+            axes.text(8.8, bottom + height / 2, f"{weight:.2f} {word}", va="center", ha="left")
             bottom += height
         parts = ", ".join(f"{weight:.2f} to “{word}”" for word, weight in zip(words, weights, strict=True))
         return finish(
@@ -113,19 +113,22 @@ def weights_by_width(widths: Sequence[int], keys: int = 8, seed: int = 0) -> dic
 def with_and_without_the_root(widths: Sequence[int] = (4, 64, 1024)) -> Picture:
     """`weights_by_width` as bars: one row of panels undivided, one divided."""
     found = weights_by_width(widths)
-    with canvas(width=7.6, height=3.6) as figure:
+    with canvas(width=6.0, height=3.6) as figure:
         panels = figure.subplots(2, len(widths), sharex=True, sharey=True)
-        rows = zip(panels, ((False, ORANGE, "not divided"), (True, BLUE, "divided by √d")), strict=True)
+        rows = zip(
+            panels, ((False, ORANGE, "weight, not divided"), (True, BLUE, "weight, divided")), strict=True
+        )
         for row, (divided, colour, name) in rows:
             for axes, width, weights in zip(row, widths, found[divided], strict=True):
                 axes.bar(np.arange(len(weights)), weights, color=colour)
                 axes.set_ylim(0, 1)
-                axes.set_title(f"d = {width}, {name}", fontsize=10)
                 axes.set_xticks([])
+                axes.set_yticks([0, 0.5, 1])
+                if not divided:
+                    axes.set_title(f"d = {width}")
+            row[0].set_ylabel(name)
         for axes in panels[1]:
-            axes.set_xlabel("eight random keys")
-        for axes in panels[:, 0]:
-            axes.set_ylabel("weight")
+            axes.set_xlabel("eight keys")
         largest = {divided: [float(weights.max()) for weights in found[divided]] for divided in found}
         ends = {divided: ", ".join(f"{each:.2f}" for each in largest[divided]) for divided in largest}
         return finish(

@@ -57,7 +57,9 @@ def test_the_root_keeps_the_keys_sharing_and_nothing_else_changes():
         assert plain.sum() == pytest.approx(1)
     picture = pictures.with_and_without_the_root(widths)
     assert f"{found[False][2].max():.2f}: it grows" in picture.alt
-    assert "d = 1024, divided by √d" in texts(picture)
+    assert [f"d = {width}" for width in widths] == [
+        text for text in texts(picture) if text.startswith("d = ")
+    ]
 
 
 def test_shuffled_weights_refuses_weights_that_do_not_move_with_the_words():
