@@ -196,6 +196,18 @@ SATURATING_WIDTH = Exercise(
             "the margin is negative.",
         ),
         Mistake(
+            "rounded-down-to-at-least-1",
+            lambda keys, share: max(1, int(max(0.0, _margin(keys, share)) ** 2)),
+            "You cut the fraction off, so the width is one too small: at it, the weight is still below the "
+            "share. Take the next whole number above.",
+        ),
+        Mistake(
+            "rounded-to-at-least-1",
+            lambda keys, share: max(1, round(max(0.0, _margin(keys, share)) ** 2)),
+            "You round to the nearest whole number, and where that is the one below, the weight has not "
+            "reached the share yet. Take the next whole number above.",
+        ),
+        Mistake(
             "not-whole",
             lambda keys, share: _margin(keys, share) ** 2,
             "That is the square of the margin, as it comes. A head has a whole number of columns: take the "
@@ -650,13 +662,12 @@ NOTICED = Exercise(
             "You pass over a difference that is small and still far above rounding. The limit is 1e-9.",
         ),
         Mistake(
-            "default-allclose",
+            "millionth-passed-over",
             lambda output, output_of_shuffled, order: (
                 ~np.isclose(output_of_shuffled[np.argsort(order)], output).all(axis=1)
             ),
-            "You leave the tolerances of np.isclose as they are. By default it lets differences of a "
-            "hundred-thousandth of the number pass, and these are more than rounding: give rtol=0 and "
-            "atol=1e-9.",
+            "You pass over a difference of a millionth, which is small and still far above rounding. (By "
+            "default, np.isclose and np.allclose do so too.) Count every difference above 1e-9.",
         ),
         Mistake(
             "sign-kept",
@@ -1192,6 +1203,12 @@ ATTENTION = Exercise(
             "vectors: use q.shape[-1].",
         ),
         Mistake(
+            "scale-by-second-axis",
+            lambda q, k, v, causal: _weights(q @ _turned(k) / np.sqrt(q.shape[1]), causal) @ v,
+            "It is right for one head. With axes in front, q.shape[1] is no longer head_dim: count from the "
+            "end, q.shape[-1].",
+        ),
+        Mistake(
             "scale-after-softmax",
             lambda q, k, v, causal: _weights(q @ _turned(k), causal) / np.sqrt(q.shape[-1]) @ v,
             "The scale comes after the softmax, so the weights no longer sum to 1. Divide the scores by "
@@ -1236,6 +1253,14 @@ ATTENTION = Exercise(
             "always-causal",
             lambda q, k, v, causal: _weights(_scores(q, k), True) @ v,
             "The mask is always on. Where causal is False, every query may look at every key.",
+        ),
+        Mistake(
+            "self-hidden",
+            lambda q, k, v, causal: (
+                _softmax(np.where(_past(_scores(q, k), -1) | (not causal), _scores(q, k), -np.inf)) @ v
+            ),
+            "Under the mask, no token sees itself, and the first one sees nothing at all. A token may look at "
+            "itself and at what came before it.",
         ),
         Mistake(
             "causal-turned-round",
