@@ -1259,8 +1259,8 @@ ATTENTION = Exercise(
             lambda q, k, v, causal: (
                 _softmax(np.where(_past(_scores(q, k), -1) | (not causal), _scores(q, k), -np.inf)) @ v
             ),
-            "Under the mask, no token sees itself, and the first one sees nothing at all. A token may look at "
-            "itself and at what came before it.",
+            "Under the mask, no token sees itself, and the first one sees nothing at all. A token may "
+            "look at itself and at what came before it.",
         ),
         Mistake(
             "causal-turned-round",
