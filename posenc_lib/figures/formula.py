@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
+from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 
@@ -105,29 +107,73 @@ def clock_angles(position: float, dim: int) -> np.ndarray:
     return np.asarray(position * frequencies(dim))
 
 
+def _face(axes: Axes, theta: float) -> None:
+    """A clock whose hand has turned by an angle since 12 o'clock: its tip is at (sin, cos)."""
+    rim = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
+    # The way that the hand has come since its last pass at 12.
+    swept = np.linspace(0, theta % (2 * np.pi), 100)
+    axes.fill(np.append(0, np.sin(swept)), np.append(0, np.cos(swept)), color=BLUE, alpha=0.25, linewidth=0)
+    axes.plot([0, 0], [0.88, 1.12], color=GREY, linestyle="-", linewidth=1.5)
+    sine, cosine = np.sin(theta), np.cos(theta)
+    axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=2.5)
+    axes.plot([sine], [cosine], color=ORANGE, marker="o", markersize=8)
+    axes.set_aspect("equal")
+    axes.set_xlim(-1.25, 1.25)
+    axes.set_ylim(-1.25, 1.25)
+    axes.axis("off")
+
+
+def words_and_clocks(words: tuple[str, ...] = ("dog", "chases", "cat")) -> Picture:
+    """Each word of a sentence with the clocks of its position, and the vector that their hands make."""
+    rates = frequencies(2 * COUNTER_BITS, base=COUNTER_BASE)
+    table = sinusoidal(len(words), 2 * COUNTER_BITS, base=COUNTER_BASE)
+    with canvas(width=8.0, height=3.9) as figure:
+        widths = [1.3, *[1.0] * COUNTER_BITS, 3.2]
+        grid = figure.subplots(len(words), len(widths), width_ratios=widths)
+        for position, (word, row) in enumerate(zip(words, grid, strict=True)):
+            name, *faces, strip = row
+            name.text(0.5, 0.62, word, ha="center", va="center", fontsize=13, weight="bold")
+            name.text(0.5, 0.34, _("position {at}").format(at=position), ha="center", va="center")
+            name.axis("off")
+            for axes, rate in zip(faces, rates, strict=True):
+                _face(axes, position * rate)
+            strip.imshow(table[position : position + 1], cmap=DIVERGING, vmin=-1, vmax=1, aspect="equal")
+            for column, number in enumerate(table[position]):
+                said = f"{number:.1f}".replace("-", "−")
+                strip.text(column, 1.0, said, ha="center", va="center", fontsize=10)
+            strip.axis("off")
+        for pair, axes in enumerate(grid[0, 1:-1]):
+            axes.set_title(_("clock {number}").format(number=pair), fontsize=11)
+        grid[0, -1].set_title(_("the vector that is added"), fontsize=11)
+        told = "; ".join(
+            f"{word}: " + ", ".join(f"{number:.1f}" for number in numbers)
+            for word, numbers in zip(words, table, strict=True)
+        )
+        return finish(
+            figure,
+            alt=_(
+                "Three rows, one for each word of the sentence “{sentence}”. In each row stand four clocks "
+                "with one hand, and beside them the vector of eight numbers that the tips of the hands make, "
+                "as colours from blue (minus 1) to red (1). In the first row all hands stand at 12 o'clock. "
+                "From row to row the hand of clock 0 goes on most, and each clock turns half as fast as the "
+                "one before. The vectors are: {vectors}."
+            ).format(sentence=" ".join(words), vectors=told),
+        )
+
+
 def clocks(position: float = 40, dim: int = 8) -> Picture:
     """One clock per pair. The hand ends at (sin, cos), so it starts at 12 o'clock and turns clockwise."""
     theta = clock_angles(position, dim)
     points = sinusoidal(np.asarray([position]), dim)[0].reshape(-1, 2)
     with canvas(width=8.0, height=2.6) as figure:
-        rim = np.linspace(0, 2 * np.pi, 200)
         for pair, axes in enumerate(figure.subplots(1, dim // 2)):
-            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
-            # The way that the hand has come since its last pass at 12.
-            swept = np.linspace(0, theta[pair] % (2 * np.pi), 100)
-            wedge = np.append(0, np.sin(swept)), np.append(0, np.cos(swept))
-            axes.fill(*wedge, color=BLUE, alpha=0.25, linewidth=0)
-            axes.plot([0, 0], [0.88, 1.12], color=GREY, linestyle="-", linewidth=1.5)
+            _face(axes, theta[pair])
             sine, cosine = points[pair]
-            axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=2.5)
-            axes.plot([sine], [cosine], color=ORANGE, marker="o", markersize=8)
             axes.set_title(f"pair {pair}", fontsize=11)
             words = f"{theta[pair]:g} rad\n{theta[pair] / (2 * np.pi):.3g} turns\n({sine:.2f}, {cosine:.2f})"
             axes.text(0, -1.3, words.replace("-", "−"), ha="center", va="top", fontsize=10)
-            axes.set_aspect("equal")
-            axes.set_xlim(-1.25, 1.25)
             axes.set_ylim(-2.3, 1.25)
-            axes.axis("off")
         told = ", ".join(
             f"pair {pair}: {angle / (2 * np.pi):.3g} turns, at ({s:.2f}, {c:.2f})"
             for pair, (angle, (s, c)) in enumerate(zip(theta, points, strict=True))

@@ -453,7 +453,7 @@ def chapters() -> list[Path]:
 
 def pages() -> list[Path]:
     """The chapters, and the other pages that state results."""
-    others = (ROOT / "book" / f"{name}.md" for name in ("claims", "measured", "self-check"))
+    others = (ROOT / "book" / f"{name}.md" for name in ("claims", "slips", "measured", "self-check"))
     return [*chapters(), *(path for path in others if path.is_file())]
 
 

@@ -10,6 +10,7 @@ from posenc_lib.figures import formula
 from posenc_lib.figures.picture import Picture
 
 PICTURES = (
+    formula.words_and_clocks,
     formula.counter_and_waves,
     formula.wavelengths_by_pair,
     formula.clocks,
@@ -91,3 +92,10 @@ def test_the_numbers_in_the_alt_texts_are_those_drawn():
         assert f"({math.sin(angle):.2f}, {math.cos(angle):.2f})" in formula.clocks().alt
     end = math.sin(1), math.cos(1)  # position 100 at frequency 1/100
     assert all(f"{value:.2f}" in formula.right_and_wrong().alt for value in end)
+
+
+def test_each_word_carries_the_numbers_of_its_own_clocks():
+    hands = [[position / 2**pair for pair in range(4)] for position in range(3)]
+    for word, angles in zip(("dog", "chases", "cat"), hands, strict=True):
+        numbers = (f"{f(angle):.1f}" for angle in angles for f in (math.sin, math.cos))
+        assert f"{word}: {', '.join(numbers)}" in formula.words_and_clocks().alt
