@@ -301,7 +301,7 @@ def _flat(tokens: list[Token]) -> Flat:
             flat += Flat(CITED if token.meta["name"].startswith("cite") else CODE, (token.content,))
         elif token.type == "link_open":
             target = str(token.attrs["href"]).partition("#")[0]
-            if re.fullmatch(r"[0-9]{2}-[a-z0-9-]+\.md", target):
+            if re.fullmatch(r"([0-9]{2}-[a-z0-9-]+|slips)\.md", target):
                 flat += Flat(CHAPTER, (target,))
             elif target.startswith(("https://", "http://")):
                 flat += Flat(CITED, (target,))

@@ -112,7 +112,7 @@ def rows_of(name, lines):
     return np.asarray(rows[name]())
 
 
-@pytest.mark.parametrize(("name", "number"), zip("ABCDE", ch02.BUG_LINES, strict=True))
+@pytest.mark.parametrize(("name", "number"), list(zip("ABCDE", ch02.BUG_LINES, strict=True)))
 def test_a_program_is_wrong_and_its_line_mends_it(name, number, capsys):
     lines = program(name)
     numbered = [line for line in enumerate(lines, start=1) if line[1]]
@@ -209,7 +209,7 @@ NOT_KNOWN = (
     ("layout_of", lambda rows: "interleaved", None),
     ("formula_of", lambda rows: ("paper", 10000.0), None),
     ("row_of_sum", lambda here, there: here - there, None),
-    ("table_from_row_one", lambda row, length: np.zeros((length, len(row))), None),
+    ("table_from_row_one", lambda row, length: np.ones((length, len(row))), None),
     ("distances", lambda offsets, dim, base: np.abs(offsets), None),
     ("worst_pair", lambda length, dim, base: (0, length - 1), None),
     ("encode_times", lambda times, periods: -ch02._encode_times(times, periods), None),
