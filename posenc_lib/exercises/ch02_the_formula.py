@@ -1554,7 +1554,7 @@ FORMULA_OF = Exercise(
     parts=("the formula", "the base"),
     properties=(
         Property(
-            lambda args, value: str(value[0]).strip().lower() in SPACINGS,
+            lambda args, value: not isinstance(value[0], str) or value[0].strip().lower() in SPACINGS,
             "The first value must be one of the words paper and tensor2tensor.",
             about="form",
         ),
