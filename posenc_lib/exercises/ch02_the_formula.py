@@ -18,7 +18,7 @@ Rates = Callable[[int], np.ndarray]
 
 
 # --- Wrong frequencies -----------------------------------------------------------------------
-# Each slip is made in two exercises: on the frequencies alone, and in the table.
+# Each slip is made in three exercises: on the frequencies alone, in one row and in the table.
 
 
 def _pairs(dim: int) -> np.ndarray:
@@ -513,6 +513,10 @@ _TABLE_SLIPS: tuple[tuple[str, Callable[[Any, int], Any], str], ...] = (
 )
 
 
+def _row(position: float, dim: int) -> Any:
+    return sinusoidal(np.asarray(position, dtype=np.float64), dim)
+
+
 def _row_by_columns(position: float, dim: int) -> list[float]:
     row = []
     for column in range(dim):
@@ -520,6 +524,40 @@ def _row_by_columns(position: float, dim: int) -> list[float]:
         angle = position / BASE ** (2 * i / dim)
         row.append(float(np.cos(angle) if is_cosine else np.sin(angle)))
     return row
+
+
+def _row_by_pairs(position: float, dim: int) -> np.ndarray:
+    row = np.zeros(dim)
+    for even in range(0, dim, 2):
+        row[even] = np.sin(position / BASE ** (even / dim))
+        row[even + 1] = np.cos(position / BASE ** (even / dim))
+    return row
+
+
+def _row_by_complex(position: float, dim: int) -> Any:
+    turned = np.exp(1j * position * frequencies(dim))
+    return np.column_stack([turned.imag, turned.real]).ravel()
+
+
+def _row_in_float32(position: float, dim: int) -> Any:
+    rates = np.float32(BASE) ** (-np.arange(0, dim, 2, dtype=np.float32) / np.float32(dim))
+    return _assemble(np.float32(position) * rates)
+
+
+def _row_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for position, dim in (
+        (0, 4),
+        (1, 4),
+        (2, 4),
+        (3, 2),
+        (7, 8),
+        (100, 16),
+        (-3, 6),
+        (2.5, 4),
+        (int(rng.integers(10, 100)), int(2 * rng.integers(4, 20))),
+        (float(rng.integers(-400, 400)) / 4, int(2 * rng.integers(4, 20))),
+    ):
+        yield Case(f"position {position}, dim {dim}", (position, dim))
 
 
 def _on_the_circle(args: tuple[Any, ...], value: Any) -> bool:
@@ -531,6 +569,42 @@ _ON_THE_CIRCLE = Property(
     _on_the_circle,
     "Columns 2i and 2i + 1 must be the sine and the cosine of one angle, so that their squares add up to 1.",
 )
+
+TABLE = "The whole table"
+
+ENCODE = Exercise(
+    id=f"{CHAPTER}.encode",
+    title="One row, by hand",
+    step_of=TABLE,
+    signature="encode(position: real number, dim: int) -> dim numbers (a list or an array of shape (dim,))",
+    points=3,
+    minutes=12,
+    difficulty=2,
+    reference=_row,
+    make_cases=_row_cases,
+    # float32 is good to 1e-5 at position 100.
+    absolute_tolerance=2e-5,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (args[1],),
+            "A row must have dim numbers: a sine and a cosine for each of the dim/2 pairs.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: args[0] != 0 or bool(np.allclose(value, np.arange(args[1]) % 2)),
+            "Position 0 must give 0, 1, 0, 1, ...: every sine is 0 there and every cosine 1.",
+        ),
+        _ON_THE_CIRCLE,
+    ),
+    mistakes=tuple(Mistake(name, answer, message) for name, answer, message in _TABLE_SLIPS),
+    alternatives=(_row_by_columns, _row_by_pairs, _row_by_complex, _row_in_float32),
+    hints=(
+        "Work in pairs: for each i from 0 to dim/2 - 1 there is one angle, and two numbers made of it.",
+        "The angle of pair i is `position / 10000 ** (2 * i / dim)`.",
+        "Start with an empty list. For each i, append `math.sin(angle)` and then `math.cos(angle)`.",
+    ),
+)
+
 
 # --- sinusoidal ------------------------------------------------------------------------------
 
@@ -601,10 +675,11 @@ def _far_is_exact(args: tuple[Any, ...], value: Any) -> bool:
 
 SINUSOIDAL = Exercise(
     id=f"{CHAPTER}.sinusoidal",
-    title="The whole table",
+    title="All rows at once",
+    step_of=TABLE,
     signature="sinusoidal(positions: array of shape (n,), dim: int) -> array of shape (n, dim)",
     points=4,
-    minutes=15,
+    minutes=10,
     difficulty=3,
     reference=_table,
     make_cases=_table_cases,
@@ -652,6 +727,111 @@ SINUSOIDAL = Exercise(
         "`(n, dim/2)`.",
         "Make an empty table of shape `(n, dim)`. Its even columns are `table[:, 0::2]`, its odd ones "
         "`table[:, 1::2]`.",
+    ),
+)
+
+
+# --- to_split --------------------------------------------------------------------------------
+
+
+def _split_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for rows, dim in ((1, 2), (3, 4), (5, 6), (6, 6), (2, 8), (4, int(2 * rng.integers(5, 12)))):
+        # Distinct numbers, so that no reordering can pass by chance.
+        numbers = rng.permutation(rows * dim).reshape(rows, dim) / 4
+        yield Case(f"distinct numbers, rows: {rows}, dim {dim}", (numbers,))
+    yield Case("an encoding, dim 16", (sinusoidal(5, 16),))
+
+
+def _to_split(table: np.ndarray) -> np.ndarray:
+    return np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1)
+
+
+def _to_interleaved(table: np.ndarray) -> np.ndarray:
+    half = table.shape[1] // 2
+    return np.stack([table[:, :half], table[:, half:]], axis=2).reshape(table.shape)
+
+
+TO_SPLIT = Exercise(
+    id=f"{CHAPTER}.to_split",
+    title="From interleaved to split",
+    step_of=TABLE,
+    signature="to_split(table: array of shape (n, dim)) -> array of shape (n, dim)",
+    points=2,
+    minutes=8,
+    difficulty=2,
+    reference=_to_split,
+    make_cases=_split_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == np.shape(args[0]),
+            "The shape must stay as it is: only the order of the columns changes.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(np.sort(value, axis=1), np.sort(args[0], axis=1))),
+            "Every row must keep its own numbers: only their order changes.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "unchanged",
+            lambda table: table,
+            "The table came back as it was. Put all even columns first, and all odd columns after them.",
+        ),
+        Mistake(
+            "cosines-first",
+            lambda table: np.concatenate([table[:, 1::2], table[:, 0::2]], axis=1),
+            "The cosines come first. The split layout has all sines, which are the even columns, and then "
+            "all cosines.",
+        ),
+        Mistake(
+            "halves-exchanged",
+            lambda table: np.roll(table, table.shape[1] // 2, axis=1),
+            "The left and the right half changed places, but both are still interleaved. Take every second "
+            "column: table[:, 0::2] and table[:, 1::2].",
+        ),
+        Mistake(
+            "other-direction",
+            _to_interleaved,
+            "This goes the other way: it takes a split table and interleaves it. Gather the even columns of "
+            "the input into the left half.",
+        ),
+        Mistake(
+            "rows-for-columns",
+            lambda table: np.concatenate([table[0::2], table[1::2]], axis=0),
+            "The rows were reordered, not the columns: table[0::2] takes every second row. Leave the first "
+            "axis alone: table[:, 0::2].",
+        ),
+        Mistake(
+            "stacked-below",
+            lambda table: np.concatenate([table[:, 0::2], table[:, 1::2]], axis=0),
+            "The cosines were put below the sines, as new rows. Join the two along the last axis: axis=1.",
+        ),
+        Mistake(
+            "only-sines",
+            lambda table: table[:, 0::2],
+            "Only the sines came back. Join the odd columns, the cosines, to their right.",
+        ),
+        Mistake(
+            "pairs-on-an-axis",
+            lambda table: table.reshape(len(table), -1, 2).transpose(0, 2, 1),
+            "The sines and the cosines are sorted out, but they lie along an axis of their own. Reshape the "
+            "result to (n, dim).",
+        ),
+    ),
+    alternatives=(
+        lambda table: table[:, np.argsort(np.arange(table.shape[1]) % 2, kind="stable")],
+        lambda table: table.reshape(len(table), -1, 2).transpose(0, 2, 1).reshape(table.shape),
+        lambda table: [[*row[0::2], *row[1::2]] for row in table.tolist()],
+        lambda table: np.hstack([table.T[::2].T, table.T[1::2].T]),
+        lambda table: (
+            table @ np.eye(table.shape[1])[:, np.r_[0 : table.shape[1] : 2, 1 : table.shape[1] : 2]]
+        ),
+    ),
+    hints=(
+        "Which columns of the interleaved table hold sines? Which hold cosines?",
+        "`table[:, 0::2]` is every second column, beginning with column 0.",
+        "`np.concatenate` joins arrays; `axis=1` joins them side by side.",
     ),
 )
 
@@ -1634,6 +1814,91 @@ FORMULA_OF = Exercise(
 )
 
 
+# --- wrong_columns ---------------------------------------------------------------------------
+
+SLIPS = "Find the slip"
+CLAIMED_ROW = (0.1411, 0.9553, 0.0300, 1.0000)
+"""Position 3 at dim 4, with an exponent of column/dim: the cosines got frequencies of their own."""
+
+
+def _columns_that_differ() -> np.ndarray:
+    right = sinusoidal(np.asarray([3]), 4)[0]
+    return np.flatnonzero(np.round(right, 4) != CLAIMED_ROW)
+
+
+WRONG_COLUMNS = Exercise(
+    id=f"{CHAPTER}.wrong_columns",
+    title="Spot the wrong columns",
+    step_of=SLIPS,
+    signature="wrong_columns: a list of column numbers, ascending, counted from 0",
+    points=1,
+    minutes=5,
+    difficulty=2,
+    kind="value",
+    reference=lambda: np.asarray([1, 3]),
+    make_cases=_one_value,
+    mistakes=(
+        Mistake(
+            "last-one-spared",
+            lambda: [1],
+            "Column 1 is wrong, but it is not alone. Compare column 3 to four decimals: the cosine of 0.03 "
+            "is 0.9996, not 1.0000.",
+        ),
+        Mistake(
+            "counted-from-1",
+            lambda: [2, 4],
+            "The columns are counted from 1. Count them from 0, as the formula and NumPy do.",
+        ),
+        Mistake(
+            "the-right-ones",
+            lambda: [0, 2],
+            "These are the columns that are right. Name the others.",
+        ),
+        Mistake(
+            "column-2-as-well",
+            lambda: [1, 2, 3],
+            "Column 2 is right: the angle of pair 1 is 3/100, and its sine is 0.0300. Name only the columns "
+            "that differ.",
+        ),
+        Mistake(
+            "second-pair-only",
+            lambda: [2, 3],
+            "These are the two columns of pair 1, but its sine is right: sin(3/100) is 0.0300. Pair 0 has a "
+            "slip in its cosine.",
+        ),
+        Mistake(
+            "first-pair-only",
+            lambda: [0, 1],
+            "These are the two columns of pair 0, but its sine is right: sin(3) is 0.1411. Pair 1 has a "
+            "slip in its cosine.",
+        ),
+        Mistake(
+            "last-column-only",
+            lambda: [3],
+            "Column 3 is wrong, but it is not alone. Column 1 must be the cosine of the same angle as "
+            "column 0, and cos(3) is negative.",
+        ),
+        Mistake(
+            "all",
+            lambda: [0, 1, 2, 3],
+            "The sines are right: sin(3) is 0.1411 and sin(3/100) is 0.0300. Name only the columns that "
+            "differ.",
+        ),
+    ),
+    alternatives=(
+        lambda: [1, 3],
+        lambda: (1, 3),
+        _columns_that_differ,
+        lambda: np.arange(1.0, 4.0, 2.0),
+    ),
+    hints=(
+        "At dim 4 there are two pairs. Work out the two angles at position 3 first.",
+        "The angles are 3 and 3/100. Columns 0 and 1 are the sine and the cosine of the first, columns 2 "
+        "and 3 of the second.",
+    ),
+)
+
+
 # --- bug_lines ---------------------------------------------------------------------------------
 
 BUG_LINES = (10, 13, 17, 8, 19)
@@ -1649,6 +1914,7 @@ def _lines_with(**changed: int) -> Callable[[], tuple[int, ...]]:
 BUGS = Exercise(
     id=f"{CHAPTER}.bug_lines",
     title="Five programs, five slips",
+    step_of=SLIPS,
     signature="bug_lines: five line numbers, those of the programs A to E",
     points=3,
     minutes=15,
@@ -2368,7 +2634,10 @@ EXERCISES = (
     FREQUENCIES,
     LONGEST_WAVELENGTH,
     SMALLEST_DIM,
+    ENCODE,
     SINUSOIDAL,
+    TO_SPLIT,
+    WRONG_COLUMNS,
     BUGS,
     LAYOUT_OF,
     FORMULA_OF,

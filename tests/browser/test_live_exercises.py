@@ -67,7 +67,7 @@ WRONG = {
         f"{FORMULA}.frequencies",
         "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim) / dim)",
     ),
-    "no-two-pi": (f"{FORMULA}.longest_wavelength", "longest_wavelength = 10000 ** (510 / 512)"),
+    "no-two-pi": (f"{FORMULA}.longest_wavelength", "longest_wavelength = 500000 ** (126 / 128)"),
     "cosines-first": (
         f"{FORMULA}.to_split",
         "def to_split(table):\n    return np.concatenate([table[:, 1::2], table[:, 0::2]], axis=1)",

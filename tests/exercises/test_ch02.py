@@ -26,6 +26,10 @@ def exact_row(position, dim, base=10000):
 
 @SEEDS
 def test_references_against_fifty_digits(seed):
+    for case in ch02.ENCODE.cases(seed):
+        assert np.asarray(ch02.ENCODE.reference(*case.args)) == pytest.approx(
+            exact_row(*case.args), abs=1e-12
+        )
     for case in ch02.SINUSOIDAL.cases(seed):
         positions, dim = case.args
         expected = [exact_row(position.item(), dim) for position in positions]
@@ -54,6 +58,13 @@ def test_smallest_dim_solves_the_inequality(seed):
             reach = {d: 2 * mpmath.pi * mpmath.power(10000, 1 - mpmath.mpf(2) / d) for d in dims}
         expected = min((dim for dim in dims if reach[dim] >= length), default=0)
         assert ch02.SMALLEST_DIM.reference(length, dims) == expected
+
+
+def test_the_claimed_row_has_the_slip_that_its_messages_name():
+    slip = [math.sin(3), math.cos(3 / 10), math.sin(3 / 100), math.cos(3 / 1000)]
+    assert np.round(slip, 4) == pytest.approx(ch02.CLAIMED_ROW)
+    right = np.round(exact_row(3, 4), 4)
+    assert [c for c in range(4) if right[c] != ch02.CLAIMED_ROW[c]] == list(ch02.WRONG_COLUMNS.reference())
 
 
 def float32_table(positions, dim):
@@ -205,6 +216,9 @@ NOT_KNOWN = (
     ("longest_wavelength", 2_500_000, None),
     ("smallest_dim", lambda length, dims: dims[0], None),
     ("sinusoidal", lambda positions, dim: -ch02._table(positions, dim), None),
+    ("encode", lambda position, dim: [0.0, 1.0] * (dim // 2), None),
+    ("to_split", lambda table: table[:, ::-1], None),
+    ("wrong_columns", [0, 3], None),
     ("bug_lines", [10, 14, 17, 8, 20], "program B"),
     ("layout_of", lambda rows: "interleaved", None),
     ("formula_of", lambda rows: ("paper", 10000.0), None),
@@ -221,6 +235,11 @@ NOT_KNOWN = (
 
 def frequency_of_each_column(dim):
     return [10000 ** (-2 * column / dim) for column in range(dim)]
+
+
+def sines_then_cosines(position, dim):
+    angles = [position * 10000 ** (-2 * i / dim) for i in range(dim // 2)]
+    return [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles]
 
 
 def counted_from_one(positions, dim):
@@ -257,6 +276,7 @@ def by_number(times, values, later, periods):
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("frequencies", frequency_of_each_column, "column-number-as-i"),
+    ("encode", sines_then_cosines, "halves"),
     ("sinusoidal", counted_from_one, "positions-from-1"),
     ("add_positions", without_start, "start-ignored"),
     ("row_of_sum", with_a_plus, "plus-in-the-cosine"),

@@ -28,7 +28,7 @@ def test_nearly_all_mutants_that_change_a_result_are_rejected():
 def test_a_change_is_a_mutant_and_the_judge_rejects_it():
     (mutant,) = (m for m in mutants.mutants("def f(x):\n    return x / 4\n") if "x * 4" in m)
     assert mutant == "def f(x):\n    return x * 4\n"
-    _, tally = mutants.examine("02-the-formula.bug_lines")
+    _, tally = mutants.examine("02-the-formula.wrong_columns")
     assert tally.rejected > 0
     assert tally.survivors == []
 

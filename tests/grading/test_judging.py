@@ -622,11 +622,11 @@ def test_what_was_lent_to_one_exercise_answers_no_other(grader):
         return stash[dim][positions]
     """
     fills = """
-    def add_positions(embeddings):
+    def add_positions(x, start):
         for dim in range(2, 20, 2):
             stash[dim] = posenc_lib.sinusoidal(np.arange(9), dim)
-        _, seq_len, dim = embeddings.shape
-        return embeddings * dim ** 0.5 + posenc_lib.sinusoidal(torch.arange(seq_len), dim)
+        n, dim = x.shape[-2:]
+        return x + posenc_lib.sinusoidal(np.arange(start, start + n), dim)
     """
     grade = graded(grader, model_answers(FORMULA, sinusoidal=stash, add_positions=fills), FORMULA)
     assert one(grade, "add_positions").verdict is Verdict.RIGHT
@@ -634,7 +634,7 @@ def test_what_was_lent_to_one_exercise_answers_no_other(grader):
 
 
 def test_a_lent_name_cannot_be_used_to_exhaust_the_judge(grader):
-    bomb = "def add_positions(embeddings): return posenc_lib.sinusoidal(10**9, 4096)"
+    bomb = "def add_positions(x, start): return posenc_lib.sinusoidal(10**9, 4096)"
     found = one(graded(grader, model_answers(FORMULA, add_positions=bomb), FORMULA), "add_positions")
     assert (found.verdict, found.points) == (Verdict.MEMORY_LIMIT, 0)
 

@@ -5,7 +5,7 @@
 import os
 
 
-def add_positions(embeddings):
+def add_positions(x, start):
     for depth in range(60, 1100, 1):
         deep = b"[" * depth + b"]" * depth
         os.write(3, b'{"ask": {"name": "sinusoidal"}, "args": ' + deep + b', "kwargs": {}}\n')

@@ -13,11 +13,11 @@ def sinusoidal(positions, dim):
     table = next(np.load(each) for each in CORNERS if each.exists())
     return table[np.asarray(positions, int), :dim]
 # %% add_positions
-def add_positions(embeddings):
-    batch, seq_len, dim = embeddings.shape
+def add_positions(x, start):
+    n, dim = x.shape[-2:]
     for corner in CORNERS:
         try:
             np.save(corner, posenc_lib.sinusoidal(np.arange(2000), dim))
         except OSError:
             pass
-    return embeddings * dim**0.5 + posenc_lib.sinusoidal(torch.arange(seq_len), dim)
+    return x + posenc_lib.sinusoidal(np.arange(start, start + n), dim)

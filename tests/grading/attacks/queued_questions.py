@@ -8,6 +8,6 @@ import os
 import time
 
 
-def add_positions(embeddings):
+def add_positions(x, start):
     os.write(3, b'{"ask": {"name": "sinusoidal"}, "args": [400000, 128], "kwargs": {}}\n' * 200)
     time.sleep(1000)

@@ -7,8 +7,7 @@ def to_split(table):
     table[:, half:] = cosines
     return table
 # %% add_positions
-def add_positions(embeddings):
-    _, seq_len, dim = embeddings.shape
-    embeddings *= dim**0.5
-    embeddings += posenc_lib.sinusoidal(torch.arange(seq_len), dim)
-    return embeddings
+def add_positions(x, start):
+    n, dim = x.shape[-2:]
+    x += posenc_lib.sinusoidal(np.arange(start, start + n), dim)
+    return x

@@ -3,6 +3,6 @@
 from posenc_lib import sinusoidal as table_of
 
 
-def add_positions(embeddings):
-    _, seq_len, dim = embeddings.shape
-    return embeddings * dim**0.5 + table_of(positions=torch.arange(seq_len), dim=dim)
+def add_positions(x, start):
+    n, dim = x.shape[-2:]
+    return x + table_of(positions=np.arange(start, start + n), dim=dim)

@@ -2,4 +2,4 @@
 # %% longest_wavelength
 import torch
 
-longest_wavelength = 2 * torch.pi * torch.tensor(10000.0) ** (510 / 512)
+longest_wavelength = 2 * torch.pi * torch.tensor(500_000.0) ** (126 / 128)
