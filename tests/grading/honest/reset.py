@@ -4,4 +4,5 @@
 import math
 
 import numpy as np
+import posenc_lib
 from posenc_lib import check
