@@ -289,7 +289,9 @@ class LayerCache:
         require.vectors_of_heads(k, "k")
         require.vectors_of_heads(v, "v", k.shape[1])
         if v.shape[:3] != k.shape[:3]:
-            raise ValueError(f"{require.shapes(k=k, v=v)} differ before the last axis; give one value per key")
+            raise ValueError(
+                f"{require.shapes(k=k, v=v)} differ before the last axis; give one value per key"
+            )
         require.same_device(k=k, v=v)
         new = places_of_heads(positions, k)
         if self.k is None or self.v is None:
