@@ -64,8 +64,11 @@ OF_SOME_FAMILIES = frozenset(
         "layer_rope_theta",
         "local_rope_theta",
         "no_rope_layers",
+        "rope_condense_ratio",
+        "rope_embedding_base",
         "rope_local_base_freq",
         "rope_ratio",
+        "rope_scaling_layers",
         "rotary_emb_base",
         "swa_rope_theta",
     }
@@ -109,6 +112,7 @@ class Given:
         local = self.family.local
         read = {self.family.base_key, self.family.still, *([local.key] if local else [])}
         read |= {"rope_ratio"} if self.family.rope_ratio else set()
+        read |= {"rope_scaling_layers"} if self.family.scaled_layers else set()
         unread = sorted(key for key in OF_SOME_FAMILIES - read if self.config.get(key) is not None)
         if unread and self.model_type in FAMILIES:
             raise ValueError(
@@ -329,7 +333,7 @@ class Given:
             head_dim=head_dim,
             rotary_dim=rotary_dim,
             base=require.positive(parameters["rope_theta"], "rope_theta") * self._ratio(),
-            scaling=self._rule(parameters, length),
+            scaling=self._rule(parameters, length) if self._scaled(index) else None,
             layout=require.choice(usual if layout is None else layout, "layout", LAYOUTS),
             sections=sections,
             sections_interleaved=sections is not None and self._dealt(parameters) == "in turn",
@@ -505,6 +509,15 @@ class Given:
             if found.get(key) in self.family.rule_names:
                 found[key] = self.family.rule_names[found[key]]
         return found
+
+    def _scaled(self, index: int) -> bool:
+        """Whether the config's rule holds for this layer."""
+        layers = self.config.get("rope_scaling_layers")
+        if layers is None:
+            return True
+        if not isinstance(layers, (list, tuple)) or not all(require.is_count(each) for each in layers):
+            raise TypeError(f"rope_scaling_layers={layers!r}; give a list of the layers that the rule is for")
+        return index in layers
 
     def _rule(self, parameters: Mapping[str, Any], length: int | None) -> Scaling | None:
         family = self.family

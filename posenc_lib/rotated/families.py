@@ -78,6 +78,7 @@ class Family:
         dealt: how the pairs are dealt out: "in runs", "in turn", or "time last".
         mixed_sections: whether the two columns of a pair would turn by different axes, which is no rotation.
         backwards: whether it turns the other way.
+        scaled_layers: whether `rope_scaling_layers` names the layers that the rule is for (Molmo 2).
         extra: keys among the rope parameters that this family has beside those of its rule. They change no
             angle, but for `alpha`: with rope type "dynamic" it is an NTK factor.
         rule_names: rope types that this family means differently: {as it is written: as it is meant}.
@@ -126,6 +127,7 @@ class Family:
     dealt: str = "in runs"
     mixed_sections: bool = False
     backwards: bool = False
+    scaled_layers: bool = False
     extra: tuple[str, ...] = ()
     rule_names: Mapping[str, str] = field(default_factory=dict)
     yarn_factor: float | None = None
@@ -316,7 +318,7 @@ FAMILIES: dict[str, Family] = {
     "ministral3": Family(4096, 32, 34, 262144, head=128, base=1000000.0, rule=MINISTRAL3,
         temperature="ministral3", extra=("llama_4_scaling_beta", "max_position_embeddings")),
     "mistral": Family(4096, 32, 32, 32768, window=4096),
-    "molmo2_text": Family(4096, 32, 36, 36864, head=128, still=""),
+    "molmo2_text": Family(4096, 32, 36, 36864, head=128, scaled_layers=True),
     "moonshine": Family(288, 8, 6, 512, layout="interleaved", share=0.9),
     "moonshine_streaming": Family(320, 8, 6, 4096, layout="interleaved", share=0.8),
     "moshi": Family(4096, 32, 32, 3000, window=3000),

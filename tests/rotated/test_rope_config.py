@@ -576,6 +576,18 @@ def test_dbrx_has_its_base_among_the_settings_of_its_attention() -> None:
     assert rope_from_config({**sizes, "attn_config": {"rope_theta": 500000}}).base == 500_000
 
 
+def test_molmo_2_scales_some_layers_alone() -> None:
+    config = {**LLAMA, "model_type": "molmo2_text", "head_dim": 16, "num_hidden_layers": 3}
+    config |= {"rope_scaling": {"rope_type": "linear", "factor": 2.0}, "rope_scaling_layers": [0, 2]}
+    rules = [layer.rope.scaling for layer in layers_from_config(config) if layer.rope is not None]
+    assert rules == [LinearScaling(2.0), None, LinearScaling(2.0)]
+    with pytest.raises(ValueError, match="differ in their rotation"):
+        rope_from_config(config)
+    for family in ("llama", "mistral"):
+        with pytest.raises(ValueError, match="'rope_scaling_layers', which is not read"):
+            rope_from_config({**config, "model_type": family})
+
+
 def test_deepseek_without_latent_attention() -> None:
     """DeepSeek-OCR's language_config: its heads turn whole, as LLaMA's."""
     config = {"model_type": "deepseek_v2", "hidden_size": 1280, "num_attention_heads": 10, "use_mla": False}
