@@ -16,27 +16,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from posenc_lib import alibi_slopes, frequencies, sinusoidal
-from posenc_lib.experiments import byte_model, source_text
 from posenc_lib.experiments.decoder import Decoder
-from posenc_lib.experiments.training import Bench
 from posenc_lib.nn import NoPE, PositionalEncoding, Rotary, T5Bias
 from posenc_lib.nn.positions import Positions, as_tensor, read_places
 from posenc_lib.rotated import ProportionalScaling
 
 SETTINGS = ("change", "longest")
 """What else the weights depend on: the last bucket of T5 lies where the tests end."""
-
-
-def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
-    """Train the changed model of a run, and test it as the byte models are tested."""
-    text = source_text.require(run["text"])
-    model, curve = byte_model.trained(run, bench, make=build, settings=SETTINGS)
-    return {
-        "parameters": sum(each.numel() for each in model.parameters()),
-        "curve": curve,
-        "trained": byte_model.at_the_trained_length(model, text.held_out, run),
-        "longer": byte_model.beyond(model, text.held_out, run),
-    }
 
 
 def build(run: dict[str, Any]) -> Decoder:

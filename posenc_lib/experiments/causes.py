@@ -3,7 +3,7 @@
 Two kinds of runs, beside the byte models (`byte-models`, to be run first: their weights are used here):
 
 * trained: the model is trained once more with its encoding changed (`ablations.py`), by the same recipe, on
-  the same text, from the same seeds. The unchanged one is its twin among the byte models.
+  the same text, from the same seeds. Its twin is the byte model, whose weights are taken from there.
 * read: the weights of a byte model, read differently beyond the length of training (`readings.py`).
 
 The rule was written before the first run. A *rise* is the loss in windows of four times the length of
@@ -46,20 +46,16 @@ from posenc_lib.experiments import (
     uncertainty,
 )
 from posenc_lib.experiments.byte_models import GATE, shortfall
-from posenc_lib.experiments.readings import AS_IT_IS, TIMES
-from posenc_lib.experiments.training import Bench
+from posenc_lib.experiments.readings import AS_IT_IS, READ, measure
 from posenc_lib.experiments.uncertainty import Finding
 
-__all__ = ["GATE", "shortfall"]
+__all__ = ["GATE", "measure", "shortfall"]
 
 QUESTION = "What makes the loss rise beyond the length of training?"
 
 STORES_EACH = HAS_FULL = True
 SWEEP = "byte-model-rates"
 PARTS = (byte_model, decoder, ngram, source_text, ablations, readings)
-
-READ = "read differently"
-"""The change of a run that trains nothing."""
 
 NO_RISE, NOT_THE_CAUSE, A_PART, THE_CAUSE = "no rise", "not the cause", "a part of it", "the cause"
 
@@ -212,10 +208,10 @@ def runs(
     """The settings of every run: all seeds of one change, then the next."""
     size = byte_models.FAST if fast else byte_models.FULL if full else byte_models.SMALL
     size = size | ({"steps": steps} if steps else {})
-    changes = [change for change in TRAINED if full or change not in OF_THE_LARGE_FORM]
-    changes += [(encoding, READ) for encoding in READ_ONES]
+    changes = [(encoding, READ) for encoding in READ_ONES]
+    changes += [change for change in TRAINED if full or change not in OF_THE_LARGE_FORM]
     if fast:
-        changes = [("none", "first token marked"), ("rope", READ)]
+        changes = [("rope", READ), ("none", "first token marked")]
     rates = dict.fromkeys(byte_models.ENCODINGS, 0.02) if fast else byte_models.best_rates(full)
     text = source_text.source()
     return [
@@ -223,11 +219,6 @@ def runs(
         for name, change in changes
         for seed in range(seeds or (1 if fast else 3))
     ]
-
-
-def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
-    """One model trained with a change, or read in several ways."""
-    return readings.measure(run, bench) if run["change"] == READ else ablations.measure(run, bench)
 
 
 # --- what the runs say
@@ -258,30 +249,19 @@ def verdicts(full: bool = False) -> Iterator[Verdict]:
 
 
 def enough(cause: Cause, full: bool = False) -> bool:
-    """Whether two seeds of the change, and of its twin, are stored and admitted."""
-    asked: list[tuple[str, str | None]] = [("causes", cause.change if cause.trained else READ)]
-    asked += [("byte-models", None)] if cause.trained else []
-    return all(len(_admitted(name, cause.encoding, change, full)) >= 2 for name, change in asked)
+    """Whether two seeds of the change, and of the model as it is, are stored and admitted."""
+    return all(len(group) >= 2 for group in _groups(cause, full))
 
 
 def judge(cause: Cause, full: bool = False) -> Verdict:
-    """What the stored runs say of a cause."""
-    if cause.trained:
-        changed, twins = (
-            _admitted("causes", cause.encoding, cause.change, full),
-            _admitted("byte-models", cause.encoding, None, full),
-        )
-        _require_twins(changed, twins)
-        rises = _rises_of_trained(changed), _rises_of_trained(twins)
-        at_the_training = uncertainty.compare(
-            [each["result"]["trained"]["by_file"]["loss"] for each in changed],
-            [each["result"]["trained"]["by_file"]["loss"] for each in twins],
-            twins[0]["result"]["trained"]["by_file"]["bytes"],
-        )
-    else:
-        read = _admitted("causes", cause.encoding, READ, full)
-        rises = _rises_of_read(read, cause.change), _rises_of_read(read, AS_IT_IS)
-        at_the_training = None
+    """What the stored runs say of a cause.
+
+    Raises:
+        ValueError: the changed runs and their twins were not trained alike.
+    """
+    changed, twins = _groups(cause, full)
+    _require_twins(changed, twins)
+    rises = _rises(changed, AS_IT_IS if cause.trained else cause.change), _rises(twins, AS_IT_IS)
     with_it, without = rises[::-1] if cause.takes_away else rises
     found = outcome(with_it, without, paired=not cause.trained)
     return Verdict(
@@ -291,8 +271,15 @@ def judge(cause: Cause, full: bool = False) -> Verdict:
         _above_none(with_it),
         _above_none(without),
         _difference(without, with_it, paired=not cause.trained),
-        at_the_training,
+        _at_the_training(changed, twins) if cause.trained else None,
     )
+
+
+def _at_the_training(changed: list[dict[str, Any]], twins: list[dict[str, Any]]) -> Finding:
+    one, other = (
+        [each["result"]["trained"]["by_file"]["loss"] for each in group] for group in (changed, twins)
+    )
+    return uncertainty.compare(one, other, twins[0]["result"]["trained"]["by_file"]["bytes"])
 
 
 def outcome(with_it: NDArray[np.float64], without: NDArray[np.float64], *, paired: bool) -> str:
@@ -318,17 +305,7 @@ def _difference(a: NDArray[np.float64], b: NDArray[np.float64], *, paired: bool)
     return _above_none(a - b) if paired else uncertainty.compare(a, b, np.ones(a.shape[1]))
 
 
-def _rises_of_trained(group: list[dict[str, Any]]) -> NDArray[np.float64]:
-    """(seeds, files)"""
-    found = []
-    for each in group:
-        longer = each["result"]["longer"]
-        at = longer["lengths"].index(TIMES * longer["lengths"][0])
-        found.append(np.subtract(longer["by_length"][at], longer["by_length"][0]))
-    return np.array(found)
-
-
-def _rises_of_read(group: list[dict[str, Any]], reading: str) -> NDArray[np.float64]:
+def _rises(group: list[dict[str, Any]], reading: str) -> NDArray[np.float64]:
     """(seeds, files)"""
     found = [
         np.subtract(np.mean(each["result"]["read"][reading], axis=1), each["result"]["short"])
@@ -337,15 +314,18 @@ def _rises_of_read(group: list[dict[str, Any]], reading: str) -> NDArray[np.floa
     return np.array(found)
 
 
-def _admitted(name: str, encoding: str, change: str | None, full: bool) -> list[dict[str, Any]]:
-    """The admitted runs, those stored by now."""
-    return [
-        each
-        for each in results.stored_so_far(name, full)
-        if each["run"]["encoding"] == encoding
-        and each["run"].get("change") == change
-        and each["verdict"] == "admitted"
-    ]
+def _groups(cause: Cause, full: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The admitted runs of the change, those stored by now, and of the model as it is."""
+    changed, twins = (
+        [
+            each
+            for each in results.stored_so_far("causes", full)
+            if (each["run"]["encoding"], each["run"]["change"]) == (cause.encoding, change)
+            and each["verdict"] == "admitted"
+        ]
+        for change in (cause.change if cause.trained else READ, READ)
+    )
+    return changed, twins
 
 
 def _require_twins(changed: list[dict[str, Any]], twins: list[dict[str, Any]]) -> None:
@@ -358,6 +338,6 @@ def _require_twins(changed: list[dict[str, Any]], twins: list[dict[str, Any]]) -
         if each != settings[0]:
             unlike = sorted(key for key in each.keys() | settings[0] if each.get(key) != settings[0].get(key))
             raise ValueError(
-                f"the runs of {settings[0]['encoding']} in causes and byte-models differ in "
-                f"{', '.join(unlike)}; make both anew"
+                f"the runs of {settings[0]['encoding']} differ in {', '.join(unlike)}, beside the change; "
+                "make all of them anew"
             )

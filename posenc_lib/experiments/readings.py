@@ -1,7 +1,7 @@
-"""Trained byte models that are read in another way, beyond the length of their training: see `causes.py`.
+"""Trained byte models that are read beyond the length of their training, as they are and differently.
 
-No weight changes, and nothing changes within the length of training: what becomes better or worse is owed to
-what was changed beyond it.
+Where a model is read differently, no weight changes, and nothing changes within the length of training: what
+becomes better or worse is owed to what was changed beyond it. See `causes.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from posenc_lib import apply_rotary, frequencies, sinusoidal
-from posenc_lib.experiments import byte_model, source_text
+from posenc_lib.experiments import ablations, byte_model, source_text
 from posenc_lib.experiments.ablations import LogLength, turning
 from posenc_lib.experiments.byte_model import cut, losses_of, rounded
 from posenc_lib.experiments.decoder import Decoder
@@ -25,46 +25,53 @@ from posenc_lib.nn.positions import Positions, as_tensor, read_places
 
 TIMES = 4
 """How many times the length of training is read."""
-WINDOWS = 2
-"""So many of each file."""
+STRETCHES = 16
+"""Into so many parts of equal length the losses of the long windows are put, by position."""
 
 AS_IT_IS = "as it is"
+READ = "read differently"
+"""The change of a run that trains nothing: a byte model is read in several ways."""
 
 
 def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
-    """The trained model of a run, read in each way.
+    """Train the changed model of a run, and read it as it is; or read a byte model in several ways.
 
     Returns:
         trained: as `byte_model.at_the_trained_length`, of the model as it is;
+        curve: of the training's loss;
         length: the longer one;
         short: of each file the loss in windows of the length of training;
-        read: the name of the reading -> for each file the means of `TIMES` stretches of the long windows,
-            over the same bytes.
+        read: the name of the reading -> for each file the loss in a window of the longer length, over the
+            same bytes, in `STRETCHES` parts by position.
     """
     text = source_text.require(run["text"])
-    model, _ = byte_model.trained(run, bench)
+    if run["change"] == READ:
+        model, curve = byte_model.trained(run, bench)
+        ways = readings(run["encoding"], run)
+    else:
+        model, curve = byte_model.trained(run, bench, make=ablations.build, settings=ablations.SETTINGS)
+        ways = {AS_IT_IS: lambda model: model}
     trained, longest = run["length"], run["longest"]
     long = TIMES * trained
-    # The files and passages of `byte_model.beyond`, and of each the beginning.
+    # The files of `byte_model.beyond`, and of each passage the beginning.
     places = source_text.windows(text.held_out, trained + longest + 1, most=1)[: run["windows"]]
-    rows = cut(text.held_out, places, trained + longest + 1).to(bench.device)
-    body = rows[:, trained : trained + WINDOWS * long + 1]
+    passages = cut(text.held_out, places, long + 1).to(bench.device)
 
     def losses(model: Decoder, length: int) -> Tensor:
-        """(files, windows, length)"""
-        windows = body.unfold(1, length + 1, length).flatten(0, 1)
-        found = losses_of(model, windows, at_once=2 * long)  # few: some readings keep whole tables of scores
-        return found.view(len(body), -1, length)
+        """(files, bytes)"""
+        windows = passages.unfold(1, length + 1, length).flatten(0, 1)
+        # Few at once: some readings keep whole tables of scores.
+        return losses_of(model, windows, at_once=2 * long).view(len(passages), -1)
 
-    read = {}
-    for name, change in readings(run["encoding"], run).items():
-        found = losses(change(model), long).view(len(body), -1, TIMES, trained)
-        read[name] = [rounded(row) for row in found.mean(dim=(1, 3)).tolist()]
+    def by_position(found: Tensor) -> list[list[float]]:
+        return [rounded(row) for row in found.view(len(passages), STRETCHES, -1).mean(dim=2).tolist()]
+
     return {
         "trained": byte_model.at_the_trained_length(model, text.held_out, run),
+        "curve": curve,
         "length": long,
-        "short": rounded(losses(model, trained).mean(dim=(1, 2)).tolist()),
-        "read": read,
+        "short": rounded(losses(model, trained).mean(dim=1).tolist()),
+        "read": {name: by_position(losses(change(model), long)) for name, change in ways.items()},
     }
 
 

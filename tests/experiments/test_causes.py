@@ -9,10 +9,19 @@ import pytest
 import torch
 
 from posenc_lib import alibi_slopes, frequencies, sinusoidal
-from posenc_lib.experiments import ablations, byte_model, byte_models, causes, readings, results
+from posenc_lib.experiments import (
+    ablations,
+    byte_model,
+    byte_models,
+    causes,
+    readings,
+    results,
+    source_text,
+)
 from posenc_lib.experiments.causes import A_PART, CAUSES, NO_RISE, NOT_THE_CAUSE, READ, THE_CAUSE
 from posenc_lib.experiments.decoder import Decoder
 from posenc_lib.experiments.lab import perform
+from posenc_lib.experiments.training import Bench
 from posenc_lib.nn import ALiBi, Rotary, Sinusoidal, TransformerXL
 
 RUN = byte_models.FAST | {"dim": 32, "encoding": "rope"}
@@ -265,53 +274,84 @@ def stored_runs(rise_of_twin, rise_of_changed, *, rate=0.02):
 
     def one(seed, rise, **settings):
         noise = np.random.default_rng(seed).normal(scale=0.01, size=30)
-        longer = {"lengths": [32, 64, 128], "by_length": [noise, noise + 9, 1 + rise + 2 * noise]}
-        longer["by_length"][0] = 1 + noise
-        return {
-            "run": {"encoding": "rope", "seed": seed, "rate": 0.02} | settings,
-            "result": {
-                "longer": longer,
-                "trained": {"by_file": {"loss": 2 + noise, "bytes": [1] * 30}},
+        result = {
+            "short": (1 + noise).tolist(),
+            "read": {
+                readings.AS_IT_IS: np.tile((1 + rise + 2 * noise)[:, None], readings.STRETCHES).tolist()
             },
-            "verdict": "admitted",
+            "trained": {"by_file": {"loss": (2 + noise).tolist(), "bytes": [1] * 30}},
         }
+        run = {"encoding": "rope", "seed": seed, "rate": 0.02} | settings
+        return {"run": run, "result": result, "verdict": "admitted"}
 
-    twins = [one(seed, rise_of_twin) for seed in range(3)]
+    twins = [one(seed, rise_of_twin, change=READ) for seed in range(3)]
     changed = [one(10 + seed, rise_of_changed, change="no slow clocks", rate=rate) for seed in range(3)]
     lost = one(9, 5.0, change="no slow clocks") | {"verdict": "not admitted", "reason": "-"}
-    return lambda name, full=False: twins if name == "byte-models" else [*changed, lost]
+    return lambda name, full=False: [*twins, *changed, lost]
+
+
+def judged():
+    (cause,) = (each for each in CAUSES if (each.encoding, each.change) == ("rope", "no slow clocks"))
+    return causes.judge(cause)
 
 
 def test_a_verdict_is_that_of_the_stored_and_admitted_runs(monkeypatch):
     monkeypatch.setattr(results, "stored_so_far", stored_runs(0.5, 0.2))
-    (found,) = causes.verdicts()
-    assert (found.cause.change, found.outcome, found.carried) == ("no slow clocks", A_PART, True)
+    found = judged()
+    assert (found.outcome, found.carried) == (A_PART, True)
     assert found.with_it.difference == pytest.approx(0.5, abs=0.02)
     assert found.without.difference == pytest.approx(0.2, abs=0.02)
     assert found.at_the_training.verdict == "none"
     monkeypatch.setattr(results, "stored_so_far", stored_runs(0.5, 0.5))
-    (found,) = causes.verdicts()
+    found = judged()
     assert (found.outcome, found.carried) == (NOT_THE_CAUSE, False)
 
 
 def test_runs_that_were_trained_otherwise_are_no_twins(monkeypatch):
     monkeypatch.setattr(results, "stored_so_far", stored_runs(0.5, 0.2, rate=0.03))
-    with pytest.raises(
-        ValueError, match="the runs of rope in causes and byte-models differ in rate; make both"
-    ):
-        list(causes.verdicts())
+    with pytest.raises(ValueError, match="the runs of rope differ in rate, beside the change; make"):
+        judged()
+
+
+def test_nothing_is_said_of_what_two_seeds_have_not_passed(monkeypatch):
+    monkeypatch.setattr(results, "stored_so_far", lambda name, full=False: [])
+    assert list(causes.verdicts()) == []
 
 
 def test_the_fast_form(tmp_path):
-    marked, read = perform("causes", fast=True, work=tmp_path)["runs"]
+    read, marked = perform("causes", fast=True, work=tmp_path)["runs"]
     for each in (marked, read):
         assert each["verdict"] == "not admitted"
         assert "where the 5-gram has" in each["reason"]
-    assert marked["result"]["longer"]["lengths"] == [32, 64, 128]
-    found = read["result"]
-    assert found["length"] == 128
-    files = len(found["short"])
-    assert {np.shape(rows) for rows in found["read"].values()} == {(files, readings.TIMES)}
-    first = [np.array(rows)[:, 0] for rows in found["read"].values()]
-    for each in first:  # within the length of training nothing changes
-        np.testing.assert_allclose(each, first[0], atol=2e-4)
+        assert each["result"]["length"] == 128
+        files = len(each["result"]["short"])
+        assert {np.shape(rows) for rows in each["result"]["read"].values()} == {(files, readings.STRETCHES)}
+    assert list(marked["result"]["read"]) == [readings.AS_IT_IS]
+    near = [np.array(rows)[:, : readings.STRETCHES // 4] for rows in read["result"]["read"].values()]
+    assert len(near) == 6
+    for each in near:  # within the length of training nothing changes
+        np.testing.assert_allclose(each, near[0], atol=2e-4)
+
+
+def test_a_short_window_and_a_long_one_are_of_the_same_bytes(tmp_path):
+    """The byte model that is read is the one of `byte-models`; losses from the definition."""
+    bench = Bench(torch.device("cpu"), tmp_path / "run", models=tmp_path / "models")
+    run = next(run for run in causes.runs(fast=True) if run["change"] == READ) | {"windows": 2}
+    torch.manual_seed(0)
+    found = readings.measure(run, bench)
+    model, _ = byte_model.trained({key: run[key] for key in run if key != "change"}, bench)
+    assert len(list((tmp_path / "models").iterdir())) == 1
+    files = source_text.split().held_out
+    places = source_text.windows(files, LENGTH + run["longest"] + 1, most=1)[:2]
+    for row, text in enumerate(byte_model.cut(files, places, 129)):
+        with torch.no_grad():
+            losses = torch.nn.functional.cross_entropy(model(text[None, :-1])[0], text[1:], reduction="none")
+            short = [
+                torch.nn.functional.cross_entropy(
+                    model(text[None, at : at + LENGTH])[0], text[at + 1 : at + LENGTH + 1]
+                )
+                for at in range(0, 128, LENGTH)
+            ]
+        assert found["short"][row] == pytest.approx(float(torch.stack(short).mean()), abs=2e-4)
+        by_position = losses.view(readings.STRETCHES, -1).mean(dim=1).tolist()
+        assert found["read"][readings.AS_IT_IS][row] == pytest.approx(by_position, abs=2e-4)
