@@ -33,7 +33,7 @@ ANSWERED_ABOVE = {
     "03-relative-position.four_terms",
 }
 """Known ones. This list gets shorter: fold the code, vary the task, or move the code below the exercise."""
-REWRITTEN = ("01", "02", "03")
+REWRITTEN = ("02", "03")
 """Chapters at work, whose entries may be out of date for a while."""
 UNSEEN = {"remove-cell", "remove-input"}
 NAME = ast.Name("_")

@@ -121,7 +121,7 @@ def test_a_page_is_spelled_right(page: Path):
 @pytest.mark.parametrize("exercise", all_exercises(), ids=lambda exercise: exercise.id)
 def test_what_an_exercise_says_is_spelled_right(exercise: Exercise):
     messages = [each.message for each in (*exercise.mistakes, *exercise.properties)]
-    texts = [exercise.title, *exercise.hints, *messages]
+    texts = [exercise.title, exercise.step_of, exercise.adds, *exercise.parts, *exercise.hints, *messages]
     found = [each for text in texts for each in speller().misspelled(prose(text))]
     assert not found, complaint(found)
 
