@@ -554,7 +554,7 @@ def test_the_model_answers_of_a_real_chapter_are_right(grader):
 
 GUESSABLE = (
     "01-why-order-matters.symmetry_left",
-    "03-relative-position.is_relative",
+    "03-relative-position.symmetries",
     "04-extrapolation.forgets",
     "04-extrapolation.verdict",
     "05-pitfalls.adds_along_the_tokens",
