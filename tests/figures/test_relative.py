@@ -10,17 +10,20 @@ import pytest
 from posenc_lib.figures import relative
 from posenc_lib.figures.picture import Picture
 
-OFFSETS = np.arange(-60, 61)
 MAPS = {"one": np.arange(16.0).reshape(4, 4), "two": -np.eye(4)}
-NEAR = np.add.outer(np.zeros(6), np.arange(6.0))
 WORDS = "Two heat maps, for a test of the pictures."
+CURVES = {"one": np.linspace(1, 0, 5), "two": np.ones(5)}
 
 PICTURES = {
+    "look_back": relative.look_back,
     "same_turn": relative.same_turn,
-    "kernel_and_its_parts": relative.kernel_and_its_parts,
+    "turning_arrow": relative.turning_arrow,
+    "walks": relative.walks,
     "kernel_on_a_log_axis": relative.kernel_on_a_log_axis,
     "score_maps": lambda: relative.score_maps(MAPS, alt=WORDS),
-    "by_offset": lambda: relative.by_offset(NEAR, NEAR, reach=4, far_starts=20),
+    "one_head_at_work": relative.one_head_at_work,
+    "two_layers": relative.two_layers,
+    "right_by_start": lambda: relative.right_by_start(CURVES, chance=0.25, alt=WORDS),
 }
 
 
@@ -28,21 +31,16 @@ def brute_force_kernel(offset, dim):
     return sum(math.cos(offset / 10000 ** (2 * i / dim)) for i in range(dim // 2))
 
 
-@pytest.mark.parametrize("dim", [6, 64])
-def test_the_parts_of_the_kernel_add_up_to_it(dim):
-    parts = relative.parts_of_the_kernel(OFFSETS, dim)
-    whole = parts.pop("all pairs")
-    assert sum(parts.values()) == pytest.approx(whole)
-    assert whole == pytest.approx([brute_force_kernel(offset, dim) for offset in OFFSETS])
+def texts(picture):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
 
 
-def test_the_alt_text_of_the_kernel_is_true():
-    parts = relative.parts_of_the_kernel(OFFSETS, 64)
-    assert parts["all pairs"].max() == parts["all pairs"][60] == 32
-    assert parts["all pairs"] == pytest.approx(parts["all pairs"][::-1])
-    assert abs(parts["fast third"][np.abs(OFFSETS) > 8]).max() < 5 < parts["fast third"][60]
-    assert (np.diff(parts["middle third"][60:]) < 0).all()
-    assert np.ptp(parts["slow third"]) < 0.2
+def test_the_walks_end_at_the_dot_product():
+    picture = relative.walks((3, 30), dim=8)
+    for offset in (3, 30):
+        end = brute_force_kernel(offset, 8)
+        assert f"offset {offset}: {end:.3f} to the right" in texts(picture)
+        assert f"At offset {offset} they end {end:.3f} to the right" in picture.alt
 
 
 def test_the_straight_line_is_the_limit_of_wide_encodings():
@@ -56,6 +54,7 @@ def test_the_straight_line_is_the_limit_of_wide_encodings():
 
 
 def test_the_alt_text_of_the_logarithmic_picture_is_true():
+    """Each follows the line first; the wider, the longer. Beyond the base all are near 0."""
     offsets = np.arange(2, 400)
     gaps = {
         dim: np.abs(relative.similarity(offsets, dim) / (dim / 2) - relative.wide_limit(offsets)) > 0.05
@@ -63,26 +62,36 @@ def test_the_alt_text_of_the_logarithmic_picture_is_true():
     }
     first = {dim: offsets[20:][gap[20:]].min(initial=400) for dim, gap in gaps.items()}
     assert first[64] < first[512] <= first[4096] == 400
+    beyond = relative.similarity(np.arange(20_000, 100_000, 37), 4096) / 2048
+    assert np.abs(beyond).max() < 0.1
 
 
-def test_along_diagonals_gives_mean_and_extremes_at_each_offset():
-    offsets, mean, low, high = relative.along_diagonals([[1.0, 5.0], [7.0, 3.0]])
-    assert offsets.tolist() == [-1, 0, 1]
-    assert mean.tolist() == [7, 2, 5]
-    assert low.tolist() == [7, 1, 5]
-    assert high.tolist() == [7, 3, 5]
+def test_the_arrow_is_drawn_with_its_powers():
+    picture = relative.turning_arrow(0.8 + 0.6j)
+    for told in ("0.80 right and 0.60 up", "0.28 right and 0.96 up", "-0.84 right and 0.54 up"):
+        assert told in picture.alt
 
 
-def test_by_offset_says_where_the_peak_is_and_how_wide_the_band():
-    distance = np.abs(np.subtract.outer(np.arange(9), np.arange(9)) - 2.0)  # highest where key = query - 2
-    picture = relative.by_offset(-distance, -distance + np.arange(9) / 10, reach=5, far_starts=100)
-    assert "At positions 0 to 8 the mean has its peak of 0.0 at offset -2, and the band is 0.0" in picture.alt
-    assert "At positions 100 to 108 the mean has its peak" in picture.alt
-    assert picture.alt.count("offset -2") == 2
+@pytest.mark.parametrize("count", [2, 12])
+def test_the_head_looks_one_back_the_more_the_louder(count):
+    soft, loud = (relative.one_back(count, loudness=each) for each in (1, 50))
+    for weights in (soft, loud):
+        assert weights.sum(axis=1) == pytest.approx(1)
+        assert (weights[1:].argmax(axis=1) == np.arange(count - 1)).all()
+    assert np.diagonal(loud, -1).min() > 0.99
+    assert soft.max() < 0.6
+
+
+def test_the_second_layer_finds_what_came_after_its_word():
+    first, second = relative.induction_maps(("s", "a", "b", "c", "a", "b"))
+    assert (first[1:].argmax(axis=1) == np.arange(5)).all()
+    assert second[4] == pytest.approx([0, 0, 1, 0, 0, 0], abs=1e-6)  # a: b came after it
+    assert second[5] == pytest.approx([0, 0, 0, 1, 0, 0], abs=1e-6)  # b: c came after it
+    assert second[3] == pytest.approx([0.25] * 4 + [0, 0], abs=1e-6)  # c never stood there before
 
 
 def test_score_maps_names_every_map_and_refuses_maps_of_unequal_shape():
-    written = re.findall(r"<text[^>]*>([^<]*)</text>", relative.score_maps(MAPS, alt=WORDS).svg)
+    written = texts(relative.score_maps(MAPS, alt=WORDS))
     assert {"one", "two", "position of the query"} <= set(written)
     assert written.count("position of the key") == 2
     for maps in ({}, {"one": np.eye(3), "two": np.eye(4)}):
@@ -93,9 +102,11 @@ def test_score_maps_names_every_map_and_refuses_maps_of_unequal_shape():
 def test_the_turn_is_the_same_on_every_clock():
     picture = relative.same_turn((0, 4, 11), 3)
     assert "0.75 rad" in picture.alt
-    assert {"from 0 to 3", "from 4 to 7", "from 11 to 14"} <= set(
-        re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
-    )
+    assert {"from 0 to 3", "from 4 to 7", "from 11 to 14"} <= set(texts(picture))
+
+
+def test_the_words_stand_at_both_places():
+    assert {"dog", "chases", "cat", "3", "5", "3,000", "3,002"} <= set(texts(relative.look_back()))
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
