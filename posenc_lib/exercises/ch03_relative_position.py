@@ -2686,8 +2686,10 @@ CONTINUE_TEXT = Exercise(
         "at which tokens the last one looks.",
         "Those weights times the words, `notes[:, :vocab]`, hold a number for each word. The largest one "
         "is written.",
-        "Append the new token to the text, and take the next step.",
+        "Append the new token to the text, and take the next step. What your `note_before` calls is "
+        "allowed here too: `posenc_lib.sinusoidal(n, 64)` and `posenc_lib.shift_matrix(1, 64)`.",
     ),
+    lends=("sinusoidal", "shift_matrix"),
 )
 
 EXERCISES = (
