@@ -26,7 +26,7 @@ def look_back(
 ) -> Picture:
     """The idea of the chapter: the same words at two places, each with a clock, each looking one back."""
     rate = 0.7
-    with canvas(width=7.6, height=4.0) as figure:
+    with canvas(width=5.0, height=3.0) as figure:
         axes = figure.subplots()
         for row, start in enumerate(starts):
             height = -2.6 * row
@@ -142,7 +142,7 @@ def walks(offsets: tuple[int, int] = (3, 30), dim: int = 8) -> Picture:
     """The arrows of all clocks at two offsets, laid tip to tail, the fastest first."""
     rates = frequencies(dim)
     colours = (ORANGE, GREEN, PURPLE, BLUE)
-    with canvas(width=7.6, height=5.2) as figure:
+    with canvas(width=5.2, height=5.2) as figure:
         panels = figure.subplots(len(offsets), 1, sharex=True, sharey=True)
         told = []
         for axes, offset in zip(panels, offsets, strict=True):
@@ -333,7 +333,7 @@ def two_layers() -> Picture:
 
 def right_by_start(curves: Mapping[str, Array], *, chance: float, alt: str) -> Picture:
     """How often heads are right, (starts,) each, against where the text starts."""
-    with canvas(width=7.6, height=3.4) as figure:
+    with canvas(width=5.4, height=3.2) as figure:
         axes = figure.subplots()
         looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."))
         for (name, share), (color, dash) in zip(curves.items(), looks, strict=False):
