@@ -23,7 +23,8 @@ ANSWER = {
     "passed": True,
     "solutionShown": False,
 }
-FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.sinusoidal"
+FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.encode"
+STRETCH = "04-extrapolation.stretch"
 
 
 @pytest.fixture
@@ -211,15 +212,15 @@ def test_what_a_page_cannot_check_is_listed_and_not_counted(context, address):
 
     def elsewhere(route):
         response = route.fetch()
-        place = f'data-exercise="{ENCODE}"'
+        place = f'data-exercise="{STRETCH}"'
         route.fulfill(response=response, body=response.text().replace(place, f"{place} data-elsewhere"))
 
     context.route("**/progress.html", elsewhere)
     tab = open_page(context, address)
-    keep(tab, ENCODE)
+    keep(tab, STRETCH)
     tab.reload()
     tab.locator(".posenc-filled").wait_for()
-    assert row(tab, ENCODE).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert row(tab, STRETCH).locator(".posenc-state").inner_text() == "✓ Passed"
     total = len(wholes(each for each in all_exercises() if each.in_page)) - 1
     assert f"0 of {total} exercises passed" in tab.locator(".posenc-overview").inner_text()
     assert "You have 0 of" in tab.locator(".posenc-overview").inner_text()
