@@ -53,7 +53,7 @@ def graded(released, tmp_path_factory) -> Class:
     work.hand_in("blank", work.blank())
     work.hand_in("garbage", "no notebook")
     eve = work.solved(frequencies=CALLS_THE_LIBRARY)
-    eve.cells.append(nbformat.v4.new_code_cell("# carried along\n" + "unused = 'x' * 10\n" * 300))
+    eve.cells.append(nbformat.v4.new_code_cell("# carried along\n" + "unused = 'x' * 10\n" * 900))
     work.hand_in("eve", eve)
     work.posenc("grade", CHAPTER, "--time-limit", "300")
     with work.gradebook() as gradebook:
