@@ -48,5 +48,8 @@ NEXT = {
     "causes": "causes",
     "mistakes": "mistakes",
     "untrained": "untrained",
+    "sizes": "sizes",
+    "confusions": "confusions",
+    "bags": "bags",
 }
 """The same of those that will take the place of some above. The book does not quote them yet."""

@@ -94,11 +94,11 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
         "where": right[0::2].mean().item(),
         "what": right[1::2].mean().item(),
         "entropy": (torch.special.entr(weights).sum(-1).mean() / math.log(LENGTH + 1)).item(),
-        "by_position": _explained_by_place(weights),
+        "by_position": explained_by_place(weights),
         "content_at_the_end": content.item(),
     }
 
 
-def _explained_by_place(weights: Tensor) -> float:
+def explained_by_place(weights: Tensor) -> float:
     """Variance of the mean over sequences, by variance of all; (rows, heads, keys)."""
     return (weights.mean(dim=0).var(correction=0) / weights.transpose(0, 1).var(correction=0)).item()

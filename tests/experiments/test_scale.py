@@ -22,9 +22,9 @@ def test_every_question_has_its_answer_in_the_sequence():
 
 def test_weights_of_place_alone_are_explained_by_it_and_others_are_not():
     alike = torch.rand(1, 2, 9, dtype=torch.float64).expand(500, 2, 9)
-    assert scale._explained_by_place(alike) == pytest.approx(1)
+    assert scale.explained_by_place(alike) == pytest.approx(1)
     apart = torch.rand(5000, 2, 9, dtype=torch.float64)
-    assert scale._explained_by_place(apart) < 0.01
+    assert scale.explained_by_place(apart) < 0.01
 
 
 def test_fast_form(tmp_path):
