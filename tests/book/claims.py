@@ -175,10 +175,7 @@ class _Reader:
         elif name == "math":
             self._sentence(Flat(MATH, (body,)), line, place)
         elif name in WITH_PROSE:
-            if not title.startswith("Predict"):
-                self.markdown(
-                    body, line, replace(place, quotes_are_exempt=title.startswith("Spot the error"))
-                )
+            self.markdown(body, line, replace(place, quotes_are_exempt=title.startswith("Spot the error")))
         elif name not in WITHOUT_PROSE:
             self._slip(
                 line, "tests/book/claims.py does not know whether this holds prose; tell it", f"{{{name}}}"

@@ -109,7 +109,7 @@ def test_a_busy_port_is_explained():
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_has_its_parts_and_links_each_of_its_exercises(chapter):
     text = chapter.read_text()
-    for part in ("After this chapter you can", "Take-away", "Further reading", "Predict"):
+    for part in ("After this chapter you can", "Take-away", "Further reading", "{predict}"):
         assert part.lower() in text.lower(), f"{chapter.name} has no {part}"
     page = f"../exercises/{chapter.stem}/{chapter.stem}.ipynb"
     for first, *_ in (steps for steps in wholes(all_exercises()) if steps[0].chapter == chapter.stem):

@@ -25,7 +25,7 @@ sys.path.append(str(ROOT / "book" / "_ext"))
 import predict  # noqa: E402
 
 PAGES = sorted(path for path in (ROOT / "book").rglob("*.md") if "node_modules" not in path.parts)
-CHAPTERS = [page for page in PAGES if "{predict}" in page.read_text()]
+CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]-*.md"))
 
 OPTIONS = "What is $x$?\n\n- [ ] One.\n- [x] Two, and\n  more.\n- [ ] Three."
 
@@ -153,7 +153,7 @@ def test_each_box_is_computed_by_a_cell_and_none_by_a_constant(page):
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_asks_for_predictions_and_in_no_other_way(chapter):
-    assert boxes(chapter)
+    assert len(boxes(chapter)) >= 3
     assert "{admonition} Predict" not in chapter.read_text()
 
 
