@@ -204,6 +204,13 @@ def clip(array: Array, least: int, most: int) -> Array:
     return namespace(array).clip(array, least, most)
 
 
+def move_axis(array: Array, source: int, target: int) -> Array:
+    """The array with one axis in another place."""
+    if torch_of(array) is not None:  # of its two names for it, `vmap` knows one
+        return array.movedim(source, target)
+    return namespace(array).moveaxis(array, source, target)
+
+
 def take_along_last_axis(array: Array, index: Array) -> Array:
     """array[..., index], one index for each place."""
     if torch_of(array) is not None:  # take_along_dim would tie an exported graph to one length
@@ -295,7 +302,11 @@ def values_are_known(array: Array) -> bool:
     if torch is not None:
         if is_compiling() or array.device.type == "meta" or _is_fake(array):
             return False
-        return not torch._C._functorch.is_batchedtensor(array)
+        while torch._C._functorch.is_functorch_wrapped_tensor(array):  # `grad` around `vmap`, say
+            if torch._C._functorch.is_batchedtensor(array):
+                return False
+            array = torch._C._functorch.get_unwrapped(array)
+        return True
     if _library(array) == "jax":
         return not _is_traced_by_jax(array) and not _jax_stages()
     return True
@@ -366,6 +377,13 @@ def is_watched(tensor: Any) -> bool:
         or torch._C._are_functorch_transforms_active()
         or torch.autograd.forward_ad._current_level >= 0
     )
+
+
+def is_transformed() -> bool:
+    """Whether one of `torch.func`'s transforms runs, such as `vmap`."""
+    import torch
+
+    return not is_compiling() and torch._C._are_functorch_transforms_active()
 
 
 def may_keep(device: Any) -> bool:

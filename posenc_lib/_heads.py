@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, move_axis, namespace
 
 
 def heads_first(seq_axis: Any, **given: Array) -> tuple[Array, ...]:
@@ -16,17 +16,17 @@ def heads_first(seq_axis: Any, **given: Array) -> tuple[Array, ...]:
 
 
 def _moved(array: Array, name: str, seq_axis: Any) -> Array:
-    xp = namespace(array)
+    namespace(array)
     if array.ndim < 3:
         raise ValueError(
             f"{name} has shape {tuple(array.shape)}; with seq_axis={seq_axis} give three axes or more"
         )
-    return xp.moveaxis(array, require.seq_axis(seq_axis, array.ndim), -2)
+    return move_axis(array, require.seq_axis(seq_axis, array.ndim), -2)
 
 
 def seq_back(array: Array, seq_axis: Any) -> Array:
     """The array with its second-last axis where `seq_axis` says."""
-    return array if seq_axis == -2 else namespace(array).moveaxis(array, -2, seq_axis)
+    return array if seq_axis == -2 else move_axis(array, -2, seq_axis)
 
 
 def matmul_by_group(xp: Any, x: Array, y: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow, torch_of
+from posenc_lib._arrays import Array, move_axis, namespace, narrow, torch_of
 from posenc_lib.biased.relative import beside, offsets, queries_and_keys, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
@@ -102,7 +102,7 @@ def fire_bias(
     x = fire_distances(queries, keys, c=c, threshold=threshold, like=w1)
     xp = namespace(x, w1)
     by_head = _network(xp, xp.reshape(x, (1, -1)), w1, b1[:, None], w2, b2[:, None])
-    return xp.moveaxis(xp.reshape(by_head, (w2.shape[0], *x.shape)), 0, -3)
+    return move_axis(xp.reshape(by_head, (w2.shape[0], *x.shape)), 0, -3)
 
 
 def _network(xp: Any, x: Array, w1: Array, b1: Array, w2: Array, b2: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, clip, namespace, take_along_last_axis
+from posenc_lib._arrays import Array, clip, move_axis, namespace, take_along_last_axis
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
@@ -96,7 +96,7 @@ def shaw_values(weights: Array, table: Array, queries: int | Array, keys: int | 
     picked = xp.take(table, xp.reshape(rows, (-1,)), axis=-2)
     vectors = xp.reshape(picked, (*table.shape[:-2], *rows.shape, table.shape[-1]))
     if table.ndim == 3:
-        vectors = xp.moveaxis(xp.repeat(vectors, weights.shape[-3] // table.shape[0], axis=0), 0, -4)
+        vectors = move_axis(xp.repeat(vectors, weights.shape[-3] // table.shape[0], axis=0), 0, -4)
     elif rows.ndim > 2:
         vectors = vectors[..., None, :, :, :]  # one table for all heads
     return xp.matmul(weights[..., None, :], vectors)[..., 0, :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, default_integer, device_of, namespace
+from posenc_lib._arrays import Array, default_integer, device_of, move_axis, namespace
 from posenc_lib.biased.relative import offsets, queries_and_keys
 
 
@@ -123,7 +123,7 @@ def by_head(table: Array, rows: Array) -> Array:
     xp = namespace(table, rows)
     require.same_device(table=table, positions=rows)
     picked = xp.take(xp.matrix_transpose(table), xp.reshape(rows, (-1,)), axis=1)
-    return xp.moveaxis(xp.reshape(picked, (table.shape[1], *rows.shape)), 0, -3)
+    return move_axis(xp.reshape(picked, (table.shape[1], *rows.shape)), 0, -3)
 
 
 def _buckets_of_one_side(buckets: int, bidirectional: bool) -> int:

@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import values_are_known
+from posenc_lib._arrays import is_transformed, values_are_known
 from posenc_lib.attention import attention
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
@@ -196,8 +197,10 @@ class Attention(nn.Module):
         if mask is not None:
             mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
         dropout = self.dropout if self.training else 0.0
-        # It would round the bias. There is none for "meta".
-        with nullcontext() if q.is_meta else torch.autocast(q.device.type, enabled=False):
+        # The fused kernel for the CPU has no gradient for a bias, and `vmap` hides from it that one is due.
+        plain = sdpa_kernel(SDPBackend.MATH) if bias is not None and is_transformed() else nullcontext()
+        # Autocast would round the bias. There is none for "meta".
+        with plain, nullcontext() if q.is_meta else torch.autocast(q.device.type, enabled=False):
             return F.scaled_dot_product_attention(
                 q,
                 k,

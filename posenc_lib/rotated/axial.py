@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, widen
+from posenc_lib._arrays import Array, constant, move_axis, namespace, widen
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.scaling.config import read_scaling
@@ -125,7 +125,7 @@ def tables_by_owner(
     owner = owners(sections, dealt)
     wide = widen(positions)
     xp = namespace(wide)
-    mine = xp.take(xp.moveaxis(wide, 0, -1), constant(owner, wide), axis=-1)
+    mine = xp.take(move_axis(wide, 0, -1), constant(owner, wide), axis=-1)
     theta = mine * constant(rates, wide)
     return tables_of(theta, positions, dtype, getattr(rule, "attention_scaling", 1.0))
 

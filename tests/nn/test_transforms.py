@@ -1,4 +1,4 @@
-"""Every encoding where there are no values yet, or no whole parameters: "meta", fake tensors, shards."""
+"""Every encoding where there are no values yet, or no whole parameters: "meta", fakes, shards, `vmap`."""
 
 from __future__ import annotations
 
@@ -119,3 +119,20 @@ def test_compiled_xpos_refuses_what_its_dtype_cannot_hold() -> None:
     torch.testing.assert_close(turned(torch.arange(4)), encoding.rotate(q, q, 4, 4)[1])
     with pytest.raises(RuntimeError, match=r"reach so far from center .*give a center near"):
         turned(torch.arange(4) + 200_000)
+
+
+@EVERY
+def test_models_side_by_side_under_vmap(name: str) -> None:
+    """An ensemble: the same model with several sets of weights, in one call, with a gradient for each."""
+    models = [Transformer(11, 32, 1, 4, encoding=name, length=9) for _ in range(2)]
+    weights, buffers = torch.func.stack_module_state(models)
+    tokens = torch.randint(11, (2, 9))
+
+    def loss(own: dict[str, torch.Tensor], its: dict[str, torch.Tensor]) -> torch.Tensor:
+        return torch.func.functional_call(models[0], (own, its), (tokens,)).square().mean()
+
+    gradients = torch.func.vmap(torch.func.grad(loss))(weights, buffers)
+    models[1](tokens).square().mean().backward()
+    for key, parameter in models[1].named_parameters():
+        if parameter.grad is not None:
+            torch.testing.assert_close(gradients[key][1], parameter.grad, rtol=1e-3, atol=1e-5)
