@@ -49,6 +49,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "xpos_tables": {"positions": 6, "dim": 8, "scale_base": 512.0, "gamma": 0.4, "center": 0.0},
     "convert_layout": {"weight": np.ones((16, 4)), "heads": 2, "source": "half", "target": "interleaved"},
     "RotaryTables": {"cos": X, "sin": X},
+    "RopeSettings": {"head_dim": 8, "rotary_dim": 8, "base": 1e4, "scaling": None, "layout": "half"}
+    | {"sections": (2, 1, 1), "sections_interleaved": False, "time_last": False, "backwards": False},
+    "QueryTemperature": {"formula": "llama4", "beta": 0.1, "length": 64.0},
     "LinearScaling": {"factor": 2.0},
     "NTKScaling": {"factor": 2.0},
     "DynamicNTKScaling": {"factor": 2.0, "original_length": 64.0, "length": 128.0},
@@ -155,8 +158,6 @@ TAKE_NOTHING_WRONG = {
     "catalogue": "takes no argument",
     "check": "for learners: tests/checking",
     "LayerPositions": "a result",
-    "QueryTemperature": "tests/rotated/test_rope_config.py",
-    "RopeSettings": "tests/rotated/test_rope_config.py",
     "layers_from_config": "tests/rotated/test_rope_config.py",
     "rope_from_config": "tests/rotated/test_rope_config.py",
     "scaling_from_config": "tests/rotated/test_rope_config.py",
