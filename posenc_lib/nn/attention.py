@@ -121,7 +121,10 @@ class Attention(nn.Module):
         if encoding is None:
             encoding = NoPE()
         elif not isinstance(encoding, PositionalEncoding):
-            raise TypeError(f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding")
+            raise TypeError(
+                f"encoding is of type {type(encoding).__name__}; give a PositionalEncoding, such as "
+                f"make_encoding('rope', Sizes({self.dim}, {self.heads}))"
+            )
         ends = None if cu_seqlens is None else read_texts(cu_seqlens, x, cache)
         if ends is not None and positions is None:
             positions = packed_positions(ends, x.shape[1])

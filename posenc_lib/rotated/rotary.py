@@ -185,7 +185,7 @@ def _positions_of(xp: Any, x: Array, positions: Any, seq_axis: int) -> Array:
         if x.ndim < 2 or positions != x.shape[seq_axis]:
             raise ValueError(
                 f"positions={positions} means 0 .. {positions - 1}, but x has shape {tuple(x.shape)}; give "
-                f"seq, its axis {seq_axis}, or an array of positions"
+                f"seq, its axis {seq_axis}, or an array of positions; seq_axis says which axis that is"
             )
         return count_up(x.shape[seq_axis], x)
     given = require.positions(positions)
