@@ -201,14 +201,17 @@ def test_an_unknown_mistake_shows_the_first_wrong_element_and_a_picture(at):
 
 
 def test_an_answer_may_call_the_answer_to_an_earlier_exercise(at):
-    attention = (
-        "def attention(q, k, v):\n    scores = q @ k.T / np.sqrt(q.shape[-1])\n    return softmax(scores) @ v"
+    """Of which it is no step, so that nothing stands in for it."""
+    smallest = (
+        "def smallest_dim(length, dims):\n"
+        "    reach = [dim for dim in dims if 2 * np.pi / frequencies(dim)[-1] >= length]\n"
+        "    return min(reach, default=0)\n"
     )
-    asked, softmax = at(f"{ORDER}.attention"), at(f"{ORDER}.softmax")
-    softmax.button("Reset").click()
-    asked.check(attention, "Not yet")
-    expect(asked.result.get_by_role("link", name="A softmax that survives")).to_be_visible()
-    softmax.write(SOFTMAX)
+    asked, earlier = at(f"{FORMULA}.smallest_dim"), at(f"{FORMULA}.frequencies")
+    earlier.button("Reset").click()
+    asked.check(smallest, "Not yet")
+    expect(asked.result.get_by_role("link", name="One frequency per pair")).to_be_visible()
+    earlier.write(FREQUENCIES)
     asked.check(None, "Passed")
 
 
