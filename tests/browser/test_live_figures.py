@@ -366,9 +366,9 @@ def test_a_phone_shows_every_figure_at_a_readable_size(newcomer, address):
 def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/02-the-formula.html", timeout=60_000)
-    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 3", timeout=60_000)
+    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2", timeout=60_000)
     uncover(tab)
-    for name in ("clocks", "dot-product", "heatmap"):
+    for name in ("clocks", "heatmap"):
         assert live(tab, name).get_by_role("slider").count() == len(FIGURES[name].sliders)
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")
 

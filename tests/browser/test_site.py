@@ -379,7 +379,7 @@ def test_the_contents_show_where_one_is_after_a_jump(browser, address):
     marked = tab.locator("#pst-page-toc-nav a[aria-current]")
     jump = "id => { location.hash = id; }"
     for target, section in (
-        ("exercise-to-split", "Two layouts, and a second formula"),  # into a section, past its heading
+        ("exercise-to-split", "Reading the heatmap"),  # into a section, past its heading
         ("frequencies-and-wavelengths", "Frequencies and wavelengths"),
         ("exercise-frequencies", "The formula"),  # and back
         ("further-reading", "Further reading"),  # as far down as the page goes
