@@ -17,8 +17,10 @@ from torch.nn import functional as F
 
 from posenc_lib import alibi_slopes, frequencies, sinusoidal
 from posenc_lib.experiments.decoder import Decoder
+from posenc_lib.experiments.wrapped import LogLength
 from posenc_lib.nn import NoPE, PositionalEncoding, Rotary, T5Bias
-from posenc_lib.nn.positions import Positions, as_tensor, read_places
+from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.positions import Places, Positions, as_tensor, read_places
 from posenc_lib.rotated import ProportionalScaling
 
 SETTINGS = ("change", "longest")
@@ -51,81 +53,18 @@ class FastSinusoidal(PositionalEncoding):
         return x + F.pad(fast, (0, self.dim - 2 * self.pairs))
 
 
-class Windows(PositionalEncoding):
+class Windows(ScoreBias):
     """Each head looks back so far and no farther, and at all that it sees alike."""
 
     def __init__(self, widths: tuple[int, ...]) -> None:
         super().__init__()
-        self.widths = widths
+        self.heads, self.widths = len(widths), widths
 
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor:
+    def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         """(heads, queries, keys): 0 within a head's window, -inf beyond."""
-        at_q, at_k = (
-            as_tensor(read_places(at, x), x.device) for at, x in ((q_positions, q), (k_positions, k))
-        )
         widths = torch.tensor(self.widths, device=q.device)[:, None, None]
-        beyond = at_q[:, None] - at_k >= widths
+        beyond = as_tensor(at_q, q.device)[:, None] - as_tensor(at_k, q.device) >= widths
         return torch.zeros(beyond.shape, device=q.device).masked_fill(beyond, -math.inf)
-
-
-class LogLength(PositionalEncoding):
-    """Scores that grow with the logarithm of how many keys there are, n: times log n / log(length).
-
-    At `length` keys they are what they were. Without it, each further key takes weight from all others; with
-    it, a key whose score is above the others by enough keeps its weight at any n.
-
-    Args:
-        encoding: what else tells positions.
-        length: of the training.
-        least: no factor is below it: 1 leaves all texts as they are up to the length of training.
-
-    Source: Chiang and Cholak 2022, "Overcoming a Theoretical Limitation of Self-Attention", section 5.3.
-    """
-
-    def __init__(self, encoding: PositionalEncoding, length: int, least: float = 0.0) -> None:
-        super().__init__()
-        self.encoding, self.length, self.least = encoding, length, least
-
-    def add(self, x: Tensor, positions: Positions) -> Tensor:
-        """As the other encoding adds."""
-        return self.encoding.add(x, positions)
-
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """As the other encoding rotates; the query that sees n keys is multiplied."""
-        keys = 1 + as_tensor(read_places(q_positions, q), q.device)
-        factor = (keys.to(q.dtype).log() / math.log(self.length)).clamp(min=self.least)
-        q, k = self.encoding.rotate(q, k, q_positions, k_positions, seq_axis=seq_axis)
-        return q * factor[:, None], k
-
-    def bias(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        mask: Tensor | None = None,
-        *,
-        seq_axis: int = -2,
-    ) -> Tensor | None:
-        """As the other encoding has it."""
-        return self.encoding.bias(q, k, q_positions, k_positions, mask, seq_axis=seq_axis)
 
 
 class FirstMarked(PositionalEncoding):

@@ -44,6 +44,7 @@ from posenc_lib.experiments import (
     results,
     source_text,
     uncertainty,
+    wrapped,
 )
 from posenc_lib.experiments.byte_models import GATE, shortfall
 from posenc_lib.experiments.readings import AS_IT_IS, READ, measure
@@ -55,7 +56,7 @@ QUESTION = "What makes the loss rise beyond the length of training?"
 
 STORES_EACH = HAS_FULL = True
 SWEEP = "byte-model-rates"
-PARTS = (byte_model, decoder, ngram, source_text, ablations, readings)
+PARTS = (byte_model, decoder, ngram, source_text, wrapped, ablations, readings)
 
 NO_RISE, NOT_THE_CAUSE, A_PART, THE_CAUSE = "no rise", "not the cause", "a part of it", "the cause"
 

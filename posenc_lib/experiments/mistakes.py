@@ -26,16 +26,16 @@ from posenc_lib.experiments import (
     byte_models,
     decoder,
     ngram,
-    readings,
     results,
     source_text,
     uncertainty,
+    wrapped,
 )
 from posenc_lib.experiments.byte_model import cut, rounded
 from posenc_lib.experiments.byte_models import GATE, shortfall
 from posenc_lib.experiments.decoder import Decoder
-from posenc_lib.experiments.readings import with_encoding
 from posenc_lib.experiments.training import Bench
+from posenc_lib.experiments.wrapped import Around, with_encodings
 from posenc_lib.nn import PositionalEncoding, Rotary
 from posenc_lib.nn.positions import Positions, as_tensor, read_places
 
@@ -45,7 +45,7 @@ QUESTION = "What do mistakes with precision, layouts, offsets and padding cost a
 
 STORES_EACH = HAS_FULL = True
 SWEEP = "byte-model-rates"
-PARTS = (byte_model, decoder, ngram, source_text, readings, sys.modules[__name__])
+PARTS = (byte_model, decoder, ngram, source_text, wrapped, sys.modules[__name__])
 
 ENCODINGS = ("rope", "alibi", "t5", "sinusoidal", "learned", "none")
 
@@ -209,7 +209,7 @@ def _of_rope(model: Decoder, passages: Tensor, by_file: ByFile) -> list[dict[str
     """The cases of precision, at each start, and of wrong turns."""
 
     def loss(change: Callable[[Any], PositionalEncoding]) -> list[float]:
-        return by_file(byte_model.losses_of(with_encoding(change)(model), passages))
+        return by_file(byte_model.losses_of(with_encodings(model, change), passages))
 
     right = {start: loss(partial(Misread, start=start)) for start in STARTS}
     cases = []
@@ -233,7 +233,7 @@ class _Recorded(Misread):
 @torch.no_grad()
 def queries_and_keys(model: Decoder, passages: Tensor) -> tuple[Tensor, Tensor]:
     """Of all layers and heads, before they turn: (vectors, head_dim) each, of the same tokens."""
-    other = with_encoding(_Recorded)(model)
+    other = with_encodings(model, _Recorded)
     other(passages[:, :-1])
     kept: list[Any] = other.encodings
     q, k = (torch.cat([each.kept[which].flatten(0, 2) for each in kept]).double().cpu() for which in (0, 1))
@@ -271,24 +271,16 @@ def errors_of_scores(q: Tensor, k: Tensor, *, base: float) -> dict[str, list[lis
 # --- padding
 
 
-class _Padded(PositionalEncoding):
+class _Padded(Around):
     """An encoding, of texts before which so many tokens of padding stand that nobody may look at."""
 
     def __init__(self, encoding: PositionalEncoding, count: int) -> None:
-        super().__init__()
-        self.encoding, self.count = encoding, count
-
-    def add(self, x: Tensor, positions: Positions) -> Tensor:
-        """As the encoding adds."""
-        return self.encoding.add(x, positions)
-
-    def rotate(self, q: Tensor, k: Tensor, *where: Any, **more: Any) -> tuple[Tensor, Tensor]:
-        """As the encoding rotates."""
-        return self.encoding.rotate(q, k, *where, **more)
+        super().__init__(encoding)
+        self.count = count
 
     def bias(self, q: Tensor, k: Tensor, *where: Any, **more: Any) -> Tensor:
         """As the encoding has it, and -inf for padding; a token of padding sees itself."""
-        bias = self.encoding.bias(q, k, *where, **more)
+        bias = super().bias(q, k, *where, **more)
         at_q, at_k = (torch.arange(x.shape[-2], device=x.device) for x in (q, k))
         hidden = (at_k < self.count) & (at_k != at_q[:, None])
         bias = torch.zeros(hidden.shape, dtype=q.dtype, device=q.device) if bias is None else bias
@@ -302,7 +294,7 @@ def _of_padding(model: Decoder, passages: Tensor, length: int, by_file: ByFile) 
     cases = []
     for count in (each for each in PADDED if each <= length):
         padded = F.pad(texts, (count, 0), value=PAD)
-        hiding = with_encoding(partial(_Padded, count=count))(model)
+        hiding = with_encodings(model, partial(_Padded, count=count))
         for name, reader in (("padding read", model), ("padding counted", hiding)):
             wrong = by_file(byte_model.losses_of(reader, padded)[:, count:])
             cases.append({"mistake": name, "at": count, "wrong": wrong, "mended": right})

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_lib.experiments import byte_model, byte_models, decoder, ngram, rescaling, retrieval, source_text
+from posenc_lib.experiments import (
+    byte_model,
+    byte_models,
+    decoder,
+    ngram,
+    rescaling,
+    retrieval,
+    source_text,
+    wrapped,
+)
 from posenc_lib.experiments.retrieval import measure
 
 __all__ = ["measure"]
@@ -19,7 +28,7 @@ GATE = (
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
-PARTS = (retrieval, rescaling, byte_model, decoder, ngram, source_text)
+PARTS = (retrieval, rescaling, wrapped, byte_model, decoder, ngram, source_text)
 
 MAPS = (
     ("rope", "plain"),
@@ -40,7 +49,7 @@ SMALL = {
     "depths": 8,
     "cases": 12,
     "factor": 8,  # of PI and YaRN
-    "warmth": 0.1,  # of YaRN
+    "k": 0.1,  # of YaRN
 }
 FULL = SMALL | {"tuning_steps": 2400, "test_rows": 1000, "times": [1, 2, 3, 4, 6, 8, 16], "cases": 32}
 FULL |= {"factor": 16}

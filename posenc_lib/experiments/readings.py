@@ -16,10 +16,11 @@ from torch import Tensor
 
 from posenc_lib import apply_rotary, frequencies, sinusoidal
 from posenc_lib.experiments import ablations, byte_model, source_text
-from posenc_lib.experiments.ablations import LogLength, turning
+from posenc_lib.experiments.ablations import turning
 from posenc_lib.experiments.byte_model import cut, losses_of, rounded
 from posenc_lib.experiments.decoder import Decoder
 from posenc_lib.experiments.training import Bench
+from posenc_lib.experiments.wrapped import Around, LogLength, with_encodings
 from posenc_lib.nn import ALiBi, PositionalEncoding, Rotary, Sinusoidal, TransformerXL
 from posenc_lib.nn.positions import Positions, as_tensor, read_places
 
@@ -87,9 +88,9 @@ def readings(encoding: str, run: dict[str, Any]) -> dict[str, Reading]:
         "far keys hidden": lambda model: _near_sighted(model, run["length"]),
     }
     if encoding in ("none", "t5", "rope", "sinusoidal"):
-        ways["log n beyond"] = with_encoding(lambda encoding: LogLength(encoding, run["length"], least=1.0))
+        ways["log n beyond"] = _changing(lambda encoding: LogLength(encoding, run["length"], least=1.0))
     if encoding == "alibi":
-        ways["slopes stop"] = with_encoding(lambda encoding: _SlopesStop(encoding, last))
+        ways["slopes stop"] = _changing(lambda encoding: _SlopesStop(encoding, last))
     if encoding in STOPPED:
         base = run["base"] if encoding == "rope" else 10000.0
         dim = run["dim"] // run["heads"] if encoding == "rope" else run["dim"]
@@ -99,22 +100,12 @@ def readings(encoding: str, run: dict[str, Any]) -> dict[str, Reading]:
     return ways
 
 
-def with_encoding(change: Callable[[Any], PositionalEncoding]) -> Reading:
-    """Change the encoding of every layer, in a copy of the model."""
-
-    def changed(model: Decoder) -> Decoder:
-        other = copy.deepcopy(model)
-        for layer in other.layers:
-            normalised: Any = layer.encoding
-            normalised.encoding = change(normalised.encoding)
-        other.encodings = [layer.encoding.encoding for layer in other.layers]  # type: ignore[union-attr,misc]
-        return other.eval()
-
-    return changed
+def _changing(change: Callable[[Any], PositionalEncoding]) -> Reading:
+    return lambda model: with_encodings(model, change)
 
 
 def _stopping(stopped: Callable[..., PositionalEncoding], last: int, columns: Tensor) -> Reading:
-    return with_encoding(lambda encoding: stopped(encoding, last, columns))
+    return _changing(lambda encoding: stopped(encoding, last, columns))
 
 
 def _near_sighted(model: Decoder, window: int) -> Decoder:
@@ -125,7 +116,7 @@ def _near_sighted(model: Decoder, window: int) -> Decoder:
     return other
 
 
-class _RotaryStops(PositionalEncoding):
+class _RotaryStops(Around):
     """RoPE, some of whose clocks stop at an offset: a key further back shows what it showed there.
 
     A score is a sum over pairs, each of which sees the offset through its own angle. For keys beyond `last`,
@@ -133,20 +124,8 @@ class _RotaryStops(PositionalEncoding):
     """
 
     def __init__(self, encoding: Rotary, last: int, columns: Tensor) -> None:
-        super().__init__()
-        self.encoding, self.last, self.columns = encoding, last, columns
-
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        """As RoPE."""
-        return self.encoding.rotate(q, k, q_positions, k_positions, seq_axis=seq_axis)
+        super().__init__(encoding)
+        self.last, self.columns = last, columns
 
     def bias(
         self,
@@ -206,12 +185,12 @@ class _TransformerXLStops(TransformerXL):
         return torch.where(stopped, at_the_stop, encoded)
 
 
-class _SlopesStop(PositionalEncoding):
+class _SlopesStop(Around):
     """ALiBi whose bias falls no further than it fell in training."""
 
     def __init__(self, encoding: ALiBi, last: int) -> None:
-        super().__init__()
-        self.encoding, self.last = encoding, last
+        super().__init__(encoding)
+        self.last = last
 
     def bias(
         self,

@@ -13,6 +13,7 @@ from posenc_lib.experiments import (
     results,
     source_text,
     uncertainty,
+    wrapped,
 )
 from posenc_lib.experiments.rescaling import measure
 
@@ -24,7 +25,7 @@ GATE = f"The model that it begins with passes the gate of the byte models. {byte
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
-PARTS = (rescaling, byte_model, decoder, ngram, source_text)
+PARTS = (rescaling, wrapped, byte_model, decoder, ngram, source_text)
 
 SHARE = 0.01
 """Of the bytes of the training: what a tuning may read."""

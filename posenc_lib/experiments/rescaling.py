@@ -19,17 +19,16 @@ from posenc_lib.experiments import byte_model, source_text, uncertainty
 from posenc_lib.experiments.byte_model import at_the_trained_length, cut, losses_of, rounded
 from posenc_lib.experiments.decoder import Decoder
 from posenc_lib.experiments.training import Bench
+from posenc_lib.experiments.wrapped import LogLength, change_encodings, with_encodings
 from posenc_lib.nn import NoPE, PositionalEncoding, Rotary
-from posenc_lib.nn.positions import Positions, places_of_heads
-from posenc_lib.nn.positions import as_tensor as numbers_of
 from posenc_lib.rotated import DynamicNTKScaling, LinearScaling, NTKScaling, Scaling, YaRNScaling
 
 KEPT = 0.327
 """Of the pairs of LLaMA 2 (head_dim 128, base 10,000, length 4,096), those that turn 32 times or more: these
 YaRN leaves as they are. Where all is smaller, the same share is."""
-WARMTHS = (0.0, 0.05, 0.1, 0.2)
+KS = (0.0, 0.05, 0.1, 0.2)
 """k of YaRN's factor k ln(s) + 1 on queries and keys. It is 0.1 in the paper, which fitted it to LLaMA."""
-WARMTH_AT = 4
+CHOOSING_AT = 4
 """The factor for which k is chosen."""
 
 RATES = (0.2, 0.6, 2.0)
@@ -38,42 +37,13 @@ CHOOSING = 6
 """Files to choose by."""
 
 
-class LogLength(PositionalEncoding):
-    """Another encoding, with sharper attention the more there is to look at.
-
-    A query that sees n keys, itself included, has its scores times log n / log L, with L the length of
-    training; or times 1, where that is more.
-
-    Source: Su 2021 (kexue.fm/archives/8823); Chiang and Cholak 2022, "Overcoming a Theoretical Limitation of
-    Self-Attention".
-    """
-
-    def __init__(self, encoding: PositionalEncoding, length: int) -> None:
-        super().__init__()
-        self.encoding, self.length = encoding, length
-
-    def rotate(
-        self,
-        q: Tensor,
-        k: Tensor,
-        q_positions: Positions,
-        k_positions: Positions,
-        *,
-        seq_axis: int = -2,
-    ) -> tuple[Tensor, Tensor]:
-        seen = numbers_of(places_of_heads(q_positions, q), q.device) + 1
-        sharper = (seen.to(q.dtype).log() / math.log(self.length)).clamp(min=1)
-        q, k = self.encoding.rotate(q, k, q_positions, k_positions, seq_axis=seq_axis)
-        return q * sharper[:, None], k
-
-
 def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """Read the trained model of a run by its rule, for each factor, untouched and tuned.
 
     Returns:
         base: of the model as it was trained, `byte_model.at_the_trained_length`;
         lengths: those of the tests beyond;
-        warmth: of YaRN, the k that was chosen, and the loss with each;
+        k: of YaRN, the one that was chosen, and the loss with each;
         forms: of each, "factor" and "share", which may be read to adapt, of the bytes of the training;
             "steps", "bytes", "rate" of the tuning, and "tried", the loss with each rate;
             "trained": the loss at the length of training, its uncertainty, and bytes and loss "by_file";
@@ -81,8 +51,8 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
             "by_stretch": of the longest windows, the mean of each stretch of the length of training.
     """
     model, _ = byte_model.trained(run, bench)
-    warmth = chosen_warmth(model, run) if run["rule"] == "yarn" else None
-    k = 0.1 if warmth is None else warmth["chosen"]
+    of_yarn = chosen_k(model, run) if run["rule"] == "yarn" else None
+    k = 0.1 if of_yarn is None else of_yarn["chosen"]
     forms = []
     for factor, share in run["forms"]:
         changed, tuning = tuned(model, run, factor, share, bench, k)
@@ -91,7 +61,7 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     return {
         "base": base_of(model, run),
         "lengths": lengths_of(run),
-        **({} if warmth is None else {"warmth": warmth}),
+        **({} if of_yarn is None else {"k": of_yarn}),
         "forms": forms,
     }
 
@@ -110,24 +80,24 @@ def base_of(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
 # --- ways to read
 
 
-def encoding_for(run: dict[str, Any], factor: int, length: int, warmth: float = 0.1) -> PositionalEncoding:
+def encoding_for(run: dict[str, Any], factor: int, length: int, k: float = 0.1) -> PositionalEncoding:
     """What takes the place of the encoding of the training.
 
     Args:
         run: its "rule" and "encoding", and the sizes of the model.
         factor: how many times longer the texts may become.
         length: of the text that is read now. Only dynamic NTK asks.
-        warmth: k of YaRN.
+        k: of YaRN.
     """
     rule, head_dim = run["rule"], run["dim"] // run["heads"]
     if rule == "dropped" or run["encoding"] == "none":
         plain: PositionalEncoding = NoPE()
     else:
-        plain = Rotary(head_dim, base=run["base"], scaling=scaling(run, factor, length, warmth))
-    return LogLength(plain, run["length"]) if rule == "log-length" else plain
+        plain = Rotary(head_dim, base=run["base"], scaling=scaling(run, factor, length, k))
+    return LogLength(plain, run["length"], least=1) if rule == "log-length" else plain
 
 
-def scaling(run: dict[str, Any], factor: int, length: int, warmth: float = 0.1) -> Scaling | None:
+def scaling(run: dict[str, Any], factor: int, length: int, k: float = 0.1) -> Scaling | None:
     """The library's rule for RoPE's frequencies; None where they stay."""
     trained = run["length"]
     if run["rule"] == "dynamic-ntk":
@@ -139,8 +109,8 @@ def scaling(run: dict[str, Any], factor: int, length: int, warmth: float = 0.1) 
     if run["rule"] == "ntk":
         return NTKScaling(factor)
     if run["rule"] == "yarn":
-        warm = warmth * math.log(factor) + 1
-        return YaRNScaling(factor, trained, beta_fast(run), attention_factor=warm, ramp="turns")
+        sharper = k * math.log(factor) + 1
+        return YaRNScaling(factor, trained, beta_fast(run), attention_factor=sharper, ramp="turns")
     if run["rule"] == "yarn-of-llama":
         return YaRNScaling(factor, trained)
     return None
@@ -152,25 +122,15 @@ def beta_fast(run: dict[str, Any]) -> float:
     return max(turns, 1.0)
 
 
-def read_by(model: Decoder, encoding: PositionalEncoding) -> Decoder:
-    """The model with another encoding in all layers, in place."""
-    for layer in model.layers:
-        layer.encoding.encoding = encoding  # type: ignore[union-attr]
-    model.encodings = [encoding] * len(model.layers)
-    return model
+def chosen_k(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
+    """The k with which YaRN has the lowest loss on the files to choose by, read CHOOSING_AT times as long."""
+    length = CHOOSING_AT * run["length"]
 
+    def loss(k: float) -> float:
+        by_yarn = with_encodings(model, lambda _: encoding_for(run, CHOOSING_AT, length, k))
+        return loss_to_choose_by(by_yarn, run, length)
 
-def changed_copy(model: Decoder, encoding: PositionalEncoding) -> Decoder:
-    return read_by(copy.deepcopy(model), encoding)
-
-
-def chosen_warmth(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
-    """The k with which YaRN has the lowest loss on the files to choose by, read WARMTH_AT times as long."""
-    length = WARMTH_AT * run["length"]
-    tried = {
-        k: loss_to_choose_by(changed_copy(model, encoding_for(run, WARMTH_AT, length, k)), run, length)
-        for k in WARMTHS
-    }
+    tried = {k: loss(k) for k in KS}
     return {"chosen": min(tried, key=lambda k: tried[k]), "tried": [[k, loss] for k, loss in tried.items()]}
 
 
@@ -178,11 +138,11 @@ def chosen_warmth(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
 
 
 def tuned(
-    model: Decoder, run: dict[str, Any], factor: int, share: float, bench: Bench, warmth: float = 0.1
+    model: Decoder, run: dict[str, Any], factor: int, share: float, bench: Bench, k: float = 0.1
 ) -> tuple[Decoder, dict[str, Any]]:
     """A copy read by the rule, and tuned if it may be: the best of the rates, and how it was found."""
     length = factor * run["length"]
-    changed = changed_copy(model, encoding_for(run, factor, length, warmth))
+    changed = with_encodings(model, lambda _: encoding_for(run, factor, length, k))
     if not share:
         return changed, {"steps": 0}
     batch, steps = size_of_tuning(run, factor, share)
@@ -243,17 +203,22 @@ def as_trained(model: Decoder, run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def beyond(model: Decoder, run: dict[str, Any], factor: int, warmth: float = 0.1) -> dict[str, Any]:
+def beyond(model: Decoder, run: dict[str, Any], factor: int, k: float = 0.1) -> dict[str, Any]:
     """The loss on longer and longer windows: for each of the same bytes as `byte_model.beyond` reads."""
     trained, longest = run["length"], run["longest"]
     files = source_text.require(run["text"]).held_out
     places = source_text.windows(files, trained + longest + 1, most=1)[: run["windows"]]
     body = cut(files, places, trained + longest + 1)[:, trained:]
-    by_length = []
-    for length in lengths_of(run):
+
+    def losses(length: int) -> Tensor:
+        """(files, bytes)"""
         if run["rule"] == "dynamic-ntk":
-            read_by(model, encoding_for(run, factor, length, warmth))
-        losses = losses_of(model, body.unfold(1, length + 1, length).flatten(0, 1)).view(len(body), -1)
-        by_length.append(rounded(losses.mean(dim=1).tolist()))
-    stretches = losses.view(len(body), -1, trained).mean(dim=(0, 2))
-    return {"by_length": by_length, "by_stretch": rounded(stretches.tolist())}
+            change_encodings(model, lambda _: encoding_for(run, factor, length, k))
+        return losses_of(model, body.unfold(1, length + 1, length).flatten(0, 1)).view(len(body), -1)
+
+    found = [losses(length) for length in lengths_of(run)]
+    stretches = found[-1].view(len(body), -1, trained).mean(dim=(0, 2))
+    return {
+        "by_length": [rounded(each.mean(dim=1).tolist()) for each in found],
+        "by_stretch": rounded(stretches.tolist()),
+    }

@@ -23,8 +23,9 @@ from torch.nn import functional as F
 from posenc_lib.experiments import byte_model, source_text
 from posenc_lib.experiments.byte_model import as_tensor, cut
 from posenc_lib.experiments.decoder import Decoder
-from posenc_lib.experiments.rescaling import base_of, encoding_for, read_by
+from posenc_lib.experiments.rescaling import base_of, encoding_for
 from posenc_lib.experiments.training import Bench, level_then_down, thinned
+from posenc_lib.experiments.wrapped import change_encodings
 
 LETTERS = as_tensor(b"abcdefghijklmnopqrstuvwxyz")
 DIGITS = as_tensor(b"0123456789")
@@ -54,7 +55,8 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     model, _ = byte_model.trained(run, bench)
     base = base_of(model, run)
     if run["rule"] != "plain":
-        read_by(model, encoding_for(run, run["factor"], run["longest_map"], run["warmth"]))
+        rescaled = encoding_for(run, run["factor"], run["longest_map"], run["k"])
+        change_encodings(model, lambda _: rescaled)
 
     def at_the_trained_length(files: tuple[source_text.File, ...], count: int, seed: int) -> float:
         places = source_text.windows(files, run["length"] + 1 - EXTRA, most=16)[:count]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from posenc_lib import frequencies
 from posenc_lib.experiments import byte_model, byte_models, rescaled, rescaling, results, source_text
 from posenc_lib.experiments.lab import perform
+from posenc_lib.experiments.wrapped import LogLength, with_encodings
 from posenc_lib.nn import LayerCache, NoPE, PositionalEncoding, Rotary
 
 LENGTH = 32
@@ -33,7 +33,7 @@ def model():
 def read(model, rule, factor=1, length=LENGTH, *, tokens=None):
     """The logits of a text of so many bytes, or of these, by a rule."""
     run = RUN | {"rule": rule}
-    changed = rescaling.changed_copy(model, rescaling.encoding_for(run, factor, length))
+    changed = with_encodings(model, lambda _: rescaling.encoding_for(run, factor, length))
     tokens = text(length) if tokens is None else tokens
     with torch.no_grad():
         return changed(tokens)
@@ -57,7 +57,7 @@ class Between(PositionalEncoding):
 
 def test_position_interpolation_is_reading_between_the_positions(model):
     """PI's rule divides frequencies; the same comes out where positions are divided."""
-    between = rescaling.read_by(copy.deepcopy(model), Between(4))
+    between = with_encodings(model, lambda _: Between(4))
     with torch.no_grad():
         expected = between(text(4 * LENGTH))
     torch.testing.assert_close(read(model, "pi", 4, 4 * LENGTH), expected, rtol=1e-4, atol=1e-4)
@@ -88,7 +88,7 @@ def test_dynamic_ntk_is_ntk_for_the_length_that_is_read(model):
 
 def test_attention_sharpens_with_the_logarithm_of_what_a_query_sees():
     q, k = torch.randn(2, 1, 2, 100, 8)
-    sharper = rescaling.LogLength(NoPE(), LENGTH)
+    sharper = LogLength(NoPE(), LENGTH, least=1)
     turned, same = sharper.rotate(q, k, 100, 100)
     torch.testing.assert_close(same, k)
     torch.testing.assert_close(turned[..., :LENGTH, :], q[..., :LENGTH, :])
@@ -97,7 +97,7 @@ def test_attention_sharpens_with_the_logarithm_of_what_a_query_sees():
 
 @pytest.mark.parametrize("rule", ["pi", "yarn", "log-length"])
 def test_a_cache_makes_no_difference(model, rule):
-    changed = rescaling.changed_copy(model, rescaling.encoding_for(RUN | {"rule": rule}, 2, 2 * LENGTH))
+    changed = with_encodings(model, lambda _: rescaling.encoding_for(RUN | {"rule": rule}, 2, 2 * LENGTH))
     memory = [LayerCache() for _ in changed.layers]
     whole = text(60)
     with torch.no_grad():
@@ -171,8 +171,8 @@ def test_each_form_is_another_and_the_best_of_its_rates(fast):
             if form["share"]:
                 tried = dict(map(tuple, form["tried"]))
                 assert tried[form["rate"]] == min(tried.values())
-    warmth = found["yarn"]["result"]["warmth"]
-    assert dict(map(tuple, warmth["tried"]))[warmth["chosen"]] == min(loss for _, loss in warmth["tried"])
+    k = found["yarn"]["result"]["k"]
+    assert dict(map(tuple, k["tried"]))[k["chosen"]] == min(loss for _, loss in k["tried"])
 
 
 def test_files_to_choose_by_are_in_no_test():
