@@ -247,6 +247,14 @@ def test_the_text_asks_every_exercise_once_and_its_solutions_pass(chapter, monke
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
+def test_code_fits_into_its_card(chapter):
+    """In the page a card is narrower than a notebook: longer lines are cut off on a laptop."""
+    notebook = jupytext.read(ROOT / "solutions" / f"{chapter}.md")
+    lines = [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines()]
+    assert [line for line in lines if len(line) > 76] == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_untouched_starter_fails_everywhere(chapter):
     starter = jupytext.read(ROOT / "exercises" / chapter / f"{chapter}.ipynb")
     namespace: dict[str, object] = {}
