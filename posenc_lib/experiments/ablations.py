@@ -117,4 +117,4 @@ CHANGES: dict[tuple[str, str], Callable[[dict[str, Any]], PositionalEncoding]] =
         Rotary(run["dim"] // run["heads"], base=run["base"]), run["length"]
     ),
 }
-"""(encoding, what is changed of it) -> the changed encoding. Of the last, the large form alone has time."""
+"""(encoding, what is changed of it) -> the changed encoding."""

@@ -68,7 +68,7 @@ def runs(
     *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
 ) -> list[dict[str, Any]]:
     """Those of the byte models whose encodings are looked at."""
-    every = byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
+    every = byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
     wanted = ENCODINGS[:1] if fast else ENCODINGS
     return [run for name in wanted for run in every if run["encoding"] == name]
 

@@ -191,6 +191,17 @@ def test_each_encoding_gets_the_rate_that_was_best_in_its_sweep(monkeypatch):
     assert rates == dict.fromkeys(ENCODINGS) | {"rope": 0.02, "none": 0.01}
 
 
+def test_what_is_trained_longer_is_trained_with_the_steps_of_all_too():
+    """And other experiments begin with the longer training."""
+    usual = byte_models.runs()
+    steps = {name: {run["steps"] for run in usual if run["encoding"] == name} for name in ENCODINGS}
+    assert steps["learned"] == {600, 1800}
+    assert all(each == {600} for name, each in steps.items() if name != "learned")
+    begun_with = byte_models.longest(usual)
+    assert len(begun_with) == 3 * len(ENCODINGS)
+    assert {run["steps"] for run in begun_with if run["encoding"] == "learned"} == {1800}
+
+
 def test_two_thirds_of_the_pairs_turn_within_the_training():
     """At least once: else a rule that rescales RoPE is judged where it has nothing to rescale."""
     for form in (byte_models.runs(), byte_models.runs(full=True), byte_models_large.runs()):
