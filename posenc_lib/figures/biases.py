@@ -2,23 +2,200 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.fire import fire_distances
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
-from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+from posenc_lib.biased.transformer_xl import relative_shift
+from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import Picture, canvas, finish
 
 # The smallest number is the page itself, the largest is blue: so it reads on a light and on a dark page.
 _SHADES = LinearSegmentedColormap.from_list("numbers", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.75)])
+
+WORDS = ("an", "old", "brown", "dog", "chases", "cats")
+"""Of `one_head`: the last one asks."""
+
+
+def one_query() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Of one query whose scores are all equal: what three biases add for each key, and the weights."""
+    distance = np.arange(len(WORDS))[::-1]
+    biases = {
+        "no bias: every key alike": np.zeros(len(WORDS)),
+        "a slope: each step back costs 1/2": -distance / 2.0,
+        "a gift to the key one back": np.where(distance == 1, 2.5, 0.0),
+    }
+    raised = {name: np.exp(bias) for name, bias in biases.items()}
+    return {name: (biases[name], each / each.sum()) for name, each in raised.items()}
+
+
+def one_head() -> Picture:
+    """One query of one head, three times: the numbers on its scores, and the weights that come of them."""
+    drawn = one_query()
+    with canvas(width=8.4, height=3.3) as figure:
+        grid = figure.subplots(1, len(drawn), sharey=True)
+        for axes, (name, (bias, weights)), color in zip(
+            grid, drawn.items(), (GREY, BLUE, ORANGE), strict=True
+        ):
+            axes.bar(range(len(WORDS)), weights, color=color, width=0.7)
+            for place, (added, weight) in enumerate(zip(bias, weights, strict=True)):
+                axes.text(place, weight + 0.02, _written(added) if added else "0", ha="center", fontsize=10)
+            axes.set_title(name, fontsize=11)
+            axes.set_xticks(range(len(WORDS)), WORDS, rotation=35)
+            axes.set_xlabel("key")
+            axes.set_ylim(0, 0.85)
+            axes.grid(visible=False)
+        grid[0].set_ylabel("weight (above: number added)")
+        told = "; ".join(
+            f"{name}: " + ", ".join(f"{word} {weight:.2f}" for word, weight in zip(WORDS, each, strict=True))
+            for name, (_, each) in drawn.items()
+        )
+        return finish(
+            figure,
+            alt="Three bar charts of how the last word of “an old brown dog chases cats” divides its "
+            "attention, with the number that was added to each score above its bar. All scores were "
+            f"equal before. {told}.",
+        )
+
+
+HISTORY: dict[str, tuple[float, str]] = {
+    "sinusoidal": (2017 + 5 / 12, "added"),
+    "learned table": (2017 + 4 / 12, "added"),
+    "Shaw": (2018 + 2 / 12, "biased"),
+    "Transformer-XL": (2019 + 0 / 12, "biased"),
+    "T5": (2019 + 9 / 12, "biased"),
+    "RoPE": (2021 + 3 / 12, "rotated"),
+    "ALiBi": (2021 + 7 / 12, "biased"),
+    "KERPLE": (2022 + 4 / 12, "biased"),
+    "position interpolation": (2023 + 5 / 12, "rotated"),
+    "FIRE": (2023 + 9 / 12, "biased"),
+    "CoPE": (2024 + 4 / 12, "biased"),
+}
+"""Year and month of the first preprint of each encoding, as a number of years, and its door.
+
+1706.03762, 1705.03122, 1803.02155, 1901.02860, 1910.10683, 2104.09864, 2108.12409, 2205.09921,
+2306.15595, 2310.04418 and 2405.18719 of arXiv.
+"""
+
+
+def timeline() -> Picture:
+    """`HISTORY`, a line for each door."""
+    looks = {"biased": (BLUE, "o"), "rotated": (PURPLE, "^"), "added": (GREEN, "s")}
+    with canvas(width=8.2, height=3.4) as figure:
+        axes = figure.subplots()
+        for line, (door, (color, marker)) in enumerate(looks.items()):
+            axes.axhline(line, color=color, linewidth=1.0, alpha=0.5)
+            of_door = sorted((when, name) for name, (when, each) in HISTORY.items() if each == door)
+            for number, (when, name) in enumerate(of_door):
+                axes.plot(when, line, marker=marker, color=color, markersize=8)
+                up = 1 if number % 2 == 0 else -1
+                axes.text(
+                    when, line + up * 0.18, name, ha="center", va="bottom" if up > 0 else "top", fontsize=10
+                )
+        axes.set_yticks(range(len(looks)), list(looks))
+        axes.set_ylim(-0.6, len(looks) - 0.4)
+        axes.set_xticks(range(2017, 2026))
+        axes.set_xlim(2016.6, 2025.2)
+        axes.set_xlabel("first preprint (year)")
+        axes.set_ylabel("door")
+        axes.grid(visible=False)
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        told = ", ".join(
+            f"{name} {int(when)} ({door})"
+            for when, name, door in sorted((w, n, d) for n, (w, d) in HISTORY.items())
+        )
+        return finish(
+            figure,
+            alt=f"A timeline with a line for each door, added, rotated and biased. In their order: {told}. "
+            "The three doors are used side by side, and biases came before rotations.",
+        )
+
+
+def shift_before_and_after(tokens: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """10 times the query plus the distance: a column for each distance, and then one for each key."""
+    by_distance = 10 * np.arange(tokens)[:, None] + np.arange(tokens)[::-1]
+    return by_distance, np.asarray(relative_shift(1.0 * by_distance, tokens)).astype(int)
+
+
+def shift_of_four() -> Picture:
+    """The relative shift: left as it is computed, right as attention wants it."""
+    before, after = shift_before_and_after()
+    n = len(before)
+    with canvas(width=7.6, height=3.7) as figure:
+        left, right = figure.subplots(1, 2)
+        _numbers(left, before, np.arange(n)[::-1] <= np.arange(n)[:, None], n)
+        left.set_title("a column for each distance", fontsize=11)
+        left.set_xticks(range(n), [str(d) for d in range(n)][::-1])
+        left.set_xlabel("distance")
+        _numbers(right, after, np.tri(n, dtype=bool), n)
+        right.set_title("a column for each key", fontsize=11)
+        right.set_xticks(range(n))
+        right.set_xlabel("position of the key")
+        return finish(
+            figure,
+            alt="Two tables of four queries. Left, a column for each distance, 3, 2, 1 and 0: the row of "
+            "query 2 reads 23, 22, 21, 20. Right, a column for each key: the row of query 2 reads 22, 21, "
+            "20 and then nothing. Each row has moved to the left, that of query 0 by three, that of query 3 "
+            "not at all; the same number has the same shade in both, and what left the table is pale.",
+        )
+
+
+def _numbers(axes: Axes, values: np.ndarray, kept: np.ndarray, n: int) -> None:
+    """A table of numbers, shaded by query; what is not kept is not shaded."""
+    axes.imshow(np.where(kept, 1.0 + np.arange(n)[:, None], 0.0), cmap=_SHADES, vmin=0, vmax=n + 1)
+    for (row, column), value in np.ndenumerate(values):
+        if kept[row, column] or value:
+            axes.text(
+                column, row, f"{value}", ha="center", va="center", alpha=1.0 if kept[row, column] else 0.5
+            )
+    axes.set_ylabel("query")
+    axes.set_yticks(range(n))
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+
+
+SENTENCES = "He sat . The dog ran . It barks"
+
+
+def counts(text: str = SENTENCES) -> tuple[np.ndarray, np.ndarray]:
+    """For the last word: how many tokens back each word is, and how many full stops from it on."""
+    stop = np.array([word == "." for word in text.split()])
+    return np.arange(len(stop))[::-1], np.cumsum(stop[::-1])[::-1]
+
+
+def what_counts(text: str = SENTENCES) -> Picture:
+    """One text and two ways to say how far back a word is: tokens, and full stops."""
+    words = text.split()
+    tokens, stops = counts(text)
+    with canvas(width=7.8, height=3.2) as figure:
+        axes = figure.subplots()
+        axes.step(range(len(words)), tokens, where="mid", color=GREY, linestyle="--")
+        axes.step(range(len(words)), stops, where="mid", color=BLUE)
+        axes.text(0.6, tokens[0] - 0.4, "tokens, as all others count", color=GREY, va="bottom")
+        axes.text(0.2, stops[0] + 0.25, "full stops, as this query counts", color=BLUE, va="bottom")
+        for place, word in enumerate(words):
+            if word == ".":
+                axes.axvline(place, color=ORANGE, linestyle=":", linewidth=1.5)
+        axes.set_xticks(range(len(words)), words)
+        axes.set_xlabel("key (the last one asks; dotted: an open gate)")
+        axes.set_ylabel("how far back")
+        axes.set_yticks(range(0, len(words), 2))
+        return finish(
+            figure,
+            alt=f"Two staircases over the words of “{text}”, seen from the last word. Counted in tokens, "
+            f"each word back is one step higher, up to {tokens[0]}. Counted in full stops, whose gates are "
+            "drawn as dotted lines, all words of a sentence are on one step: "
+            f"{', '.join(map(str, stops))}.",
+        )
 
 
 def matrices(tokens: int = 7) -> dict[str, np.ndarray]:
@@ -87,6 +264,12 @@ def buckets_by_offset(reach: int = 160) -> Picture:
         for border in (-128, 128):
             axes.axvline(border, color=GREY, linestyle=":", linewidth=1.5)
         axes.text(-126, 25, "max_distance", va="bottom")
+        axes.annotate(
+            "the last bucket\nbegins at 91",
+            (-91, 15),
+            (-75, 20.5),
+            arrowprops={"arrowstyle": "->", "color": GREY},
+        )
         axes.set_xlabel("offset, key − query (positions)")
         axes.set_ylabel("bucket (row of the table)")
         axes.set_yticks(range(0, 33, 8))
@@ -97,8 +280,8 @@ def buckets_by_offset(reach: int = 160) -> Picture:
             alt="T5's bucket against the offset, two staircases. For keys up to the query it climbs from "
             "bucket 0 at offset 0 to bucket 15 at the left; for keys after it from bucket 17 at offset 1 "
             "to bucket 31 at the right. Within eight positions of the query each offset is a step of "
-            "its own; further out the steps grow ever longer, and the last ones begin before distance "
-            "128 and go on for ever.",
+            "its own; further out the steps grow ever longer, and the last ones begin at distance 91, before "
+            "the mark of max_distance at 128, and go on for ever.",
         )
 
 
@@ -150,106 +333,4 @@ def shapes_of_penalties(furthest: int = 200) -> Picture:
             f"{furthest} they are at: {ends}. Right, the weight that is left, on a logarithmic axis: "
             "ALiBi's is a straight line that leaves the plot, the power curve bends, and the "
             "logarithmic one falls only as 1 over the distance.",
-        )
-
-
-def peak_bytes(call: Callable[[], Any]) -> int:
-    """The most bytes that tensors made by the call take at one time. What a kernel keeps inside is unseen."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_leaves
-
-    sizes: dict[int, int] = {}  # of the live memory blocks that were seen, by id; 0 for what was there before
-    most = 0
-
-    def see(given: Any, made: bool) -> None:
-        nonlocal most
-        for leaf in tree_leaves(given):
-            if isinstance(leaf, torch.Tensor):
-                block = leaf.untyped_storage()
-                if id(block) not in sizes:
-                    sizes[id(block)] = block.nbytes() if made else 0
-                    weakref.finalize(block, sizes.pop, id(block))
-        most = max(most, sum(sizes.values()))
-
-    class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-        def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            see((args, kwargs), made=False)
-            result = operation(*args, **(kwargs or {}))
-            see(result, made=True)
-            return result
-
-    with Watch():  # type: ignore[no-untyped-call]
-        call()
-    return most
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one encoding costs: learned numbers, bytes above those of no encoding, and times its time."""
-
-    parameters: int
-    extra_bytes: int
-    times: float
-
-
-_DOOR_LOOKS = {
-    "none": (GREY, "D"),
-    "added": (GREEN, "s"),
-    "rotated": (PURPLE, "^"),
-    "biased": (BLUE, "o"),
-    "added and biased": (RED, "v"),
-}
-
-
-def costs(measured: Mapping[str, Cost], doors: Mapping[str, str]) -> Picture:
-    """Three panels of dots: learned numbers, memory and time of each encoding.
-
-    Args:
-        measured: what each costs, by name, in the order in which they are drawn.
-        doors: the door of each name, "none", "added", "rotated" or "biased".
-    """
-    names = list(measured)
-    panels: tuple[tuple[str, list[float], bool], ...] = (
-        ("learned numbers", [each.parameters for each in measured.values()], True),
-        ("extra memory (MiB)", [each.extra_bytes / 2**20 for each in measured.values()], True),
-        ("time (no encoding = 1)", [each.times for each in measured.values()], False),
-    )
-    with canvas(width=8.6, height=1.3 + 0.3 * len(names)) as figure:
-        grid = figure.subplots(1, len(panels), sharey=True)
-        for axes, (label, values, wide) in zip(grid, panels, strict=True):
-            for row, (name, value) in enumerate(zip(names, values, strict=True)):
-                color, marker = _DOOR_LOOKS[doors[name]]
-                axes.plot(
-                    value, row, marker=marker, color=color, markersize=8, linestyle="none", clip_on=False
-                )
-            if wide:
-                axes.set_xscale("symlog", linthresh=1.0)
-                axes.set_xlim(left=0)
-            else:
-                axes.set_xscale("log")
-                axes.axvline(1, color=GREY, linestyle=":", linewidth=1.2)
-                axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-                axes.xaxis.set_minor_formatter(lambda x, _: "")
-            axes.set_xlabel(label)
-        grid[0].set_yticks(range(len(names)), names)
-        grid[0].set_ylim(len(names) - 0.4, -0.6)
-        grid[0].set_ylabel("encoding")
-        used = [door for door in _DOOR_LOOKS if door in doors.values()]
-        handles = [
-            grid[0].plot(
-                [], [], marker=_DOOR_LOOKS[d][1], color=_DOOR_LOOKS[d][0], linestyle="none", label=d
-            )[0]
-            for d in used
-        ]
-        figure.legend(handles, used, loc="outside upper center", ncols=len(used), title="door")
-        told = "; ".join(
-            f"{name}: {each.parameters:,}, {each.extra_bytes / 2**20:.1f} MiB, {each.times:.1f}"
-            for name, each in measured.items()
-        )
-        return finish(
-            figure,
-            alt="Three panels of dots, one row for each encoding: how many numbers it learns, how much "
-            "memory it takes besides that of a model without positions, and its time, where that "
-            f"model's is 1. {told}.",
         )

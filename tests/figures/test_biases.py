@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from posenc_lib.figures import biases
-from posenc_lib.figures.biases import Cost
 
 
 def texts(picture) -> list[str]:
@@ -62,7 +61,7 @@ def test_the_staircase_is_as_its_alt_text_says():
     assert lengths[:8] == [1] * 8
     assert lengths[8:] == sorted(lengths[8:])
     first_of_the_last = max(d for d in offsets if at[int(d)] == 15)
-    assert -128 < first_of_the_last < 0
+    assert first_of_the_last == -91
     assert "bucket 15 at the left" in biases.buckets_by_offset().alt
 
 
@@ -77,45 +76,41 @@ def test_penalties_follow_their_formulas():
         assert f"{each.name}: {each.values[-1]:.1f}" in alt
 
 
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (lambda: torch.ones(1000, 1000), 4_000_000),
-        (lambda: torch.ones(1000) + torch.ones(1000), 12_000),
-        (lambda: [torch.ones(1000).sum() for _ in range(5)] and None, 4_000 + 5 * 4),
-        (lambda: [torch.ones(1000) for _ in range(5)], 20_000),
-        (lambda: torch.ones(10, 100).T.reshape(-1), 8_000),  # a view costs nothing, its copy does
-        (lambda: None, 0),
-    ],
-    ids=["one", "a sum", "one after the other", "all at once", "a copy", "nothing"],
-)
-def test_peak_bytes_counts_what_lives_at_one_time(call, expected):
-    assert biases.peak_bytes(call) == expected
+def test_the_opening_shows_numbers_added_and_the_weights_that_come_of_them():
+    plain, slope, gift = biases.one_query().values()
+    np.testing.assert_allclose(plain[1], 1 / 6)
+    for bias, weights in (slope, gift):
+        np.testing.assert_allclose(weights, torch.tensor(bias).softmax(-1).numpy())
+    np.testing.assert_allclose(slope[1][1:] / slope[1][:-1], math.exp(0.5))
+    assert gift[1].argmax() == len(biases.WORDS) - 2
+    assert f"chases {gift[1].max():.2f}" in biases.one_head().alt
 
 
-def test_peak_bytes_leaves_out_what_was_there_before():
-    x = torch.ones(1000)
-    assert biases.peak_bytes(lambda: x[1:]) == 0
-    assert biases.peak_bytes(lambda: x.add_(1)) == 0
-    assert biases.peak_bytes(lambda: x * 2) == 4_000
+def test_the_timeline_knows_that_biases_are_older_than_rotations():
+    by_door = {}
+    for name, (when, door) in biases.HISTORY.items():
+        by_door.setdefault(door, []).append((when, name))
+    assert min(by_door["added"]) < min(by_door["biased"]) < min(by_door["rotated"])
+    assert min(by_door["rotated"])[1] == "RoPE"
+    written = texts(biases.timeline())
+    assert all(written.count(name) == 1 for name in biases.HISTORY)
 
 
-COSTS = {"none": Cost(0, 0, 1.0), "learned": Cost(65_536, 2**18, 1.1), "fire": Cost(330, 100 * 2**20, 27.0)}
-DOORS = {"none": "none", "learned": "added", "fire": "biased"}
+def test_the_shift_keeps_what_has_a_key_and_says_where_it_goes():
+    before, after = biases.shift_before_and_after(5)
+    for i in range(5):
+        for d in range(5):
+            assert before[i, 4 - d] == 10 * i + d
+            assert (10 * i + d in after[i]) == (d <= i)
+        assert after[i, : i + 1].tolist() == [10 * i + i - j for j in range(i + 1)]
+    assert "22, 21, " in biases.shift_of_four().alt
 
 
-def test_costs_says_every_number_and_names_the_doors_that_are_there():
-    picture = biases.costs(COSTS, DOORS)
-    assert "learned: 65,536, 0.2 MiB, 1.1" in picture.alt
-    assert "fire: 330, 100.0 MiB, 27.0" in picture.alt
-    written = texts(picture)
-    assert all(written.count(name) == 1 for name in ("fire", "added", "biased"))
-    assert "rotated" not in written
-
-
-def test_the_doors_differ_by_marker_too():
-    looks = list(biases._DOOR_LOOKS.values())
-    assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(looks)
+def test_what_counts_gives_one_number_a_sentence():
+    tokens, stops = biases.counts()
+    assert tokens.tolist() == list(range(8, -1, -1))
+    assert stops.tolist() == [2, 2, 2, 1, 1, 1, 1, 0, 0]
+    assert "2, 2, 2, 1, 1, 1, 1, 0, 0" in biases.what_counts().alt
 
 
 @pytest.mark.parametrize(
@@ -124,9 +119,11 @@ def test_the_doors_differ_by_marker_too():
         biases.four_matrices,
         biases.buckets_by_offset,
         biases.shapes_of_penalties,
-        lambda: biases.costs(COSTS, DOORS),
+        biases.one_head,
+        biases.timeline,
+        biases.shift_of_four,
+        biases.what_counts,
     ],
-    ids=["matrices", "buckets", "penalties", "costs"],
 )
 def test_pictures_are_the_same_every_time_and_take_the_text_colour_of_the_page(draw):
     picture = draw()

@@ -559,7 +559,7 @@ GUESSABLE = (
     "04-extrapolation.verdict",
     "05-pitfalls.adds_along_the_tokens",
     "06-rotary.is_relative",
-    "07-alibi-and-biases.offset_only",
+    "07-alibi-and-biases.symmetry_seen",
 )
 
 
