@@ -1706,7 +1706,7 @@ def _kerple_by_one_row(r1: Array, r2: Array, queries: int, keys: int, kind: str)
 
 KERPLE = Exercise(
     id=f"{CHAPTER}.kerple_bias",
-    title="KERPLE: two numbers a head",
+    title="KERPLE: two numbers per head",
     signature='kerple_bias(r1: array of shape (heads,), r2: (heads,), queries: int, keys: int, kind: "log" '
     "or "
     '"power") -> array of shape (heads, queries, keys)',
@@ -1750,8 +1750,7 @@ KERPLE = Exercise(
         Mistake(
             "always-power",
             lambda r1, r2, queries, keys, kind: _kerple(r1, r2, queries, keys, "power"),
-            'The power kind comes out whatever kind says. For "log" take the logarithm of 1 + r2 · '
-            "distance.",
+            'The power kind comes out whatever kind says. For "log" take the logarithm of 1 + r2 · distance.',
         ),
         Mistake(
             "r2-outside",
@@ -2138,7 +2137,8 @@ FIRE_BIAS = Exercise(
         Mistake(
             "tanh",
             _fire_with(inner=lambda x, w1, b1: np.tanh(x * w1 + b1)),
-            "The hidden units went through tanh. Here they are cut off at 0: np.maximum(..., 0).",
+            "The hidden units went through another curve, which bends everywhere. Here they are cut off at "
+            "0: np.maximum(..., 0).",
         ),
         Mistake(
             "distances-read",
