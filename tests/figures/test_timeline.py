@@ -1,4 +1,4 @@
-"""The timeline: each encoding at the month of its paper, no two names on one line, and a phone shows it whole."""
+"""The timeline: each encoding at the month of its paper, no name on another, and a phone shows it whole."""
 
 from __future__ import annotations
 
