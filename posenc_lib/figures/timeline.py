@@ -30,7 +30,7 @@ SHORT = {
 }
 """What is drawn, by its name in the catalogue: encodings of sequences."""
 
-_COLUMNS = dict(zip(DOORS, (0.0, 1.15, 2.0), strict=True))
+_COLUMNS = dict(zip(DOORS, (0.0, 1.15, 2.06), strict=True))
 _COLOURS = dict(zip(DOORS, (BLUE, ORANGE, GREEN), strict=True))
 _LINE = 0.33
 """Years that a line of text takes."""
