@@ -93,6 +93,7 @@ def _build(root: Path, pyodide: Path | None) -> None:
     if (root / "book" / "web").exists():
         bundle_scripts(root)
         pack_library(root, library)
+        place_models(root)
         place_pyodide(root, pyodide)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
@@ -168,6 +169,18 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
         except subprocess.CalledProcessError:
             stamp.unlink()
             raise
+
+
+def place_models(root: Path) -> None:
+    """Put the trained models beside the pages, where `posenc_lib/trained.py` takes them from in a browser.
+
+    They are no part of the library there: most readers never ask for them.
+    """
+    to = root / "_build" / "web" / "models"
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    for file in sorted((root / "posenc_lib/experiments/results/exported").glob("*.safetensors")):
+        shutil.copy(file, to)
 
 
 def place_pyodide(root: Path, release: Path | None) -> None:

@@ -41,7 +41,19 @@ def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
     if not report.passed:
         _display(report)
         report.raise_on_failure()
+    show_afterwards(report, answer)
     return report
+
+
+def show_afterwards(report: Report, answer: Any) -> None:
+    """Print what the answer is good for, once it has passed with the learner's own earlier steps."""
+    afterwards = report.exercise.afterwards
+    if afterwards is None or not report.passed or report.instead:
+        return
+    try:
+        print(afterwards(answer))
+    except Exception as error:  # it has passed: what comes now takes nothing away
+        print(f"{type(error).__name__}: {error}")
 
 
 def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:

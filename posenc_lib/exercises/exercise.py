@@ -90,6 +90,8 @@ class Exercise:
     """The title of the exercise that this is a step of. Its steps stand one after another."""
     adds: str = ""
     """What the learner's own decoder gets by it, as one sentence."""
+    afterwards: Callable[[Callable[..., Any]], str] | None = None
+    """What a right answer is good for: called with it once it has passed, it gives a text to read."""
     parts: tuple[str, ...] = ()
     """Of an answer that is several values: what each is called in a report, as in “without a mask”."""
 

@@ -33,18 +33,18 @@ NAMES = {
     "aliasing": "aliasing",
     "damage": "damage",
     "signals": "signals",
+    "byte-model-rates": "byte_model_rates",
+    "byte-models": "byte_models",
+    "exported": "export",
 }
 """Name of an experiment -> its module here."""
 
 NEXT = {
-    "byte-model-rates": "byte_model_rates",
-    "byte-models": "byte_models",
     "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
     "rescaled": "rescaled",
     "needle": "needle",
-    "exported": "export",
     "causes": "causes",
     "mistakes": "mistakes",
     "untrained": "untrained",

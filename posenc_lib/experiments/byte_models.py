@@ -109,3 +109,17 @@ def difference(one: str, other: str, *, name: str = "byte-models", full: bool = 
         for encoding in (one, other)
     )
     return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])
+
+
+def gain_of_the_whole(encoding: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:
+    """Loss after all of the text less loss after its last bytes, of the same bytes past the trained length.
+
+    Each model is compared with itself, so the spread of the seeds is that of this difference: "lower" where a
+    model gains by what lies farther back than its training reached, "higher" where it suffers.
+
+    Raises:
+        ValueError: nothing is stored, or fewer than two seeds are admitted.
+    """
+    found = [each["result"]["longer"] for each in results.runs(name, full=full, encoding=encoding)]
+    past = [np.subtract(each["whole"], each["sliding"])[:, 1:].mean(axis=1) for each in found]
+    return uncertainty.compare(past, np.zeros_like(past), np.ones(len(past[0])))

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from posenc_lib import trained
 from posenc_lib.experiments import (
     byte_model,
-    byte_model_in_numpy,
     byte_models,
     decoder,
     ngram,
@@ -37,7 +37,7 @@ GATE = "At most 1.5 MB, and on held-out text at most 0.005 nats a byte worse tha
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
-PARTS = (byte_model_in_numpy, byte_model, decoder, ngram, source_text, sys.modules[__name__])
+PARTS = (trained, byte_model, decoder, ngram, source_text, sys.modules[__name__])
 
 ENCODINGS = ("rope", "alibi", "none", "sinusoidal", "t5", "rope-and-none", "learned")
 """Those that `byte_model_in_numpy` can run, the first SO_MANY of which are exported that are admitted."""
@@ -126,7 +126,7 @@ def publish(result: dict[str, Any], work: Path, folder: Path) -> None:
 
 
 def written(model: Decoder, run: dict[str, Any]) -> bytes:
-    """The content of a model's file; `byte_model_in_numpy` says what stands where."""
+    """The content of a model's file; `posenc_lib/trained.py` says what stands where."""
     exact = {name: each.detach().cpu().numpy().astype("<f4") for name, each in parameters_of(model).items()}
     arrays = {part: each for name, array in exact.items() for part, each in _rounded(name, array)}
     whole = dict(sorted(arrays.items(), key=lambda each: each[1].dtype == np.int8))  # floats first, on fours
@@ -189,7 +189,7 @@ def _settings(model: Decoder, run: dict[str, Any]) -> dict[str, str]:
 def loaded(content: bytes, run: dict[str, Any]) -> Decoder:
     """The model of a file, in PyTorch."""
     model = byte_model.build(run)
-    weights = byte_model_in_numpy.read(content).weights
+    weights = trained.read(content).weights
     with torch.no_grad():
         for name, parameter in parameters_of(model).items():
             parameter.copy_(torch.from_numpy(weights[name].copy()))

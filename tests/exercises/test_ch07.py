@@ -13,6 +13,7 @@ from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from posenc_lib.exercises import ch07_alibi_and_biases as ch07
+from tests.exercises import trained_decoder
 
 SEEDS = range(3)
 
@@ -305,6 +306,7 @@ NOT_KNOWN = (
         "one matrix for each",
     ),
     ("alibi_bias", lambda slopes, queries, keys, causal: np.zeros((len(slopes), queries, keys)), None),
+    *trained_decoder.NOT_KNOWN,
 )
 
 

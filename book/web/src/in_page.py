@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from posenc_lib.checking import report_on
 from posenc_lib.checking.answer import lack, stops_as_released
+from posenc_lib.checking.check import show_afterwards
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
 
@@ -146,6 +147,7 @@ def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
     if why := lack(asked, namespace):
         return {"kind": why, "function": asked.function}
     report = report_on(exercise_id, namespace[asked.function])
+    show_afterwards(report, namespace[asked.function])
     return {
         "kind": "report",
         "passed": report.passed,

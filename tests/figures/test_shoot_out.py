@@ -1,0 +1,75 @@
+"""The pictures of the byte models: every run is drawn, and what is not admitted is marked."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from posenc_lib.experiments.byte_models import ENCODINGS, LONGER
+from posenc_lib.experiments.results import stored
+from posenc_lib.figures import shoot_out
+from posenc_lib.figures.shoot_out import (
+    NAME,
+    TITLES,
+    admitted,
+    at_the_trained_length,
+    by_position,
+    whole_or_sliding,
+)
+
+PICTURES = (at_the_trained_length, by_position, whole_or_sliding)
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_every_encoding_is_on_it_and_says_whether_it_passed(draw):
+    alt = draw().alt
+    runs = stored(NAME)["runs"]
+    usual = [each for each in runs if each["run"]["steps"] == runs[0]["run"]["steps"]]
+    for name in {each["run"]["encoding"] for each in usual}:
+        [told] = [part for part in alt.split(". ") if f"{TITLES[name]}: " in part]
+        assert ("not admitted" in told) == (not admitted(name))
+
+
+def test_every_seed_and_every_ngram_is_on_the_first():
+    alt = at_the_trained_length().alt
+    for each in stored(NAME)["runs"]:
+        assert f"{each['result']['trained']['loss']:.2f}" in alt
+    for order, loss in stored(NAME)["runs"][0]["result"]["trained"]["ngram"].items():
+        assert f"{order}-gram {loss:.2f}" in alt
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_one_seed_more_or_less_changes_the_picture(draw):
+    result = copy.deepcopy(stored(NAME))
+    whole = draw(result).svg
+    assert whole == draw().svg
+    result["runs"].pop()
+    assert draw(result).svg != whole
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_the_lines_of_counting_are_in_each(draw):
+    result = copy.deepcopy(stored(NAME))
+    for each in result["runs"]:
+        each["result"]["trained"]["ngram"]["5"] += 0.1
+    assert draw(result).svg != draw().svg
+
+
+def test_titles_and_panels_know_every_encoding_of_the_experiment():
+    known = {*ENCODINGS, *(f"{name}+" for name in LONGER)}
+    assert set(TITLES) == known == {name for names in shoot_out.PANELS.values() for name in names}
+
+
+def test_what_was_trained_longer_is_a_line_of_its_own():
+    result = copy.deepcopy(stored(NAME))
+    [long] = [
+        copy.deepcopy(e) for e in result["runs"] if (e["run"]["encoding"], e["run"]["seed"]) == ("learned", 0)
+    ]
+    long["run"]["steps"] *= 3
+    long |= {"verdict": "admitted"}
+    long["result"]["trained"]["loss"] = 1.111
+    others = [e for e in result["runs"] if e["run"]["steps"] == result["runs"][0]["run"]["steps"]]
+    for draw in PICTURES:
+        assert "learned, 3 times as long: " in draw({"runs": [*others, long]}).alt
+    assert "learned, 3 times as long: 1.11." in at_the_trained_length({"runs": [*others, long]}).alt
