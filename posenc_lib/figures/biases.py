@@ -65,60 +65,6 @@ def one_head() -> Picture:
         )
 
 
-HISTORY: dict[str, tuple[float, str]] = {
-    "sinusoidal": (2017 + 5 / 12, "added"),
-    "learned table": (2017 + 4 / 12, "added"),
-    "Shaw": (2018 + 2 / 12, "biased"),
-    "Transformer-XL": (2019 + 0 / 12, "biased"),
-    "T5": (2019 + 9 / 12, "biased"),
-    "RoPE": (2021 + 3 / 12, "rotated"),
-    "ALiBi": (2021 + 7 / 12, "biased"),
-    "KERPLE": (2022 + 4 / 12, "biased"),
-    "position interpolation": (2023 + 5 / 12, "rotated"),
-    "FIRE": (2023 + 9 / 12, "biased"),
-    "CoPE": (2024 + 4 / 12, "biased"),
-}
-"""Year and month of the first preprint of each encoding, as a number of years, and its door.
-
-1706.03762, 1705.03122, 1803.02155, 1901.02860, 1910.10683, 2104.09864, 2108.12409, 2205.09921,
-2306.15595, 2310.04418 and 2405.18719 of arXiv.
-"""
-
-
-def timeline() -> Picture:
-    """`HISTORY`, a line for each door."""
-    looks = {"biased": (BLUE, "o"), "rotated": (PURPLE, "^"), "added": (GREEN, "s")}
-    with canvas(width=8.2, height=3.4) as figure:
-        axes = figure.subplots()
-        for line, (door, (color, marker)) in enumerate(looks.items()):
-            axes.axhline(line, color=color, linewidth=1.0, alpha=0.5)
-            of_door = sorted((when, name) for name, (when, each) in HISTORY.items() if each == door)
-            for number, (when, name) in enumerate(of_door):
-                axes.plot(when, line, marker=marker, color=color, markersize=8)
-                up = 1 if number % 2 == 0 else -1
-                axes.text(
-                    when, line + up * 0.18, name, ha="center", va="bottom" if up > 0 else "top", fontsize=10
-                )
-        axes.set_yticks(range(len(looks)), list(looks))
-        axes.set_ylim(-0.6, len(looks) - 0.4)
-        axes.set_xticks(range(2017, 2026))
-        axes.set_xlim(2016.6, 2025.2)
-        axes.set_xlabel("first preprint (year)")
-        axes.set_ylabel("door")
-        axes.grid(visible=False)
-        axes.spines["left"].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-        told = ", ".join(
-            f"{name} {int(when)} ({door})"
-            for when, name, door in sorted((w, n, d) for n, (w, d) in HISTORY.items())
-        )
-        return finish(
-            figure,
-            alt=f"A timeline with a line for each door, added, rotated and biased. In their order: {told}. "
-            "The three doors are used side by side, and biases came before rotations.",
-        )
-
-
 def shift_before_and_after(tokens: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """10 times the query plus the distance: a column for each distance, and then one for each key."""
     by_distance = 10 * np.arange(tokens)[:, None] + np.arange(tokens)[::-1]

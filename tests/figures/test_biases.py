@@ -86,16 +86,6 @@ def test_the_opening_shows_numbers_added_and_the_weights_that_come_of_them():
     assert f"chases {gift[1].max():.2f}" in biases.one_head().alt
 
 
-def test_the_timeline_knows_that_biases_are_older_than_rotations():
-    by_door = {}
-    for name, (when, door) in biases.HISTORY.items():
-        by_door.setdefault(door, []).append((when, name))
-    assert min(by_door["added"]) < min(by_door["biased"]) < min(by_door["rotated"])
-    assert min(by_door["rotated"])[1] == "RoPE"
-    written = texts(biases.timeline())
-    assert all(written.count(name) == 1 for name in biases.HISTORY)
-
-
 def test_the_shift_keeps_what_has_a_key_and_says_where_it_goes():
     before, after = biases.shift_before_and_after(5)
     for i in range(5):
@@ -120,7 +110,6 @@ def test_what_counts_gives_one_number_a_sentence():
         biases.buckets_by_offset,
         biases.shapes_of_penalties,
         biases.one_head,
-        biases.timeline,
         biases.shift_of_four,
         biases.what_counts,
     ],

@@ -40,3 +40,9 @@ def test_no_name_stands_on_another():
 
 def test_it_fits_a_phone_without_scrolling():
     assert float(re.search(r"min-width:([\d.]+)px", PICTURE.svg)[1]) <= 340
+
+
+def test_the_first_bias_is_older_than_the_first_rotation():
+    first = {door: next(iter(of_door.items())) for door, of_door in timeline.by_door().items()}
+    assert first["added"][1] < first["biased"][1] < first["rotated"][1]
+    assert first["rotated"][0] == "rope"
