@@ -14,7 +14,7 @@ from posenc_lib.biased.fire import fire_distances
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift
-from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_lib.colours import BLUE, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import Picture, canvas, finish
 
 # The smallest number is the page itself, the largest is blue: so it reads on a light and on a dark page.
