@@ -7,12 +7,114 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from posenc_lib._arrays import Array
-from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.colours import COLOURS, GREY, PURPLE
+from posenc_lib.colours import BLUE, COLOURS, GREEN, GREY, ORANGE
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v")
+
+SYMPTOM = "The answer changes with padding."
+TESTS = (
+    "other words in\nthe padding:\na change?",
+    "padding behind\nthe sentence:\na change?",
+    "the same vector,\nonly shorter?",
+)
+SUSPECTS = {
+    "attention sees padding": (True, True, False),
+    "padding takes up positions": (False, False, False),
+    "the mean counts padding": (False, True, True),
+}
+"""What each suspect would do to the answer in each test, if it were the one."""
+GUILTY = "padding takes up positions"
+"""The suspect that the picture finds guilty."""
+
+
+def line_up() -> Picture:
+    """The idea of the chapter: one symptom, three suspects, and tests that tell them apart."""
+    columns, rows = (5.3, 7.5, 9.7), (2.5, 1.5, 0.5)
+    with canvas(width=7.4, height=3.5) as figure:
+        axes = figure.subplots()
+        axes.text(0, 4.35, f"Symptom: “{SYMPTOM}”", fontsize=12, fontweight="bold", va="center")
+        axes.text(0, 3.4, "Suspects", fontsize=11, va="center", color=GREY)
+        for x, test in zip(columns, TESTS, strict=True):
+            axes.text(x, 3.4, test, ha="center", va="center", fontsize=10, color=GREY)
+        for y, (suspect, answers) in zip(rows, SUSPECTS.items(), strict=True):
+            guilty = suspect == GUILTY
+            if guilty:
+                axes.fill(
+                    [-0.2, 10.8, 10.8, -0.2],
+                    [y - 0.42, y - 0.42, y + 0.42, y + 0.42],
+                    color=ORANGE,
+                    alpha=0.25,
+                )
+            axes.text(0, y, suspect, va="center", fontsize=11, fontweight="bold" if guilty else "normal")
+            for x, changes in zip(columns, answers, strict=True):
+                colour = BLUE if changes else GREY
+                axes.text(
+                    x, y, "yes" if changes else "no", ha="center", va="center", color=colour, fontsize=11
+                )
+        axes.plot([-0.2, 10.8], [-0.1, -0.1], color=GREY, linestyle="-", linewidth=1)
+        axes.text(0, -0.6, "What the tests say", va="center", fontsize=11)
+        for x, changes in zip(columns, SUSPECTS[GUILTY], strict=True):
+            axes.text(
+                x, -0.6, "yes" if changes else "no", ha="center", va="center", fontsize=11, fontweight="bold"
+            )
+        axes.set_xlim(-0.3, 10.9)
+        axes.set_ylim(-1.0, 4.7)
+        axes.axis("off")
+        return finish(
+            figure,
+            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects stand below one another, three tests beside "
+            f"one another. {_told_of_suspects()}"
+            f" The tests say no three times, and one suspect fits: {GUILTY}.",
+        )
+
+
+def _told_of_suspects() -> str:
+    def told(answers: Sequence[bool]) -> str:
+        return ", ".join(
+            f"{' '.join(test.split())} {'Yes' if yes else 'No'}"
+            for test, yes in zip(TESTS, answers, strict=True)
+        )
+
+    return " ".join(f"If {suspect}: {told(answers)}." for suspect, answers in SUSPECTS.items())
+
+
+def tables_on_display(tables: Mapping[str, Array]) -> Picture:
+    """Heat maps of tables (positions, dim), side by side, as four people printed them."""
+    with canvas(width=8.2, height=3.4) as figure:
+        row = figure.subplots(1, len(tables), sharey=True)
+        for axes, (name, table) in zip(row, tables.items(), strict=True):
+            axes.imshow(table, aspect="auto", vmin=-1, vmax=1)
+            axes.set_title(name)
+            axes.set_xlabel("column")
+            axes.grid(False)
+        row[0].set_ylabel("position")
+        return finish(
+            figure,
+            alt=f"Four heat maps of a table of {len(next(iter(tables.values())))} positions. A: fine stripes on "
+            "the left, which become ever slower waves to the right. B: a few hard-edged blocks in three "
+            "colours. C: stripes of one width in all columns. D: the waves of A, twice side by side: one half "
+            "of the columns and then the other.",
+        )
+
+
+def loss_by_place(losses: Mapping[str, Array], best: float, told: str) -> Picture:
+    """The loss at each place of the text, one line for each model, and the best that is possible."""
+    with canvas(width=7.0, height=3.4) as figure:
+        axes = figure.subplots()
+        for number, (name, values) in enumerate(losses.items()):
+            axes.plot(
+                range(len(values)), values, label=name,
+                color=COLOURS[number], linestyle=DASHES[number], marker=MARKERS[number], markersize=5,
+            )  # fmt: skip
+        axes.axhline(best, color=GREY, linestyle=":", linewidth=1.5)
+        axes.text(0.2, best + 0.08, "nobody can do better", va="bottom")
+        axes.set_ylim(-0.15, best + 0.75)
+        axes.set_xlabel("place in the text")
+        axes.set_ylabel("loss (nats)")
+        figure.legend(loc="outside upper center", ncols=len(losses))
+        return finish(figure, alt=f"The loss at each place of the text, a line for each model. {told}")
 
 
 def scale_and_tasks(
@@ -68,41 +170,6 @@ def _fraction(ratio: float) -> str:
     return f"1/{1 / ratio:g}" if ratio < 1 else f"{ratio:g}"
 
 
-def closest(dim: int, length: int, *, base: float = 10000.0) -> tuple[int, float]:
-    """The offset, from 1 to length - 1, at which two encodings are closest, and their distance there."""
-    table = sinusoidal(length, dim, base=base)
-    distances = np.linalg.norm(table[1:] - table[0], axis=1)
-    return int(np.argmin(distances)) + 1, float(distances.min())
-
-
-def closest_pairs(dims: Sequence[int] = (2, 4, 6, 8, 12, 16, 32, 64), length: int = 1000) -> Picture:
-    """How close the two most similar positions of a text are, by the width of the encoding."""
-    found = [closest(dim, length) for dim in dims]
-    with canvas(width=7.0, height=3.6) as figure:
-        axes = figure.subplots()
-        axes.plot(dims, [distance for _, distance in found], color=COLOURS[0], marker="o", linestyle="-")
-        for dim, (offset, distance) in zip(dims, found, strict=True):
-            axes.annotate(
-                f"{offset}", (dim, distance), textcoords="offset points", xytext=(7, -14), ha="left"
-            )
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xticks(dims, [str(dim) for dim in dims])
-        axes.minorticks_off()
-        axes.set_ylim(1e-5, 10)
-        axes.set_xlabel("width of the encoding (dim)")
-        axes.set_ylabel("distance of the closest two")
-        told = ", ".join(
-            f"dim {dim}: {distance:.2g}, {offset} apart"
-            for dim, (offset, distance) in zip(dims, found, strict=True)
-        )
-        return finish(
-            figure,
-            alt=f"Smallest distance between the encodings of two of {length} positions, against the width, "
-            f"with logarithmic axes; beside each point stands how far apart the two positions are. {told}.",
-        )
-
-
 def to_bfloat16(numbers: Array) -> Array:
     """Numbers rounded to the nearest that bfloat16 holds, as float64: float32 without its lower 16 bits."""
     bits = np.asarray(numbers, dtype=np.float32).view(np.uint32).astype(np.uint64)
@@ -111,65 +178,56 @@ def to_bfloat16(numbers: Array) -> Array:
     return rounded.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
-def to_float32(numbers: Array) -> Array:
-    """Numbers rounded to the nearest that float32 holds, as float64."""
-    return np.asarray(numbers, dtype=np.float32).astype(np.float64)
+FORMS = ("exact", "table rounded", "frequencies rounded", "positions rounded")
+"""What of an added table was rounded to bfloat16."""
 
 
-def angles_in(form: str, positions: Array, dim: int) -> Array:
-    """Angles (n, dim/2) of positions (n,), computed as code in the wild computes them.
+def rounded_rows(form: str, positions: Array, dim: int = 64) -> Array:
+    """Rows (n, dim) of the sinusoidal encoding, in pairs, where something was rounded to bfloat16.
 
     Args:
-        form: a key of `FORMS`.
+        form: one of `FORMS`.
     """
-    exact, rates = np.asarray(positions, dtype=np.float64), frequencies(dim)
-    if form == "bfloat16 positions":
-        return np.outer(to_bfloat16(exact), rates)
-    if form == "bfloat16 frequencies":
-        return np.outer(exact, to_bfloat16(rates))
-    if form == "float32 angles":
-        return to_float32(np.outer(to_float32(exact), to_float32(rates)))
-    return np.outer(exact, rates)
+    at, rates = np.asarray(positions, dtype=np.float64), frequencies(dim)
+    if form == "positions rounded":
+        at = to_bfloat16(at)
+    if form == "frequencies rounded":
+        rates = to_bfloat16(rates)
+    theta = np.outer(at, rates)
+    rows = np.stack([np.sin(theta), np.cos(theta)], axis=-1).reshape(len(theta), -1)
+    return to_bfloat16(rows) if form == "table rounded" else rows
 
 
-FORMS = ("bfloat16 positions", "bfloat16 frequencies", "float32 angles", "float64 angles")
-"""Where the digits go, from the worst to the best. The finished table of all of them is float32."""
-
-
-def table_error(form: str, positions: Array, dim: int = 64) -> Array:
-    """Largest error of each row of the table of sines and cosines, (n,)."""
-    exact, computed = angles_in("float64 angles", positions, dim), angles_in(form, positions, dim)
-    errors = [to_float32(wave(computed)) - wave(exact) for wave in (np.sin, np.cos)]
-    return np.asarray(np.abs(np.concatenate(errors, axis=1)).max(axis=1))
-
-
-def errors_by_format(dim: int = 64) -> Picture:
-    """The largest error of a table up to a position, for each way to compute its angles."""
-    ends = [2**power for power in range(4, 21)]
-    with canvas(width=7.0, height=3.9) as figure:
+def one_clock(start: int = 1000, length: int = 48, pair: int = 8, dim: int = 64) -> Picture:
+    """The sine of one clock beyond `start`, exact and with each of three things rounded."""
+    positions = np.arange(start, start + length)
+    styles = {
+        "exact": (GREY, "-", ""),
+        "table rounded": (GREEN, "", "o"),
+        "frequencies rounded": (BLUE, "--", ""),
+        "positions rounded": (ORANGE, "-", ""),
+    }
+    with canvas(width=7.2, height=3.6) as figure:
         axes = figure.subplots()
-        for number, form in enumerate(FORMS):
-            # The last 64 rows before each power of two: that is where each power's error is largest.
-            worst = [table_error(form, np.arange(max(0, end - 64), end), dim).max() for end in ends]
+        for form in FORMS:
+            colour, dash, marker = styles[form]
             axes.plot(
-                ends, np.maximum(np.maximum.accumulate(worst), 1e-9), label=form,
-                color=COLOURS[number], linestyle=DASHES[number], marker=MARKERS[number], markersize=4,
+                positions, rounded_rows(form, positions, dim)[:, 2 * pair], label=form,
+                color=colour, linestyle=dash or "none", marker=marker, markersize=4,
+                drawstyle="steps-mid" if form == "positions rounded" else "default",
             )  # fmt: skip
-        axes.axhline(2.0, color=GREY, linestyle=":", linewidth=1.5)
-        axes.text(1500, 2.6, "the whole range, from −1 to 1", va="bottom")
-        axes.axvline(256, color=PURPLE, linestyle=":", linewidth=1.5)
-        axes.text(235, 3e-7, "256", va="center", ha="right")
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_ylim(1e-8, 20)
-        axes.set_xlabel("number of positions")
-        axes.set_ylabel("largest error of the table")
+        axes.set_xlabel("position")
+        axes.set_ylabel("sine of one clock")
+        axes.set_ylim(-1.15, 1.15)
         figure.legend(loc="outside upper center", ncols=2)
         return finish(
             figure,
-            alt="Largest error of a table of sines and cosines up to a position, both axes logarithmic. With "
-            "positions in bfloat16 it is tiny up to position 256 and then jumps; with frequencies in "
-            "bfloat16 it grows from the start; both reach the whole range, 2. With angles in float32 it "
-            "grows slowly, to a few hundredths at a million. With angles in float64 it stays near a "
-            "hundred-millionth everywhere.",
+            alt=f"The sine of one clock of a table of width {dim}, from position {start} on. The dots of the "
+            "rounded table lie on the exact wave. With rounded frequencies it is a wave of the same shape, a "
+            "little to the side. With rounded positions it is a staircase: several positions share a value.",
         )
+
+
+def steps_between_rows(form: str, positions: Array, dim: int = 64) -> Array:
+    """How far each row is from the one before it, (n - 1,)."""
+    return np.asarray(np.linalg.norm(np.diff(rounded_rows(form, positions, dim), axis=0), axis=1))

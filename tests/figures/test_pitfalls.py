@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-import mpmath
 import numpy as np
 import pytest
 import torch
 
+from posenc_lib import sinusoidal
+from posenc_lib.exercises.ch05_pitfalls import Summariser
 from posenc_lib.figures import pitfalls
 from posenc_lib.figures.picture import Picture
 
@@ -20,39 +21,20 @@ def scale_and_tasks() -> Picture:
     return pitfalls.scale_and_tasks(RATIOS, SHARES, {"what": [0, 0.5, 1], "where": [0, 0.1, 1]})
 
 
-PICTURES = (scale_and_tasks, pitfalls.closest_pairs, pitfalls.errors_by_format)
+def tables() -> Picture:
+    table = sinusoidal(20, 8)
+    return pitfalls.tables_on_display({"A": table, "B": table.round(), "C": table[:, [0, 1] * 4], "D": table})
+
+
+def losses() -> Picture:
+    return pitfalls.loss_by_place({"one": np.ones(4), "other": np.zeros(4)}, 2.0, "One lies above the other.")
+
+
+PICTURES = (scale_and_tasks, pitfalls.line_up, pitfalls.one_clock, tables, losses)
 
 
 def texts(picture: Picture) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
-
-
-@pytest.mark.parametrize(("dim", "length"), [(2, 100), (4, 60), (6, 140), (16, 30)])
-def test_the_closest_two_are_those_of_all_pairs(dim, length):
-    angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, dim, 2) / dim)
-    rows = np.exp(1j * angles)
-    distances = np.sqrt((np.abs(rows[:, None] - rows[None]) ** 2).sum(-1))
-    distances[np.diag_indices(length)] = np.inf
-    one, other = np.unravel_index(np.argmin(distances), distances.shape)
-    offset, distance = pitfalls.closest(dim, length)
-    assert distance == pytest.approx(distances.min(), abs=1e-9)
-    assert distances[one, other] == pytest.approx(distances[0, offset], abs=1e-9)
-
-
-def test_seven_hundred_and_ten_is_nearly_113_turns():
-    with mpmath.workdps(30):
-        chord = float(2 * abs(mpmath.sin(mpmath.mpf(710) / 2)))
-    assert pitfalls.closest(2, 1000) == (710, pytest.approx(chord, rel=1e-9))
-    assert pitfalls.closest(2, 710)[0] != 710
-
-
-def test_closest_pairs_writes_every_offset_beside_its_point():
-    picture = pitfalls.closest_pairs((2, 8), 1000)
-    written = texts(picture)
-    for dim in (2, 8):
-        offset, distance = pitfalls.closest(dim, 1000)
-        assert str(offset) in written
-        assert f"dim {dim}: {distance:.2g}, {offset} apart" in picture.alt
 
 
 def test_bfloat16_is_rounded_as_torch_rounds_it():
@@ -64,37 +46,65 @@ def test_bfloat16_is_rounded_as_torch_rounds_it():
     np.testing.assert_array_equal(pitfalls.to_bfloat16(numbers), theirs)
 
 
-def exact_row_error(computed_angles, position, dim):
-    """The largest error of sines and cosines in float64, against fifty digits."""
-    with mpmath.workdps(50):
-        exact = [mpmath.mpf(position) / mpmath.power(10000, mpmath.mpf(2 * i) / dim) for i in range(dim // 2)]
-        errors = [
-            abs(float(wave(mpmath.mpf(float(a)))) - float(wave(e)))
-            for a, e in zip(computed_angles, exact, strict=True)
-            for wave in (mpmath.sin, mpmath.cos)
-        ]
-    return max(errors)
+@pytest.mark.parametrize("position", [3, 257, 4095, 9999])
+def test_what_was_rounded_is_what_torch_rounds(position):
+    """By way of tensors, pair by pair."""
+    dim, one = 16, torch.tensor([float(position)], dtype=torch.float64)
+    rates = torch.tensor([10000 ** (-2 * i / dim) for i in range(dim // 2)], dtype=torch.float64)
+
+    def rounded(numbers):
+        return numbers.float().bfloat16().double()
+
+    theta = {
+        "exact": one * rates,
+        "table rounded": one * rates,
+        "frequencies rounded": one * rounded(rates),
+        "positions rounded": rounded(one) * rates,
+    }
+    for form in pitfalls.FORMS:
+        expected = torch.stack([theta[form].sin(), theta[form].cos()], dim=-1).flatten()
+        expected = rounded(expected) if form == "table rounded" else expected
+        row = pitfalls.rounded_rows(form, np.array([position]), dim)[0]
+        np.testing.assert_allclose(row, expected.numpy(), atol=1e-9)
 
 
-@pytest.mark.parametrize("form", pitfalls.FORMS)
-@pytest.mark.parametrize("position", [3, 257, 4095, 1_000_000])
-def test_errors_agree_with_fifty_digits(form, position):
-    angles = pitfalls.angles_in(form, np.array([position]), 16)[0]
-    expected = exact_row_error(angles, position, 16)
-    assert pitfalls.table_error(form, np.array([position]), 16)[0] == pytest.approx(expected, abs=1e-7)
+def test_the_alt_text_of_the_clock_is_true():
+    positions = np.arange(1000, 1048)
+    waves = {form: pitfalls.rounded_rows(form, positions)[:, 16] for form in pitfalls.FORMS}
+    assert np.abs(waves["table rounded"] - waves["exact"]).max() < 0.003
+    assert 0.02 < np.abs(waves["frequencies rounded"] - waves["exact"]).max() < 0.5
+    assert len(np.unique(waves["frequencies rounded"].round(9))) == 48
+    assert len(np.unique(waves["positions rounded"].round(9))) == 13
 
 
-def test_the_alt_text_of_the_errors_is_true():
-    def worst(form, start, end):
-        return pitfalls.table_error(form, np.arange(start, end)).max()
+def test_the_line_up_has_one_guilty_and_each_suspect_its_own_answers():
+    """A model with each fault, put to the tests of the picture."""
+    kinds = {
+        "seen": "attention sees padding",
+        "moved": "padding takes up positions",
+        "counted": "the mean counts padding",
+    }
+    for fault, suspect in kinds.items():
+        model = Summariser(fault, 7)
 
-    assert worst("bfloat16 positions", 0, 257) < 1e-7
-    assert worst("bfloat16 positions", 0, 258) > 0.4
-    assert 1e-3 < worst("bfloat16 frequencies", 0, 16) < worst("bfloat16 frequencies", 0, 256)
-    assert worst("bfloat16 positions", 2**14 - 64, 2**14) > 1.9
-    assert worst("bfloat16 frequencies", 2**14 - 64, 2**14) > 1.9
-    assert 0.01 < worst("float32 angles", 2**20 - 64, 2**20) < 0.1
-    assert worst("float64 angles", 2**20 - 64, 2**20) < 1e-7
+        def answer(*padding, behind=False, model=model):
+            words, real = [3, 1, 4], [1, 1, 1]
+            pads = [0] * len(padding)
+            return model(
+                np.array([*words, *padding] if behind else [*padding, *words]),
+                np.array(real + pads if behind else pads + real),
+            )
+
+        alone, before = answer(), answer(5, 5)
+        tests = (
+            not np.allclose(answer(6, 8), before),
+            not np.allclose(answer(5, 5, behind=True), alone),
+            np.allclose(before / np.linalg.norm(before), alone / np.linalg.norm(alone)),
+        )
+        assert not np.allclose(alone, before)
+        assert pitfalls.SUSPECTS[suspect] == tests
+    assert len(set(pitfalls.SUSPECTS.values())) == len(pitfalls.SUSPECTS)
+    assert pitfalls.GUILTY in pitfalls.SUSPECTS
 
 
 def test_the_alt_text_of_the_tasks_holds_every_share():
