@@ -2375,8 +2375,8 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "large-error-is-the-frequencies",
             lambda positions, table: _instead(positions, table, "positions", "frequencies"),
-            "Small errors are told from large ones. But not all large ones come from the frequencies: in some "
-            "of these tables neighbours have the very same row.",
+            "Small errors are told from large ones. But not all large ones come from the frequencies: in "
+            "some of these tables neighbours have the very same row.",
         ),
         Mistake(
             "positions-and-frequencies-confused",

@@ -64,8 +64,8 @@ def line_up() -> Picture:
         axes.axis("off")
         return finish(
             figure,
-            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects stand below one another, three tests beside "
-            f"one another. {_told_of_suspects()}"
+            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects stand below one another, three tests "
+            f"beside one another. {_told_of_suspects()}"
             f" The tests say no three times, and one suspect fits: {GUILTY}.",
         )
 
@@ -92,10 +92,10 @@ def tables_on_display(tables: Mapping[str, Array]) -> Picture:
         row[0].set_ylabel("position")
         return finish(
             figure,
-            alt=f"Four heat maps of a table of {len(next(iter(tables.values())))} positions. A: fine stripes on "
-            "the left, which become ever slower waves to the right. B: a few hard-edged blocks in three "
-            "colours. C: stripes of one width in all columns. D: the waves of A, twice side by side: one half "
-            "of the columns and then the other.",
+            alt=f"Four heat maps of a table of {len(next(iter(tables.values())))} positions. A: fine stripes "
+            "on the left, which become ever slower waves to the right. B: one flat colour, but for some "
+            "columns of the first row. C: stripes of one width in all columns. D: the waves of A, twice side "
+            "by side: one half of the columns and then the other.",
         )
 
 
@@ -198,7 +198,7 @@ def rounded_rows(form: str, positions: Array, dim: int = 64) -> Array:
     return to_bfloat16(rows) if form == "table rounded" else rows
 
 
-def one_clock(start: int = 1000, length: int = 48, pair: int = 8, dim: int = 64) -> Picture:
+def one_clock(start: int = 1800, length: int = 64, pair: int = 8, dim: int = 64) -> Picture:
     """The sine of one clock beyond `start`, exact and with each of three things rounded."""
     positions = np.arange(start, start + length)
     styles = {
