@@ -610,7 +610,7 @@ def _padded_by_library(q: Array, k: Array, v: Array, mask: Array) -> Array:
 
 PADDED_ATTENTION = Exercise(
     id=f"{CHAPTER}.padded_attention",
-    title="A batch for your decoder",
+    title="Attention with padding",
     step_of=PADDING,
     adds="Your decoder gets padding: sentences of different lengths share a batch, and none of them notices.",
     signature="padded_attention(q, k, v: arrays of shape (batch, heads, n, head_dim), mask: (batch, n)) "
