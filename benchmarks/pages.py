@@ -1,6 +1,7 @@
 """How fast a page of the site is, in Chromium: what is read, typed and judged, and what it weighs.
 
     python -m benchmarks.pages SITE [--rounds 5]
+    python -m benchmarks.pages SITE --first-views      only what pages weigh before the reader does anything
 
 SITE is a built site that has its own Pyodide (`make site PYODIDE=DIR`); it is served on this machine. Every
 round begins with an empty profile, as for a first visit.
@@ -9,6 +10,7 @@ round begins with an empty profile, as for a first visit.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import gzip
 import json
@@ -18,6 +20,7 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from datetime import date
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +31,9 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from book.chromium import FLAGS, find
 
 RESULT = Path(__file__).resolve().parent / "results" / "pages" / "cpu.json"
+FIRST_VIEWS = RESULT.with_name("first_views.json")
+BUDGETS = {"book/index.html": 300_000, "book/progress.html": 300_000}
+"""page -> bytes of a first view, gzipped; tests/browser/test_landing.py fails where one weighs more."""
 PAGE, PLACE = "book/02-the-formula.html", "#exercise-frequencies"
 ANSWER = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)\n"
 SLOW = 120_000  # ms
@@ -72,12 +78,18 @@ class Weight:
         self._site = site
         context.on("requestfinished", lambda request: self._files.add(request.url.removeprefix(address)))
 
-    def megabytes(self, *, compressed: bool) -> float:
+    def bytes(self, *, compressed: bool) -> int:
         """As they lie on the disk, or as a server such as that of GitHub Pages sends them, with gzip."""
         found = [self._site / name.partition("?")[0].lstrip("/") for name in self._files]
         bodies = [file.read_bytes() for file in set(found) if file.is_file()]
-        sizes = [min(len(b), len(gzip.compress(b, 6))) if compressed else len(b) for b in bodies]
-        return sum(sizes) / 1e6
+        return sum(min(len(b), len(gzip.compress(b, 6))) if compressed else len(b) for b in bodies)
+
+    def megabytes(self, *, compressed: bool) -> float:
+        return self.bytes(compressed=compressed) / 1e6
+
+    def names(self) -> set[str]:
+        """The files' names, without their folders."""
+        return {name.partition("?")[0].rpartition("/")[2] for name in self._files}
 
     def has_python(self) -> bool:
         return any("/pyodide/" in name for name in self._files)
@@ -88,6 +100,21 @@ def weights(weight: Weight, when: str) -> dict[str, float]:
         f"weight {when} Python, gzipped, MB": weight.megabytes(compressed=True),
         f"weight {when} Python, MB": weight.megabytes(compressed=False),
     }
+
+
+def first_view(browser: Browser, site: Path, address: str, page: str) -> Weight:
+    """What a page brings along for somebody who was never here, and has done nothing yet."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    weight = Weight(context, site, address)
+    context.new_page().goto(f"{address}/{page}", wait_until="networkidle", timeout=SLOW)
+    context.close()
+    return weight
+
+
+def first_views(browser: Browser, site: Path, address: str) -> dict[str, dict[str, int]]:
+    """Each page of BUDGETS: its bytes, and how many they may be."""
+    weights = {page: first_view(browser, site, address, page).bytes(compressed=True) for page in BUDGETS}
+    return {page: {"bytes": weight, "budget": BUDGETS[page]} for page, weight in weights.items()}
 
 
 def measure(browser: Browser, site: Path, address: str) -> dict[str, float]:
@@ -134,18 +161,24 @@ def _exercise(browser: Browser, site: Path, address: str) -> dict[str, float]:
     return found
 
 
-def measure_all(site: Path, rounds: int) -> dict[str, Any]:
-    """The medians of the rounds, each with an empty profile, and all that was measured."""
+@contextlib.contextmanager
+def served(site: Path) -> Iterator[str]:
+    """The address of the site, on this machine."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def measure_all(site: Path, rounds: int) -> dict[str, Any]:
+    """The medians of the rounds, each with an empty profile, and all that was measured."""
     load, made = os.getloadavg()[0], []
-    with sync_playwright() as playwright:
+    with served(site) as address, sync_playwright() as playwright:
         for _ in range(rounds):  # a browser each: nothing of it is warm
             browser = playwright.chromium.launch(executable_path=find(), args=list(FLAGS))
-            made.append(measure(browser, site, f"http://127.0.0.1:{server.server_port}"))
+            made.append(measure(browser, site, address))
             version = browser.version
             browser.close()
-    server.shutdown()
     return {
         "page": PAGE,
         "date": date.today().isoformat(),
@@ -157,6 +190,18 @@ def measure_all(site: Path, rounds: int) -> dict[str, Any]:
         "median": {name: round(statistics.median(each[name] for each in made), 3) for name in GOALS},
         "rounds": [{name: round(each[name], 3) for name in GOALS} for each in made],
     }
+
+
+def keep_first_views(site: Path) -> None:
+    """Weigh the pages, keep what came out, and end with 1 where one is over its budget."""
+    with served(site) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=list(FLAGS))
+        pages = first_views(browser, site, address)
+        browser.close()
+    FIRST_VIEWS.write_text(json.dumps({"date": date.today().isoformat(), "pages": pages}, indent=2) + "\n")
+    for page, found in pages.items():
+        print(f"{page:<24}{found['bytes']:>9} bytes gzipped, at most {found['budget']}")
+    sys.exit(any(found["bytes"] > found["budget"] for found in pages.values()))
 
 
 def table(result: dict[str, Any]) -> str:
@@ -174,8 +219,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("site", type=Path, help="folder of a built site with its own Pyodide")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--first-views", action="store_true", help="only weigh the first views of pages")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
+    if options.first_views:
+        keep_first_views(options.site)
     if not (options.site / "_static" / "pyodide" / "pyodide.mjs").exists():
         sys.exit(f"error: {options.site} is no site with its own Pyodide; make one: make site PYODIDE=DIR")
     result = measure_all(options.site, options.rounds)

@@ -1,12 +1,14 @@
-"""The progress page, `{progress}`: every chapter with its exercises, its predictions and its quiz, and links.
+"""The map of the course: under each door its chapters, and of each chapter the exercises as numbered nodes.
 
-Which of them are done is known in the reader's browser alone: a script fills it in, and draws the small bar
-that stands in the sidebar of every page.
+`{map}` draws it small, `{progress}` spells it out and adds what the reader can do with the work. On the page of a
+chapter's notebook stands that chapter's part of it. What is done is known in the reader's browser alone: a script
+fills the nodes, and draws the small bar that stands in the sidebar of every page.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,32 @@ from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, all_exercises, wholes
+from posenc_lib.exercises import Exercise, all_exercises, exercises_of, wholes
 
 BAR = "progress-bar.html"
+SMALL = {"class": "posenc-map posenc-small"}
+
+
+@dataclass(frozen=True)
+class Door:
+    """A part of the map, and the chapters that open this door."""
+
+    name: str
+    title: str
+    chapters: range
+
+
+DOORS = (
+    Door("added", _("Added to the input"), range(1, 6)),
+    Door("rotated", _("Rotated into queries and keys"), range(6, 7)),
+    Door("biased", _("Biased onto the scores"), range(7, 8)),
+    Door("all", _("All three doors"), range(8, 100)),
+)
+
+
+class Map(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        return [MapPlace()]
 
 
 class Progress(SphinxDirective):
@@ -31,42 +56,98 @@ class Progress(SphinxDirective):
         return [ProgressPlace()]
 
 
-class ProgressPlace(nodes.General, nodes.Element):
-    """Where the chapters will stand."""
+class MapPlace(nodes.General, nodes.Element):
+    """Where the map will stand."""
+
+
+class ProgressPlace(MapPlace):
+    """Where it will be spelt out."""
 
 
 class FillProgress(SphinxPostTransform):
-    """Lists the chapters once all of them have been read."""
+    """Draws the map once all chapters have been read."""
 
     default_priority = 5
 
     def run(self, **kwargs: Any) -> None:
-        for place in list(self.document.findall(ProgressPlace)):
-            reviews = [self._uri(page) for page in marked(self.env, "review")]
-            attributes = {"class": "posenc-progress", **({"data-review": reviews[0]} if reviews else {})}
-            place.replace_self(Tag.make("div", attributes, *self._chapters()))
+        for place in list(self.document.findall(MapPlace)):
+            attributes = SMALL
+            if isinstance(place, ProgressPlace):
+                reviews = [self._uri(page) for page in marked(self.env, "review")]
+                attributes = {"class": "posenc-map posenc-progress"}
+                attributes |= {"data-review": reviews[0]} if reviews else {}
+            place.replace_self(Tag.make("div", attributes, *self._doors(_depth(place))))
+        if self.env.docname.startswith("exercises/"):
+            self._add_part()
+
+    def _add_part(self) -> None:
+        """On the page of a chapter's notebook: how far the reader is with that chapter."""
+        title = next(self.document.findall(nodes.title), None)
+        chapter = chapter_of(self.env.docname)
+        if title is None or chapter not in self._pages():
+            return
+        rows = self._exercise_rows(chapter)
+        said = _(
+            "How far you are with them. Each leads to its place in the chapter, where you can write and check:"
+        )
+        part = Tag.make("div", SMALL, Tag.make("p", {}, said), Tag.make("ul", {}, *rows))
+        title.parent.insert(title.parent.index(title) + 1, part)
 
     def _uri(self, page: str) -> str:
         return str(self.app.builder.get_relative_uri(self.env.docname, page))
 
-    def _chapters(self) -> list[Tag]:
+    def _pages(self) -> dict[str, str]:
+        return {chapter_of(page): page for page in self.env.found_docs if page.startswith("book/")}
+
+    def _doors(self, depth: int) -> Iterator[Tag]:
+        rows = dict(self._rows())
+        for door in DOORS:
+            chapters = [name for name in rows if _number(name) in door.chapters]
+            if chapters:
+                title = Tag.make(f"h{depth + 1}", {}, door.title)
+                made = (self._chapter(name, rows[name], depth + 2) for name in chapters)
+                yield Tag.make("section", {"class": "posenc-door", "data-door": door.name}, title, *made)
+
+    def _chapter(self, chapter: str, rows: list[Tag], level: int) -> Tag:
+        page = self._pages()[chapter]
+        heading = Tag.make(f"h{level}", {}, link(self._uri(page), self.env.titles[page].astext()))
+        return Tag.make("section", {"class": "posenc-chapter"}, heading, Tag.make("ul", {}, *rows))
+
+    def _rows(self) -> Iterator[tuple[str, list[Tag]]]:
+        """Each chapter with its exercises, its predictions and its quiz."""
         quizzes = {chapter_of(page): (page, asked) for page, asked in quiz_pages(self.env).items()}
         boxes = {chapter_of(page): found for page, found in predictions(self.env).items()}
-        by_chapter = groupby(wholes(all_exercises()), lambda steps: steps[0].chapter)
-        exercises = {name: list(group) for name, group in by_chapter}
-        pages = {chapter_of(page): page for page in self.env.found_docs if page.startswith("book/")}
-        made = []
-        for chapter in sorted((quizzes.keys() | boxes.keys() | exercises.keys()) & pages.keys()):
+        exercises = {each.chapter for each in all_exercises()}
+        pages = self._pages()
+        for chapter in sorted((quizzes.keys() | boxes.keys() | exercises) & pages.keys()):
             uri = self._uri(pages[chapter])
-            rows = [_whole_row(each, uri) for each in exercises.get(chapter, [])]
+            rows = self._exercise_rows(chapter)
             if chapter in boxes:
                 rows.append(_predictions_row(boxes[chapter], uri))
             if chapter in quizzes:
                 rows.append(_quiz_row(quizzes[chapter][1], uri))
-            title = self.env.titles[pages[chapter]].astext()
-            heading = Tag.make("h2", {}, link(uri, title))
-            made.append(Tag.make("section", {"class": "posenc-chapter"}, heading, Tag.make("ul", {}, *rows)))
-        return made
+            yield chapter, rows
+
+    def _exercise_rows(self, chapter: str) -> list[Tag]:
+        """Numbered: 2.1, 2.2 and so on."""
+        uri = self._uri(self._pages()[chapter])
+        rows = [_whole_row(each, uri) for each in wholes(exercises_of(chapter))]
+        for count, row in enumerate(rows, start=1):
+            row["attributes"] |= {"data-number": f"{_number(chapter)}.{count}"}
+        return rows
+
+
+def _number(chapter: str) -> int:
+    """Of `02-the-formula`: 2."""
+    return int(chapter.partition("-")[0])
+
+
+def _depth(place: nodes.Node) -> int:
+    """How many sections stand around it: the level of the heading above."""
+    found = 0
+    while place := place.parent:
+        found += isinstance(place, nodes.section)
+    return found
 
 
 def _whole_row(steps: tuple[Exercise, ...], chapter_uri: str) -> Tag:
@@ -74,13 +155,13 @@ def _whole_row(steps: tuple[Exercise, ...], chapter_uri: str) -> Tag:
     if len(steps) == 1:
         return _exercise_row(steps[0], chapter_uri)
     inside = Tag.make("ul", {}, *(_exercise_row(each, chapter_uri) for each in steps))
-    title = link(_uri_of(steps[0], chapter_uri), _(steps[0].step_of))
+    title = _place(_uri_of(steps[0], chapter_uri), _(steps[0].step_of))
     return Tag.make("li", {"data-steps": _ids(steps)}, title, _points(steps), inside)
 
 
 def _exercise_row(exercise: Exercise, chapter_uri: str) -> Tag:
     attributes = {"data-exercise": exercise.id, "data-points": str(exercise.points)}
-    row = Tag.make("li", attributes, link(_uri_of(exercise, chapter_uri), _(exercise.title)))
+    row = Tag.make("li", attributes, _place(_uri_of(exercise, chapter_uri), _(exercise.title)))
     if not exercise.in_page:
         row["attributes"] |= {"data-elsewhere": ""}
         row += Tag.make("span", {"class": "posenc-points"}, _("in the notebook, not counted here"))
@@ -99,6 +180,12 @@ def _uri_of(exercise: Exercise, chapter_uri: str) -> str:
     return f"{chapter_uri}#exercise-{exercise.function.replace('_', '-')}"
 
 
+def _place(uri: str, name: str) -> Tag:
+    """A link whose name a node of the small map shows when it is looked at."""
+    attributes = {"class": "reference internal", "href": uri}
+    return Tag.make("a", attributes, Tag.make("span", {"class": "posenc-name"}, name))
+
+
 def _ids(steps: tuple[Exercise, ...], between: str = " ") -> str:
     """Of those that count: of what a page can check."""
     return between.join(each.id for each in steps if each.in_page)
@@ -110,7 +197,7 @@ def _quiz_row(asked: list[Question], chapter_uri: str) -> Tag:
     return Tag.make(
         "li",
         {"data-questions": names},
-        link(f"{chapter_uri}#{fragment}", _("Quiz")),
+        _place(f"{chapter_uri}#{fragment}", _("Quiz")),
         Tag.make("span", {"class": "posenc-points"}, _("{count} questions").format(count=len(asked))),
     )
 
@@ -120,7 +207,7 @@ def _predictions_row(boxes: list[Prediction], chapter_uri: str) -> Tag:
     return Tag.make(
         "li",
         {"data-predictions": " ".join(box["attributes"]["data-prediction"] for box in boxes)},
-        link(f"{chapter_uri}#{boxes[0]['attributes']['id']}", _("Predictions")),
+        _place(f"{chapter_uri}#{boxes[0]['attributes']['id']}", _("Predictions")),
         Tag.make("span", {"class": "posenc-points"}, one if len(boxes) == 1 else many),
     )
 
@@ -144,7 +231,9 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("quiz")
     app.setup_extension("predict")
+    app.add_directive("map", Map)
     app.add_directive("progress", Progress)
+    app.add_css_file("map.css")
     app.add_post_transform(FillProgress)
     app.connect("config-inited", _find_bar)
     app.connect("html-page-context", _add_bar)

@@ -28,8 +28,7 @@ def book_of_one_page(tmp_path):
     for name in ("_config.yml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "book" / "_ext", tmp_path / "book" / "_ext")
-    for folder in ("_static", "_root"):
-        shutil.copytree(ROOT / "book" / folder, tmp_path / "book" / folder)
+    shutil.copytree(ROOT / "book" / "_static", tmp_path / "book" / "_static")
     (tmp_path / "_build" / "web").mkdir(parents=True)  # without book/web, nothing is made for it
     shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book" / "references.bib")
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")

@@ -15,6 +15,10 @@ export function start(elements) {
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
   });
+  // A page that was out of sight, or that comes back from the browser's memory, may not have heard of a change.
+  const lookAgain = () => document.visibilityState === "visible" && exercises.forEach((each) => each.takeFromStore());
+  addEventListener("pageshow", lookAgain);
+  document.addEventListener("visibilitychange", lookAgain);
 }
 
 function startLive(elements) {
@@ -104,6 +108,8 @@ class LiveExercise {
   #saving; // the timer of a save to come
   #touched = false;
   #toldOfPython = false; // by what the status says now
+  #agreed; // the code that this tab read or kept last: another in the store comes from elsewhere
+  #elsewhere = false; // other code came from another tab, and is now the former version
 
   constructor(element, runner, earlier) {
     Object.assign(this, { element, runner, earlier });
@@ -113,6 +119,7 @@ class LiveExercise {
     this.hints = [...element.querySelectorAll(".posenc-hint")];
     this.solution = element.querySelector(".posenc-solution");
     this.record = this.#begin(store.load("exercise", this.id));
+    this.#agreed = this.code;
     this.#build();
     this.#refresh();
   }
@@ -195,8 +202,10 @@ class LiveExercise {
     if (JSON.stringify(record) === JSON.stringify(this.record)) return;
     const changed = record.code !== this.code;
     this.record = record;
+    this.#agreed = this.code;
     if (changed) this.#setCode(record.code);
     this.#refresh();
+    if (changed && this.editor) this.#say(words.fromElsewhere);
   }
 
   #begin(record) {
@@ -262,6 +271,13 @@ class LiveExercise {
 
   #showNotices(starterChanged) {
     const shown = [];
+    if (this.#elsewhere) {
+      shown.push(
+        made("p", "", words.elsewhere),
+        button(words.takeOther, () => this.#bringBack()),
+        button(words.keepMine, () => this.#keepMine()),
+      );
+    }
     if (!store.available) shown.push(made("p", "", words.notKept));
     if (starterChanged) {
       shown.push(
@@ -392,6 +408,7 @@ class LiveExercise {
   }
 
   #bringBack() {
+    this.#elsewhere = false;
     this.#replace(this.record.former, words.formerBack);
     this.editor?.focus();
   }
@@ -407,6 +424,7 @@ class LiveExercise {
   }
 
   #keepMine() {
+    this.#elsewhere = false;
     this.#save({ starter: this.starter });
     this.#refresh();
     this.editor?.focus();
@@ -448,8 +466,26 @@ class LiveExercise {
   #save(changes) {
     clearTimeout(this.#saving);
     this.#saving = undefined;
-    this.record = { ...this.record, ...changes };
-    this.record = store.save("exercise", this.id, this.record);
+    this.#join();
+    this.record = store.save("exercise", this.id, { ...this.record, ...changes });
+    this.#agreed = this.code;
+    if (this.#elsewhere) this.#refresh();
+  }
+
+  /** What another tab has kept meanwhile is not lost: it counts, and its code stays within reach. */
+  #join() {
+    const there = store.load("exercise", this.id);
+    if (!there || there.updated === this.record.updated) return;
+    const { attempts, hints, passed, solutionShown } = this.record;
+    Object.assign(this.record, {
+      attempts: Math.max(attempts, there.attempts ?? 0),
+      hints: Math.max(hints, there.hints ?? 0),
+      passed: passed || Boolean(there.passed),
+      solutionShown: solutionShown || Boolean(there.solutionShown),
+    });
+    if ([this.#agreed, this.code, this.starter].includes(there.code) || typeof there.code !== "string") return;
+    this.record.former = there.code;
+    this.#elsewhere = true;
   }
 
   #setCode(code) {

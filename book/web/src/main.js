@@ -10,8 +10,12 @@ const PARTS = [
   [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
+  [".posenc-map:not(.posenc-progress)", () => import("./map.js")],
   [".posenc-progress", () => import("./progress.js")],
   [".posenc-progress-bar", () => import("./progress-bar.js")],
+  [".posenc-hands", () => import("./hands.js")],
+  [".posenc-go-on", () => import("./go-on.js")],
+  [".posenc-sentence", () => import("./sentence.js")],
 ];
 
 for (const [selector, load] of PARTS) {

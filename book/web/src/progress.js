@@ -1,51 +1,40 @@
 // The progress page: how far the reader is, and the work as a file.
 import { button, made, status } from "./elements.js";
+import { chart, isPassed } from "./map.js";
 import * as store from "./store.js";
 import { isDue } from "./schedule.js";
 import { words } from "./words-progress.js";
-
-const SIGNS = { passed: "✓", tried: "◐", open: "○" };
 
 export function start(elements) {
   for (const element of elements) startPage(element);
 }
 
 function startPage(page) {
-  const exercises = [...page.querySelectorAll("[data-exercise]")]; // those of one step, and steps
-  const wholes = [...page.querySelectorAll("[data-steps]")];
-  const quizzes = [...page.querySelectorAll("[data-questions]")];
-  const predicted = [...page.querySelectorAll("[data-predictions]")];
-  for (const row of [...exercises, ...wholes, ...quizzes, ...predicted]) row.prepend(made("span", "posenc-state"));
+  const map = chart(page);
   const overview = made("div", "posenc-overview");
   page.prepend(overview);
   page.append(settings(), workSection());
-  page.classList.add("posenc-filled");
+  const asked = idsOf(map.quizzes, "questions");
+  const boxes = idsOf(map.predicted, "predictions");
 
   store.onChange(fill);
   fill();
 
   function fill() {
-    const work = store.all("exercise");
-    const answers = store.all("quiz");
-    const predictions = store.all("prediction");
-    for (const row of exercises) mark(row, stateOf(work[row.dataset.exercise]));
-    for (const row of wholes) markWhole(row, row.dataset.steps.split(" ").map((id) => stateOf(work[id])));
-    for (const row of quizzes) markQuiz(row, answers);
-    for (const row of predicted) markPredictions(row, predictions);
-
-    const inPage = exercises.filter((row) => !("elsewhere" in row.dataset));
-    const counted = [...inPage.filter((row) => !row.parentElement.closest("[data-steps]")), ...wholes];
-    const isPassed = (row) => row.dataset.state === "passed";
-    const passed = counted.filter(isPassed);
+    map.fill();
+    const passed = map.counted.filter(isPassed);
     const total = (rows) => rows.reduce((sum, row) => sum + Number(row.dataset.points), 0);
-    const asked = new Set(quizzes.flatMap((row) => row.dataset.questions.split(" ")));
     const now = new Date();
-    const due = Object.entries(answers).filter(([id, each]) => asked.has(id) && each.due && isDue(each, now));
+    const answers = Object.entries(store.all("quiz"));
+    const due = answers.filter(([id, each]) => asked.has(id) && each.due && isDue(each, now));
+    const said = Object.entries(store.all("prediction")).filter(([id, each]) => boxes.has(id) && each.said);
+    const right = said.filter(([, each]) => each.right);
     overview.replaceChildren(
-      meter(passed.length, counted.length),
-      made("p", "", words.exercisesPassed(passed.length, counted.length)),
-      made("p", "", words.points(total(inPage.filter(isPassed)), total(inPage))),
+      meter(passed.length, map.counted.length),
+      made("p", "", words.exercisesPassed(passed.length, map.counted.length)),
+      made("p", "", words.points(total(map.inPage.filter(isPassed)), total(map.inPage))),
     );
+    if (said.length) overview.append(made("p", "posenc-foretold", words.foretold(said.length, boxes.size, right.length)));
     if (due.length && page.dataset.review) {
       const link = made("a", "", words.due(due.length));
       link.href = page.dataset.review;
@@ -55,43 +44,7 @@ function startPage(page) {
   }
 }
 
-/** How far the reader is with an exercise. */
-function stateOf(record) {
-  if (!record) return "open";
-  if (record.passed) return "passed";
-  const touched = record.attempts || record.hints || record.solutionShown || record.code !== record.starter;
-  return touched ? "tried" : "open";
-}
-
-function mark(row, state, text = words[state]) {
-  const sign = made("span", "", SIGNS[state]);
-  sign.setAttribute("aria-hidden", "true");
-  row.dataset.state = state;
-  row.querySelector(".posenc-state").replaceChildren(sign, ` ${text}`);
-}
-
-function markWhole(row, states) {
-  const passed = states.filter((state) => state === "passed").length;
-  if (states.every((state) => state === "open")) mark(row, "open");
-  else mark(row, passed === states.length ? "passed" : "tried", words.stepsPassed(passed, states.length));
-}
-
-function markQuiz(row, answers) {
-  const ids = row.dataset.questions.split(" ");
-  const answered = ids.filter((id) => answers[id]);
-  const right = ids.filter((id) => answers[id]?.right);
-  if (!answered.length) mark(row, "open");
-  else mark(row, right.length === ids.length ? "passed" : "tried", words.questionsRight(right.length, ids.length));
-}
-
-/** To predict is what counts, right or wrong. */
-function markPredictions(row, predictions) {
-  const ids = row.dataset.predictions.split(" ");
-  const made = ids.filter((id) => predictions[id]?.said);
-  const right = made.filter((id) => predictions[id].right);
-  if (!made.length) mark(row, "open");
-  else mark(row, made.length === ids.length ? "passed" : "tried", words.predicted(made.length, right.length));
-}
+const idsOf = (rows, name) => new Set(rows.flatMap((row) => row.dataset[name].split(" ")));
 
 function meter(value, max) {
   const bar = made("progress", "posenc-meter");

@@ -71,6 +71,9 @@ export const words = {
   solutionShown: _("The solution is open below."),
 
   starterChanged: _("The starter of this exercise has changed since you began. Your own code is still here."),
+  elsewhere: _("Another tab of yours holds other code for this exercise. Yours is kept here, and the other version too."),
+  fromElsewhere: _("This is what you wrote in another tab."),
+  takeOther: _("Take the other version"),
   keepMine: _("Keep mine"),
   takeNew: _("Take the new starter"),
   notKept: _("This browser does not let the page store anything: your work is lost when you close the page."),

@@ -10,6 +10,8 @@ export const words = {
   points: (points, total) => _("You have {points} of {total} points.", { points, total }),
   questionsRight: (right, total) => _("{right} of {total} right", { right, total }),
   predicted: (made, right) => _("{made} made, {right} right", { made, right }),
+  foretold: (said, total, right) =>
+    _("You have predicted {said} of {total} results. You were right about {right} of them.", { said, total, right }),
   due: (count) =>
     ngettext(
       "One question of your quizzes is due for review.",
