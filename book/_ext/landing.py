@@ -45,8 +45,9 @@ class MovingPicture(SphinxDirective):
             "p", {"class": "posenc-counter"}, _("Token {position}").format(position=f"{SHOWN:,}")
         )
         below = _(
-            "The eight hands of a sinusoidal encoding. Below each stands after how many tokens it has gone round "
-            "once. No two tokens find all of them in the same place: that is how each is told where it stands."
+            "The eight hands of a sinusoidal encoding. Below each stands after how many tokens it has gone "
+            "round once. No two tokens find all of them in the same place: that is how each is told where it "
+            "stands."
         )
         caption = Tag.make("figcaption", {}, below)
         attributes = {"class": "posenc-hands", "style": CSS}

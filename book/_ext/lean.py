@@ -3,8 +3,8 @@
 A page without a formula loads no MathJax; only the search page loads the index (templates/layout.html); icons
 are drawn by icons.css. benchmarks/pages.py says how much a first view may weigh.
 
-A link that is shared shows a title, a sentence and a picture. Their addresses are whole where `html.baseurl` of
-_config.yml says where the site will be, and relative where nobody knows.
+A link that is shared shows a title, a sentence and a picture. Their addresses are whole where `html.baseurl`
+of _config.yml says where the site will be, and relative where nobody knows.
 """
 
 from __future__ import annotations

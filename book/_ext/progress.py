@@ -1,8 +1,8 @@
 """The map of the course: under each door its chapters, and of each chapter the exercises as numbered nodes.
 
-`{map}` draws it small, `{progress}` spells it out and adds what the reader can do with the work. On the page of a
-chapter's notebook stands that chapter's part of it. What is done is known in the reader's browser alone: a script
-fills the nodes, and draws the small bar that stands in the sidebar of every page.
+`{map}` draws it small, `{progress}` spells it out and adds what the reader can do with the work. On the page
+of a chapter's notebook stands that chapter's part of it. What is done is known in the reader's browser alone:
+a script fills the nodes, and draws the small bar that stands in the sidebar of every page.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class FillProgress(SphinxPostTransform):
             return
         rows = self._exercise_rows(chapter)
         said = _(
-            "How far you are with them. Each leads to its place in the chapter, where you can write and check:"
+            "How far you are with them. Each leads to its place in the chapter, where you can write and "
+            "check:"
         )
         part = Tag.make("div", SMALL, Tag.make("p", {}, said), Tag.make("ul", {}, *rows))
         title.parent.insert(title.parent.index(title) + 1, part)

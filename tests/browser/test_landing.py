@@ -37,7 +37,7 @@ OTHER = re.compile("Another map")
 
 @pytest.fixture
 def tab(newcomer, address):
-    yield open_page(newcomer(), address)
+    return open_page(newcomer(), address)
 
 
 def open_page(context, address, page=PAGE):
@@ -120,7 +120,8 @@ def test_the_picture_has_a_whole_address_where_the_site_has_one():
 
 # The moving picture.
 
-HANDS = "() => [...document.querySelectorAll('.posenc-hand')].map((hand) => hand.getAttribute('transform')).join()"
+HANDS = """() => [...document.querySelectorAll('.posenc-hand')]
+  .map((hand) => hand.getAttribute('transform')).join()"""
 
 
 def test_the_picture_moves_until_it_is_paused(tab):
@@ -289,9 +290,11 @@ def test_a_thumb_drags_a_word_and_not_the_page(newcomer, address):
     scrolled = tab.evaluate("scrollY")
     thumb = tab.context.new_cdp_session(tab)
     (x, y), (to_x, to_y) = middle(sentence.word("dog")), middle(sentence.word("the"))
-    touch = lambda kind, *points: thumb.send(
-        "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
-    )
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        at = [{"x": across, "y": down} for across, down in points]
+        thumb.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
     touch("touchStart", (x, y))
     for step in range(1, 11):
         touch("touchMove", (x + (to_x + 8 - x) * step / 10, y + (to_y - y) * step / 10))
