@@ -18,6 +18,7 @@ from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift, transformer_xl_bias
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
+from posenc_lib.exercises.shoot_out import DIFFERENCE
 from posenc_lib.exercises.trained_decoder import STEPS
 
 CHAPTER = "07-alibi-and-biases"
@@ -2712,5 +2713,6 @@ EXERCISES = (
     COPE_COUNTS,
     COPE_BIAS,
     WITHOUT_BIAS,
+    DIFFERENCE,
     *STEPS,
 )

@@ -1123,17 +1123,16 @@ def _written_in_a_loop(tokens: Any, draws: Array, model: Model, temperature: flo
     return text
 
 
-PROMPT = '''\
+PROMPT = """\
 class Timer:
-    """Measure how long a block of code takes."""
-
-    def __init__(self, name, clock=time.monotonic):
+    def __init__(self, name):
         self.name = name
-        self.clock = clock
 
-    def '''
+    def \
+"""
 """What the trained models are given to continue. It is in no file that they have read."""
-WRITTEN = 120
+WRITTEN = 72
+"""Bytes: a page waits for them, on a slow telephone too."""
 
 
 def _let_it_write(write: Callable[..., Any]) -> str:

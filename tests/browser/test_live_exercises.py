@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER, FORMULA, ROTARY = "01-why-order-matters", "02-the-formula", "06-rotary"
+BIASES = "07-alibi-and-biases"
 STRETCH = "04-extrapolation.stretch"
 READ = "domcontentloaded"  # the formulas may come later
 SMALL = {"width": 600, "height": 400}  # a window that is drawn at every key that is typed
@@ -625,6 +626,23 @@ def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
     head.check(None, "Passed")
     expect(head.result).not_to_contain_text("Your turn_pair")
     expect(badge).to_have_text("✓ passed")
+
+
+def test_a_decoder_that_is_whole_writes_with_weights_from_this_site(at, visitor):
+    """Their files come only now, and the steps are the reader's own."""
+    last = at(f"{BIASES}.write")
+    for step in steps_of(exercise(last.id), exercises_of(BIASES)):
+        box = Exercise(last.tab, step.id)
+        box.keep(code=box.box.locator(".posenc-solution pre").text_content())
+    last.tab.reload(wait_until=READ)
+    last.editor.wait_for()
+    models = [url for url in visitor.context.requested if "/models/" in url]
+    assert models == []
+    last.check(None, "Passed")
+    expect(last.printed).to_contain_text("with your ALiBi")
+    expect(last.printed).to_contain_text("class Timer:")
+    models = [url.rpartition("/")[2] for url in visitor.context.requested if "/models/" in url]
+    assert models == ["rope.safetensors", "alibi.safetensors"]
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["keys", "touch"])

@@ -6,10 +6,11 @@ import jupytext
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from posenc_lib import exercises
 from posenc_lib.checking import check, report_on
-from posenc_lib.exercises import trained_decoder
+from posenc_lib.exercises import shoot_out, trained_decoder
 from posenc_lib.exercises.trained_decoder import COURSE, STEPS
 from posenc_lib.experiments import byte_models, source_text
 from posenc_lib.experiments.byte_model_in_numpy import logits
@@ -114,3 +115,17 @@ def test_the_steps_are_one_exercise_at_the_end_of_the_chapter():
     every = exercises.exercises_of("07-alibi-and-biases")
     assert every[-len(STEPS) :] == STEPS
     assert exercises.wholes(every)[-1] == STEPS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_difference_is_what_it_was_made_to_be(seed):
+    """Welch's error of the seeds and the paired one of the files, by SciPy's word."""
+    for case in shoot_out.DIFFERENCE.cases(seed):
+        a, b, t = case.args
+        of_files = 1.96 * stats.sem(a.mean(axis=0) - b.mean(axis=0))
+        of_seeds = t * np.hypot(stats.sem(a.mean(axis=1)), stats.sem(b.mean(axis=1)))
+        gap = a.mean() - b.mean()
+        counts = case.label in shoot_out.COUNTS
+        assert (abs(gap) > np.hypot(of_files, of_seeds)) == counts
+        expected = ("lower" if gap < 0 else "higher") if counts else "none"
+        assert shoot_out.DIFFERENCE.reference(a, b, t) == expected

@@ -3,6 +3,8 @@
 import numpy as np
 
 NOT_KNOWN = (
+    ("difference", lambda a, b, t: "none", None),
+    ("difference", lambda a, b, t: "better", "one of the three words"),
     ("normed", lambda x, gain: np.ones_like(x), None),
     ("normed", lambda x, gain: x * gain, "must be 1"),
     ("think", lambda x, widen, narrow: np.tanh(x @ widen.T) @ narrow.T, None),
