@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,15 @@ import numpy as np
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
+from posenc_lib.attention import attention
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.rotated.rotary import apply_rotary
-from posenc_lib.scaling.rules import LinearScaling, NTKScaling
+from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
 
 CHAPTER = "06-rotary"
 BASE = 10000.0
 FROM_A_PAIR = "RoPE, from one pair to a whole head"
+CONVERSION = "Mend a conversion"
 
 Generator = np.random.Generator
 Rotate = Callable[[Array, Array], Array]
@@ -739,7 +743,8 @@ def _to_half_by_matrix(weight: Array, heads: int) -> Array:
 
 TO_HALF = Exercise(
     id=f"{CHAPTER}.to_half",
-    title="Mend a conversion",
+    title="Head by head",
+    step_of=CONVERSION,
     signature="to_half(weight: array of shape (heads * head_dim, width), heads: int) "
     "-> array of the same shape",
     points=3,
@@ -831,423 +836,1753 @@ TO_HALF = Exercise(
 )
 
 
-# --- cached_scores ---------------------------------------------------------------------------------
+# --- convert_layer ---------------------------------------------------------------------------------
+
+Reorder = Callable[[Array, int], Array]
 
 
-def _cache_cases(rng: Generator) -> Iterator[Case]:
-    def case(label: str, cached: int, new: int, head_dim: int) -> Case:
-        q, k = rng.normal(size=(2, new, head_dim))
-        cache = apply_rotary(rng.normal(size=(cached, head_dim)), np.arange(cached))
-        return Case(label, (q, k, cache))
+def _layer_cases(rng: Generator) -> Iterator[Case]:
+    def case(label: str, heads: int, kv_heads: int, head_dim: int, width: int) -> Case:
+        sizes = (heads * head_dim, kv_heads * head_dim)
+        w_q, w_k, w_v = (
+            rng.permutation(rows * width).reshape(rows, width) / 4 for rows in (*sizes, sizes[1])
+        )
+        b_q, b_k = (rng.permutation(rows) / 2 for rows in sizes)
+        return Case(label, (w_q, w_k, w_v, b_q, b_k, heads, kv_heads))
 
-    yield case("5 keys in the cache, one new token", 5, 1, 8)
-    yield case("an empty cache, 4 new tokens", 0, 4, 8)
-    yield case("3 keys in the cache, 3 new tokens", 3, 3, 4)
-    yield case("1 key in the cache, 2 new tokens", 1, 2, 6)
-    yield case("700 keys in the cache, 2 new tokens", 700, 2, 4)
-    some_cached, some_new = rng.integers(4, 12, size=2).tolist()
-    yield case("some keys in the cache, some new tokens", some_cached, some_new, 10)
+    yield case("2 query heads, 2 heads of keys, width 4", 2, 2, 4, 6)
+    yield case("4 query heads share 2 heads of keys, width 4", 4, 2, 4, 8)
+    yield case("6 query heads share 1 head of keys, width 6", 6, 1, 6, 5)
+    yield case("one head, width 8", 1, 1, 8, 4)
+    heads = int(rng.integers(2, 5))
+    yield case("3 heads of keys, and a multiple of query heads", 3 * heads, 3, 6, 7)
 
 
-def _placed(
-    query: Callable[[int, int], Array] | None,
-    key: Callable[[int, int], Array] | None,
+def _column(reorder: Reorder) -> Reorder:
+    """The same for a bias, which has one number per row."""
+    return lambda bias, heads: reorder(bias[:, None], heads)[:, 0]
+
+
+def _unchanged(weight: Array, heads: int) -> Array:
+    return weight
+
+
+def _layer_with(
     *,
-    cache_too: bool = False,
-) -> Callable[..., Array]:
-    """Scores with the new tokens at positions that are a function of (cached, new); None: not turned."""
+    q: Reorder = _to_half,
+    k: Reorder = _to_half,
+    v: Reorder = _unchanged,
+    b_q: Reorder = _to_half,
+    b_k: Reorder = _to_half,
+    for_keys: str = "kv_heads",
+) -> Callable[..., tuple[Array, ...]]:
+    def convert(
+        w_q: Array, w_k: Array, w_v: Array, bias_q: Array, bias_k: Array, heads: int, kv_heads: int
+    ) -> tuple[Array, ...]:
+        few = heads if for_keys == "heads" else kv_heads
+        return (
+            q(w_q, heads),
+            k(w_k, few),
+            v(w_v, few),
+            _column(b_q)(bias_q, heads),
+            _column(b_k)(bias_k, few),
+        )
 
-    def scores(q: Array, k: Array, cache: Array) -> Array:
-        cached, new = len(cache), len(q)
-        if query is not None:
-            q = apply_rotary(q, query(cached, new))
-        if key is not None:
-            k = apply_rotary(k, key(cached, new))
-        if cache_too and cached:
-            cache = apply_rotary(cache, np.arange(cached))
-        return np.asarray(q @ np.concatenate([cache, k]).T)
-
-    return scores
-
-
-def _following(cached: int, new: int) -> Array:
-    return cached + np.arange(new)
-
-
-def _one_late(cached: int, new: int) -> Array:
-    return cached + 1 + np.arange(new)
+    return convert
 
 
-def _from_zero(cached: int, new: int) -> Array:
-    return np.arange(new)
+def _keys_as_many_as_queries(
+    w_q: Array, w_k: Array, w_v: Array, b_q: Array, b_k: Array, heads: int, kv_heads: int
+) -> tuple[Array, ...]:
+    """The keys' rows cut into as many heads as there are of queries, as far as that goes."""
+
+    def forced(weight: Array) -> Array:
+        rows = np.arange(len(weight)).reshape(heads, -1) if len(weight) % heads == 0 else None
+        if rows is None:
+            return weight
+        return weight[np.concatenate([np.concatenate([each[0::2], each[1::2]]) for each in rows])]
+
+    return _to_half(w_q, heads), forced(w_k), w_v, _column(_to_half)(b_q, heads), forced(b_k)
 
 
-def _all_at_the_end(cached: int, new: int) -> Array:
-    return np.full(new, cached)
+def _layer_by_index(
+    w_q: Array, w_k: Array, w_v: Array, b_q: Array, b_k: Array, heads: int, kv_heads: int
+) -> list[Array]:
+    head_dim = len(w_q) // heads
+    inside = np.arange(head_dim).reshape(-1, 2).T.ravel()
+    of_q, of_k = ((head_dim * np.arange(count)[:, None] + inside).ravel() for count in (heads, kv_heads))
+    return [w_q[of_q], w_k[of_k], w_v, b_q[of_q], b_k[of_k]]
 
 
-_right_scores = _placed(_following, _following)
-
-
-def _scores_one_by_one(q: Array, k: Array, cache: Array) -> Array:
-    """As in decoding: each token joins the cache, then its score with everything is taken."""
-    keys = list(cache)
-    for row, key in enumerate(k):
-        keys.append(apply_rotary(key[None], [len(cache) + row])[0])
-    return np.array(
-        [[apply_rotary(one[None], [len(cache) + t])[0] @ each for each in keys] for t, one in enumerate(q)]
-    )
-
-
-def _scores_by_complex(q: Array, k: Array, cache: Array) -> Array:
-    turns = np.exp(1j * _theta(len(cache) + np.arange(len(q)), frequencies(q.shape[1])))
-    as_complex = [each[:, 0::2] + 1j * each[:, 1::2] for each in (q, k, cache)]
-    keys = np.vstack([as_complex[2], as_complex[1] * turns])
-    return np.real((as_complex[0] * turns) @ keys.conj().T)
-
-
-def _scores_turned_back(q: Array, k: Array, cache: Array) -> Array:
-    """All turned back by the length of the cache: only differences count."""
-    cached = len(cache)
-    keys = np.concatenate([apply_rotary(cache, np.full(cached, -cached)), apply_rotary(k, np.arange(len(k)))])
-    return np.asarray(apply_rotary(q, np.arange(len(q))) @ keys.T)
-
-
-CACHED_SCORES = Exercise(
-    id=f"{CHAPTER}.cached_scores",
-    title="Scores with a cache of keys",
-    signature="cached_scores(q: (new, head_dim), k: (new, head_dim), cache: (cached, head_dim)) "
-    "-> array of shape (new, cached + new)",
-    points=3,
+CONVERT_LAYER = Exercise(
+    id=f"{CHAPTER}.convert_layer",
+    title="Convert a layer with shared keys",
+    step_of=CONVERSION,
+    signature="convert_layer(w_q, w_k, w_v: (rows, width), b_q, b_k: (rows,), heads: int, kv_heads: int) "
+    "-> the five arrays, as the new layout wants them",
+    points=2,
     minutes=10,
     difficulty=3,
-    reference=_right_scores,
-    make_cases=_cache_cases,
+    parts=(
+        "the weights of the queries",
+        "the weights of the keys",
+        "the weights of the values",
+        "the bias of the queries",
+        "the bias of the keys",
+    ),
+    reference=_layer_with(),
+    make_cases=_layer_cases,
+    mistakes=(
+        Mistake(
+            "biases-left",
+            _layer_with(b_q=_unchanged, b_k=_unchanged),
+            "The weights are right, and the biases are as they were. A bias adds one number to each column "
+            "of the queries: its numbers have to change places as the rows of the weights do.",
+        ),
+        Mistake(
+            "values-too",
+            _layer_with(v=_to_half),
+            "You reordered the values as well. Nothing turns them, and the next matrix expects their old "
+            "order: leave them as they are.",
+        ),
+        Mistake(
+            "queries-alone",
+            _layer_with(k=_unchanged, b_k=_unchanged),
+            "Only the queries have a new order. Then the numbers of a query meet the wrong numbers of a "
+            "key: both must be reordered in the same way.",
+        ),
+        Mistake(
+            "keys-alone",
+            _layer_with(q=_unchanged, b_q=_unchanged),
+            "Only the keys have a new order. Then the numbers of a key meet the wrong numbers of a query: "
+            "both must be reordered in the same way.",
+        ),
+        Mistake(
+            "keys-as-many-as-queries",
+            _keys_as_many_as_queries,
+            "The rows of the keys were cut into as many heads as there are of queries. Several query heads "
+            "share one head of keys here: the keys have kv_heads of them.",
+        ),
+        Mistake(
+            "queries-as-few-as-keys",
+            lambda w_q, w_k, w_v, b_q, b_k, heads, kv_heads: _layer_with()(
+                w_q, w_k, w_v, b_q, b_k, kv_heads, kv_heads
+            ),
+            "The rows of the queries were cut into as few heads as there are of keys. The queries have "
+            "heads of them, and the keys kv_heads.",
+        ),
+        Mistake(
+            "other-direction",
+            _layer_with(q=_to_interleaved, k=_to_interleaved, b_q=_to_interleaved, b_k=_to_interleaved),
+            "This goes the other way, from half to interleaved. Gather the even rows of each head into its "
+            "first half.",
+        ),
+        Mistake(
+            "biases-over-all-heads",
+            _layer_with(b_q=lambda bias, heads: _to_half(bias, 1), b_k=lambda bias, heads: _to_half(bias, 1)),
+            "The weights are right. But each bias was reordered as one long head: reorder the numbers of "
+            "each head on their own.",
+        ),
+        Mistake(
+            "nothing-changed",
+            _layer_with(q=_unchanged, k=_unchanged, b_q=_unchanged, b_k=_unchanged),
+            "All five came back as they were. What makes queries and keys has to change its order.",
+        ),
+    ),
+    alternatives=(
+        _layer_by_index,
+        lambda *layer: list(_layer_with()(*layer)),
+        lambda *layer: tuple(each.tolist() for each in _layer_with()(*layer)),
+    ),
+    hints=(
+        "What turns, and what does not? A value is mixed, and never turned.",
+        "Your `to_half` takes weights of two axes. A bias becomes such a thing with `b_q[:, None]`, and one "
+        "again with `[:, 0]`.",
+        "The queries are cut into `heads`, the keys into `kv_heads`.",
+    ),
+)
+
+
+# --- aimed_query -----------------------------------------------------------------------------------
+
+
+def _aim_cases(rng: Generator) -> Iterator[Case]:
+    for label, dim, offset, base in (
+        ("one pair, three back", 2, 3, 10000.0),
+        ("two pairs, 40 back", 4, 40, 10000.0),
+        ("eight pairs, one back, base 300", 16, 1, 300.0),
+        ("three pairs, offset 0", 6, 0, 10000.0),
+        ("four pairs, 5 ahead", 8, -5, 10000.0),
+        ("five pairs, far back, base 500,000", 10, int(rng.integers(1000, 9000)), 500_000.0),
+    ):
+        yield Case(label, (rng.normal(size=dim), offset, base))
+
+
+def _turned_by(x: Array, position: float, base: float, layout: str = "interleaved") -> Array:
+    return np.asarray(apply_rotary(x[None], np.array([position]), base=base, layout=layout)[0])
+
+
+def _aimed_by_pairs(key: Array, offset: int, base: float) -> list[float]:
+    query = []
+    for j in range(len(key) // 2):
+        angle = offset * base ** (-2 * j / len(key))
+        a, b = key[2 * j], key[2 * j + 1]
+        query += [a * np.cos(angle) + b * np.sin(angle), b * np.cos(angle) - a * np.sin(angle)]
+    return [float(each) for each in query]
+
+
+def _aimed_by_matrix(key: Array, offset: int, base: float) -> Array:
+    """The matrix that takes a key to where it stands as seen from the query, transposed."""
+    turn = apply_rotary(np.eye(len(key)), np.full(len(key), offset), base=base)
+    return np.asarray(turn @ key)
+
+
+AIMED_QUERY = Exercise(
+    id=f"{CHAPTER}.aimed_query",
+    title="Aim a query",
+    signature="aimed_query(key: array of shape (dim,), offset: int, base: float) -> array of shape (dim,)",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reference=lambda key, offset, base: _turned_by(key, -offset, base),
+    make_cases=_aim_cases,
     absolute_tolerance=1e-4,
     properties=(
         Property(
-            lambda args, value: np.shape(value) == (len(args[0]), len(args[2]) + len(args[1])),
-            "There is one row for each new query, and one column for each key: those of the cache first, the "
-            "new ones after them.",
+            lambda args, value: np.shape(value) == np.shape(args[0]),
+            "The query must be as wide as the key.",
             about="form",
         ),
         Property(
             lambda args, value: bool(
                 np.allclose(
-                    np.diagonal(np.asarray(value), len(args[2])), (args[0] * args[1]).sum(axis=1), atol=1e-3
+                    np.hypot(value[0::2], value[1::2]), np.hypot(args[0][0::2], args[0][1::2]), atol=1e-3
                 )
             ),
-            "A new query and the new key of the same token stand at the same position, so turning them must "
-            "not change their score. In your answer it does.",
+            "Each pair of the query must be as long as that pair of the key.",
         ),
     ),
     mistakes=(
         Mistake(
-            "positions-from-0",
-            _placed(_from_zero, _from_zero),
-            "The new tokens are counted from 0, as if the cache were empty. They come after the cached ones: "
-            "their positions start at len(cache).",
+            "the-other-way",
+            lambda key, offset, base: _turned_by(key, offset, base),
+            "Your query looks just as far, but ahead: its score peaks where the key stands after it. Turn "
+            "the other way.",
+        ),
+        Mistake(
+            "the-key-itself",
+            lambda key, offset, base: np.array(key),
+            "This is the key. Its score with itself peaks at offset 0, where all its waves have their "
+            "crests.",
+        ),
+        Mistake(
+            "half-layout",
+            lambda key, offset, base: _turned_by(key, -offset, base, layout="half"),
+            "You turned columns j and j + dim/2 together. Here neighbours make a pair, columns 2j and 2j + "
+            "1.",
+        ),
+        Mistake(
+            "one-angle-for-all",
+            lambda key, offset, base: np.asarray(
+                _turned(key[None], np.full((1, len(key) // 2), float(offset)), clockwise=True)[0]
+            ),
+            "All pairs were turned by the offset itself. Each pair has a frequency of its own.",
+        ),
+        Mistake(
+            "mirrored",
+            lambda key, offset, base: (
+                _turned_by(key, offset, base) * np.where(np.arange(len(key)) % 2, -1.0, 1.0)
+            ),
+            "Your query is the mirror image of the right one when the key is one too: you have used the "
+            "conjugate of the key. Turn the key as it is.",
+        ),
+        Mistake(
+            "trough",
+            lambda key, offset, base: -_turned_by(key, -offset, base),
+            "The score has its deepest trough at this offset, not its crest: your query points away from "
+            "the key.",
+        ),
+        Mistake(
+            "base-ignored",
+            lambda key, offset, base: _turned_by(key, -offset, 10000.0),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "length-one",
+            lambda key, offset, base: _turned_by(key, -offset, base) / np.linalg.norm(key),
+            "The direction is right, and the query has length 1. Each of its pairs shall be as long as the "
+            "key's.",
         ),
         Mistake(
             "one-too-far",
-            _placed(_one_late, _one_late),
-            "The new positions start at len(cache) + 1. The cache holds positions 0 to len(cache) - 1, so "
-            "the first new token stands at len(cache).",
+            lambda key, offset, base: _turned_by(key, -offset - 1, base),
+            "Your query looks one further back than it should. The offset is the query's position minus the "
+            "key's.",
         ),
         Mistake(
-            "query-one-too-far",
-            _placed(_one_late, _following),
-            "The keys are right, but each query stands one position too far. The query and the key of a "
-            "token share one position.",
+            "doubled-twice",
+            lambda key, offset, base: _turned_by(key, -offset, base**2),
+            "The exponent of the base is 4j/dim where it should be 2j/dim.",
+        ),
+    ),
+    alternatives=(
+        _aimed_by_pairs,
+        _aimed_by_matrix,
+        lambda *args: _turned_by(args[0], -args[1], args[2]).tolist(),
+    ),
+    hints=(
+        "Take one pair, as two arrows. When is their dot product as high as it can be? When they point the "
+        "same way. That has to happen *after* both were turned.",
+        "Put the key at position 0 and the query at position `offset`. Turned by its own angle, the query "
+        "must then point where the key points.",
+        "So turn each pair of the key back, by `offset` times its frequency.",
+    ),
+)
+
+
+# --- checkpoint_facts ------------------------------------------------------------------------------
+
+MYSTERY_DIM = 16
+_LAYOUTS = ("interleaved", "half")
+
+
+@dataclass(frozen=True)
+class _Rotation:
+    """A checkpoint's rotation, of which nobody says how it was made."""
+
+    layout: str
+    base: float
+    columns: int
+
+    def __call__(self, x: Array, positions: Array) -> Array:
+        turned = apply_rotary(
+            np.asarray(x, dtype=np.float64),
+            np.asarray(positions),
+            base=self.base,
+            layout=self.layout,
+            rotary_dim=self.columns,
+        )
+        return np.asarray(turned)
+
+
+def _checkpoint_cases(rng: Generator) -> Iterator[Case]:
+    facts = [
+        ("half", 10_000.0, MYSTERY_DIM),
+        ("interleaved", 10_000.0, MYSTERY_DIM),
+        ("half", 500_000.0, MYSTERY_DIM),
+        ("interleaved", 10_000.0, 4),
+        ("half", 1_000_000.0, 8),
+        ("interleaved", 300.0, 12),
+        ("half", 10_000.0, 4),
+    ]
+    for _ in range(3):
+        layout, columns = str(rng.choice(_LAYOUTS)), int(2 * rng.integers(2, 9))
+        facts.append((layout, float(rng.integers(1000, 1_000_000)), columns))
+    for number, each in enumerate(facts, start=1):
+        yield Case(f"checkpoint {number}", (_Rotation(*each), MYSTERY_DIM))
+
+
+def _angle_of_pair(rotate: Rotate, head_dim: int, first: int, second: int, position: float = 1.0) -> float:
+    x = np.eye(head_dim)[[first]]
+    row = rotate(x, np.array([position]))[0]
+    return float(np.arctan2(row[second], row[first]))
+
+
+Facts = tuple[str, float, int]
+
+
+def _facts(rotate: Rotate, head_dim: int) -> Facts:
+    basis = np.eye(head_dim)
+    turned = rotate(basis, np.ones(head_dim))
+    columns = int((np.abs(turned - basis).max(axis=1) > 1e-9).sum())
+    partner = int(np.abs(turned[0, 1:]).argmax()) + 1
+    layout = "interleaved" if partner == 1 else "half"
+    # Pair 1 turns by base ** (-2 / columns) in one position.
+    first, second = (2, 3) if layout == "interleaved" else (1, 1 + columns // 2)
+    return layout, _angle_of_pair(rotate, head_dim, first, second) ** (-columns / 2), columns
+
+
+def _facts_but(change: Callable[[str, float, int], Facts]) -> Callable[[Rotate, int], Facts]:
+    """The facts, with some of them told otherwise."""
+    return lambda rotate, head_dim: change(*_facts(rotate, head_dim))
+
+
+def _other_layout(layout: str) -> str:
+    return "half" if layout == "interleaved" else "interleaved"
+
+
+def _seen_to_move(base: float, columns: int, least: float = 1e-3) -> int:
+    """Columns whose pair turns by at least so many radians at position 1."""
+    pairs = np.arange(columns // 2)
+    return int(2 * (base ** (-2 * pairs / columns) > least).sum())
+
+
+def _facts_far_away(rotate: Rotate, head_dim: int) -> Facts:
+    """Layout and share from a far position, the base from the slowest pair."""
+    turned = rotate(np.eye(head_dim), np.full(head_dim, 1000.0))
+    columns = int((np.abs(turned - np.eye(head_dim)).max(axis=1) > 1e-9).sum())
+    interleaved = abs(turned[0, 1]) > 1e-9
+    last = (columns - 2, columns - 1) if interleaved else (columns // 2 - 1, columns - 1)
+    slowest = _angle_of_pair(rotate, head_dim, *last)
+    return "interleaved" if interleaved else "half", slowest ** (-columns / (columns - 2)), columns
+
+
+def _facts_by_trying(rotate: Rotate, head_dim: int) -> Facts:
+    """The share from one random row; the layout by trying both; the base from where each pair has come."""
+    x = np.random.default_rng(1).normal(size=(1, head_dim))
+    moved = rotate(x, np.array([1.0]))
+    columns = int((np.abs(moved - x) > 1e-9).sum())
+    tried = []
+    for layout in _LAYOUTS:
+        first, second = (
+            (slice(0, columns, 2), slice(1, columns, 2))
+            if layout == "interleaved"
+            else (slice(0, columns // 2), slice(columns // 2, columns))
+        )
+        ratio = (moved[0, first] + 1j * moved[0, second]) / (x[0, first] + 1j * x[0, second])
+        tried.append((float(np.abs(np.abs(ratio) - 1).max()), layout, np.angle(ratio)))
+    _, layout, angles = min(tried, key=lambda each: each[0])
+    return layout, float(angles[1] ** (-columns / 2)), columns
+
+
+CHECKPOINT_FACTS = Exercise(
+    id=f"{CHAPTER}.checkpoint_facts",
+    title="The mystery checkpoint",
+    signature="checkpoint_facts(rotate: a function from x of shape (n, head_dim) and positions of shape "
+    "(n,) to an array of shape (n, head_dim), head_dim: int) -> layout, base, columns",
+    points=4,
+    minutes=18,
+    difficulty=4,
+    parts=("the layout", "the base", "the number of columns that turn"),
+    reference=_facts,
+    make_cases=_checkpoint_cases,
+    relative_tolerance=1e-3,
+    mistakes=(
+        Mistake(
+            "other-layout",
+            _facts_but(lambda layout, base, columns: (_other_layout(layout), base, columns)),
+            "Base and columns are right, and the layout is the other one. Put a 1 into column 0 alone: into "
+            "which second column does the turn carry some of it? Its neighbour means interleaved.",
+        ),
+        Mistake(
+            "always-half",
+            _facts_but(lambda layout, base, columns: ("half", base, columns)),
+            "You call every layout half. Put a 1 into column 0 alone: into which second column does the turn "
+            "carry some of it?",
+        ),
+        Mistake(
+            "always-the-usual-base",
+            _facts_but(lambda layout, base, columns: (layout, BASE, columns)),
+            "You say base 10,000 for every checkpoint. Read how far a pair other than the first turns in one "
+            "position.",
+        ),
+        Mistake(
+            "slow-columns-missed",
+            _facts_but(lambda layout, base, columns: (layout, base, _seen_to_move(base, columns))),
+            "You miss columns that turn very slowly. At position 1 the slowest pair may move by less than a "
+            "hundred-thousandth: look at a far position, or for any change at all.",
+        ),
+        Mistake(
+            "whole-head",
+            _facts_but(lambda layout, base, columns: (layout, base, MYSTERY_DIM)),
+            "You say for every checkpoint that the whole head turns. Some columns may come out as they went "
+            "in.",
+        ),
+        Mistake(
+            "pairs-counted",
+            _facts_but(lambda layout, base, columns: (layout, base, columns // 2)),
+            "You count pairs. Count the columns: each pair has two.",
+        ),
+        Mistake(
+            "columns-that-pass",
+            _facts_but(lambda layout, base, columns: (layout, base, MYSTERY_DIM - columns)),
+            "You count the columns that pass. Count those that turn.",
+        ),
+        Mistake(
+            "exponent-of-the-whole-head",
+            _facts_but(lambda layout, base, columns: (layout, base ** (MYSTERY_DIM / columns), columns)),
+            "The base is right where the whole head turns. Where a part of it does, the exponent counts in "
+            "the columns that turn, and not in head_dim.",
+        ),
+        Mistake(
+            "exponent-without-the-two",
+            _facts_but(lambda layout, base, columns: (layout, base**2, columns)),
+            "Your base is the square of the right one. Pair 1 has the frequency base to the power "
+            "-2/columns.",
+        ),
+        Mistake(
+            "upside-down",
+            _facts_but(lambda layout, base, columns: (layout, 1 / base, columns)),
+            "Your base is 1 divided by the right one: a sign is missing in the exponent.",
+        ),
+        Mistake(
+            "wavelength",
+            _facts_but(lambda layout, base, columns: (layout, 2 * np.pi * base ** (2 / columns), columns)),
+            "This is the wavelength of pair 1, in positions. Solve its frequency, base to the power "
+            "-2/columns, for the base.",
+        ),
+    ),
+    alternatives=(
+        _facts_far_away,
+        _facts_by_trying,
+        lambda rotate, head_dim: list(_facts(rotate, head_dim)),
+    ),
+    hints=(
+        "Feed it rows that have a single 1, `np.eye(head_dim)`, all at position 1. Row c of the result says "
+        "where column c has gone.",
+        "A column that turns has a cosine left on the diagonal, and a sine in the column of its partner. "
+        "Slow pairs hide well: their cosine is 1 to ten digits, their sine is not 0.",
+        "Pair 0 turns by 1 radian, whatever the base. Pair 1 turns by base to the power -2/columns: "
+        "`np.arctan2` of its sine and cosine is that number.",
+    ),
+)
+
+
+# --- rotate_heads ----------------------------------------------------------------------------------
+
+DECODER = "Your decoder turns its queries and keys"
+
+
+def _heads_cases(rng: Generator) -> Iterator[Case]:
+    def case(label: str, shape: tuple[int, ...], positions: Any, base: float) -> Case:
+        return Case(label, (rng.normal(size=shape), np.asarray(positions), base))
+
+    yield case("two heads, positions 0 to 4", (2, 5, 8), np.arange(5), 10000.0)
+    yield case("one row, without heads, at position 7", (1, 4), [7], 10000.0)
+    yield case("four heads, one token at position 19, base 300", (4, 1, 6), [19], 300.0)
+    yield case("as many heads as tokens, positions from 100 on", (3, 3, 4), [100, 101, 102], 10000.0)
+    yield case("texts and heads in front, base 500,000", (2, 3, 4, 8), np.arange(50, 54), 500_000.0)
+    some = np.sort(rng.integers(0, 900, size=6))
+    yield case("random positions, base 1,000", (2, 6, 10), some, 1000.0)
+
+
+def _turn_heads(
+    x: Array,
+    positions: Array,
+    base: float,
+    *,
+    half: bool = False,
+    clockwise: bool = False,
+    power: float = 1.0,
+) -> Array:
+    dim = x.shape[-1]
+    theta = np.asarray(positions, dtype=float)[..., None] * base ** (-power * np.arange(0, dim, 2) / dim)
+    first, second = (
+        (slice(0, dim // 2), slice(dim // 2, dim)) if half else (slice(0, dim, 2), slice(1, dim, 2))
+    )
+    turned = (x[..., first] + 1j * x[..., second]) * np.exp((-1j if clockwise else 1j) * theta)
+    out = np.array(x, dtype=np.float64)
+    out[..., first], out[..., second] = turned.real, turned.imag
+    return out
+
+
+def _heads_overwritten(x: Array, positions: Array, base: float) -> Array:
+    theta = positions[:, None] * base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    out = np.array(x)
+    a, b = out[..., 0::2], out[..., 1::2]
+    a[:] = a * np.cos(theta) - b * np.sin(theta)
+    b[:] = b * np.cos(theta) + a * np.sin(theta)
+    return out
+
+
+def _heads_row_by_row(x: Array, positions: Array, base: float) -> list[Any]:
+    """Down to single rows, which stand at the positions."""
+    if x.ndim > 2:
+        return [_heads_row_by_row(each, positions, base) for each in x]
+    return [_turned_by(row, at, base).tolist() for row, at in zip(x, positions, strict=True)]
+
+
+def _heads_by_stacking(x: Array, positions: Array, base: float) -> Array:
+    theta = np.outer(positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+    cos, sin, a, b = np.cos(theta), np.sin(theta), x[..., 0::2], x[..., 1::2]
+    return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
+
+
+ROTATE_HEADS = Exercise(
+    id=f"{CHAPTER}.rotate_heads",
+    title="All heads at once",
+    step_of=DECODER,
+    signature="rotate_heads(x: array of shape (..., n, head_dim), positions: array of shape (n,), base: "
+    "float) -> array of the same shape as x",
+    points=2,
+    minutes=10,
+    difficulty=2,
+    reference=lambda x, positions, base: _turn_heads(x, positions, base),
+    make_cases=_heads_cases,
+    absolute_tolerance=1e-4,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == np.shape(args[0]),
+            "The shape must stay that of x, with all its axes in front.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(np.linalg.norm(value, axis=-1), np.linalg.norm(args[0], axis=-1), atol=1e-3)
+            ),
+            "A rotation changes no length: every row must come out as long as it went in.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "half-layout",
+            lambda x, positions, base: _turn_heads(x, positions, base, half=True),
+            "Your pairs are columns j and j + head_dim/2. In this decoder neighbours make a pair, columns "
+            "2j and 2j + 1.",
+        ),
+        Mistake(
+            "clockwise",
+            lambda x, positions, base: _turn_heads(x, positions, base, clockwise=True),
+            "Every pair turns clockwise. The minus belongs before b sin in the first column of a pair.",
+        ),
+        Mistake(
+            "base-ignored",
+            lambda x, positions, base: _turn_heads(x, positions, 10000.0),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "row-number-as-position",
+            lambda x, positions, base: _turn_heads(x, np.arange(x.shape[-2]), base),
+            "The row number was used in place of the position. With a cache, the first row that you get "
+            "does not stand at position 0.",
+        ),
+        Mistake(
+            "first-position-for-all",
+            lambda x, positions, base: _turn_heads(x, np.full(x.shape[-2], positions[0]), base),
+            "All rows were turned by the first of the positions. Each has its own.",
+        ),
+        Mistake(
+            "one-later",
+            lambda x, positions, base: _turn_heads(x, positions + 1, base),
+            "Every row is turned by one position more than its own. Take the positions as they are.",
+        ),
+        Mistake(
+            "overwritten",
+            _heads_overwritten,
+            "The first column of each pair is right, and then the second is computed from the new numbers. "
+            "Slices of an array are views: compute both columns before you write either.",
+        ),
+        Mistake(
+            "doubled-twice",
+            lambda x, positions, base: _turn_heads(x, positions, base, power=2.0),
+            "The exponent is 4j/head_dim where it should be 2j/head_dim: the factor 2 is taken twice.",
+        ),
+        Mistake(
+            "j-over-dim",
+            lambda x, positions, base: _turn_heads(x, positions, base, power=0.5),
+            "The exponent is j/head_dim where it should be 2j/head_dim: the factor 2 is missing.",
+        ),
+        Mistake(
+            "one-speed",
+            lambda x, positions, base: _turn_heads(x, positions, base, power=0.0),
+            "All pairs turn by the position itself. Pair j has a frequency of its own.",
+        ),
+        Mistake(
+            "added",
+            lambda x, positions, base: x + sinusoidal(positions, x.shape[-1], base=base),
+            "You add the sinusoidal encoding: that is the first door. Here each pair of x is turned.",
+        ),
+    ),
+    alternatives=(
+        _heads_row_by_row,
+        _heads_by_stacking,
+        lambda x, positions, base: apply_rotary(x, positions, base=base),
+    ),
+    hints=(
+        "Angles are an array of shape `(n, head_dim/2)`. NumPy lines it up with the last two axes of `x[..., "
+        "0::2]`, and repeats it for all axes in front.",
+        "Three dots stand for all axes in front: `x[..., 0::2]` are the first members of all pairs.",
+        "Write the two new halves into a new array, or join them with `np.stack(..., axis=-1)` and reshape.",
+    ),
+)
+
+
+# --- rotary_attention ------------------------------------------------------------------------------
+
+
+def _decoder_cases(rng: Generator) -> Iterator[Case]:
+    def case(label: str, heads: int, past: int, new: int, head_dim: int, base: float) -> Case:
+        q, k, v = rng.normal(size=(3, heads, new, head_dim))
+        old_k, old_v = rng.normal(size=(2, heads, past, head_dim))
+        return Case(label, (q, k, v, _turn_heads(old_k, np.arange(past), base), old_v, base))
+
+    yield case("an empty cache, four tokens", 2, 0, 4, 8, 10000.0)
+    yield case("five tokens in the cache, one new", 2, 5, 1, 8, 10000.0)
+    yield case("three tokens in the cache, three new", 2, 3, 3, 4, 10000.0)
+    yield case("one head, one token in the cache, two new, base 300", 1, 1, 2, 6, 300.0)
+    yield case("700 tokens in the cache, two new", 2, 700, 2, 4, 10000.0)
+    past, new = rng.integers(4, 12, size=2).tolist()
+    yield case("some in the cache, some new", 3, past, new, 10, 1000.0)
+
+
+def _softmax(scores: Array) -> Array:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def _attend(
+    q: Array,
+    k: Array,
+    v: Array,
+    cached_k: Array,
+    cached_v: Array,
+    scale: float | None = None,
+    reach: Any = "past",
+) -> Array:
+    """Attention of turned queries to the cache and the turned new keys; `reach`: of the causal mask."""
+    keys, values = np.concatenate([cached_k, k], axis=-2), np.concatenate([cached_v, v], axis=-2)
+    scores = q @ np.swapaxes(keys, -1, -2) / (scale or np.sqrt(q.shape[-1]))
+    new, every = scores.shape[-2:]
+    if reach is not None:
+        seen = np.tri(new, every, k=every - new if reach == "past" else reach, dtype=bool)
+        scores = np.where(seen, scores, -np.inf)
+    return np.asarray(_softmax(scores) @ values)
+
+
+def _decoder_with(
+    query_at: Callable[[int, int], Array] | None = lambda past, new: past + np.arange(new),
+    key_at: Callable[[int, int], Array] | None = lambda past, new: past + np.arange(new),
+    *,
+    store_turned: bool = True,
+    turn_cache: bool = False,
+    turn_values: bool = False,
+    **attending: Any,
+) -> Callable[..., tuple[Array, Array, Array]]:
+    """Rotary attention with positions that are functions of (past, new); None: not turned."""
+
+    def attend(
+        q: Array, k: Array, v: Array, cached_k: Array, cached_v: Array, base: float
+    ) -> tuple[Array, Array, Array]:
+        past, new = cached_k.shape[-2], k.shape[-2]
+        turned_q = q if query_at is None else _turn_heads(q, query_at(past, new), base)
+        turned_k = k if key_at is None else _turn_heads(k, key_at(past, new), base)
+        if turn_values:
+            v = _turn_heads(v, past + np.arange(new), base)
+        seen = _turn_heads(cached_k, np.arange(past), base) if turn_cache else cached_k
+        stored = turned_k if store_turned else k
+        return (
+            _attend(turned_q, turned_k, v, seen, cached_v, **attending),
+            np.concatenate([cached_k, stored], axis=-2),
+            np.concatenate([cached_v, v], axis=-2),
+        )
+
+    return attend
+
+
+def _decoder_one_by_one(
+    q: Array, k: Array, v: Array, cached_k: Array, cached_v: Array, base: float
+) -> tuple[Array, Array, Array]:
+    """As a model that writes: each token joins the cache, then looks at it."""
+    rows = []
+    for t in range(q.shape[-2]):
+        at, here = np.array([cached_k.shape[-2]]), slice(t, t + 1)
+        cached_k = np.concatenate([cached_k, apply_rotary(k[:, here], at, base=base)], axis=1)
+        cached_v = np.concatenate([cached_v, v[:, here]], axis=1)
+        weights = _softmax(
+            apply_rotary(q[:, here], at, base=base) @ cached_k.swapaxes(1, 2) / q.shape[-1] ** 0.5
+        )
+        rows.append(weights @ cached_v)
+    return np.concatenate(rows, axis=1), cached_k, cached_v
+
+
+def _decoder_by_library(
+    q: Array, k: Array, v: Array, cached_k: Array, cached_v: Array, base: float
+) -> tuple[Array, Array, Array]:
+    at = cached_k.shape[-2] + np.arange(k.shape[-2])
+    keys = np.concatenate([cached_k, apply_rotary(k, at, base=base)], axis=-2)
+    values = np.concatenate([cached_v, v], axis=-2)
+    return attention(apply_rotary(q, at, base=base), keys, values, causal=True), keys, values
+
+
+ROTARY_ATTENTION = Exercise(
+    id=f"{CHAPTER}.rotary_attention",
+    title="Attend, and go on where the cache ends",
+    step_of=DECODER,
+    adds="Your decoder gets rotation of its queries and keys, at positions that go on where the cache ends.",
+    signature="rotary_attention(q, k, v: (heads, new, head_dim), cached_k, cached_v: (heads, past, "
+    "head_dim), base: float) -> output (heads, new, head_dim), keys and values (heads, past + new, "
+    "head_dim)",
+    points=4,
+    minutes=18,
+    difficulty=4,
+    parts=("the output", "the keys of the cache", "the values of the cache"),
+    reference=_decoder_with(),
+    make_cases=_decoder_cases,
+    absolute_tolerance=1e-4,
+    mistakes=(
+        Mistake(
+            "positions-from-0",
+            _decoder_with(lambda past, new: np.arange(new), lambda past, new: np.arange(new)),
+            "The new tokens are counted from 0, as if the cache were empty. They come after what it holds.",
+        ),
+        Mistake(
+            "one-too-far",
+            _decoder_with(
+                lambda past, new: past + 1 + np.arange(new), lambda past, new: past + 1 + np.arange(new)
+            ),
+            "The new positions start one too late. A cache of n tokens holds positions 0 to n - 1, so the "
+            "next one stands at n.",
+        ),
+        Mistake(
+            "heads-counted",
+            lambda q, k, v, cached_k, cached_v, base: _decoder_with(
+                lambda past, new: len(cached_k) + np.arange(new),
+                lambda past, new: len(cached_k) + np.arange(new),
+            )(q, k, v, cached_k, cached_v, base),
+            "The new positions start at the number of heads: the length of an array is that of its first "
+            "axis. The tokens stand along the last but one.",
+        ),
+        Mistake(
+            "queries-from-0",
+            _decoder_with(lambda past, new: np.arange(new)),
+            "The keys are right, but the queries are counted from 0. The query and the key of a token share "
+            "one position.",
+        ),
+        Mistake(
+            "one-position-for-all",
+            _decoder_with(lambda past, new: np.full(new, past), lambda past, new: np.full(new, past)),
+            "All new tokens got one and the same position. They follow each other.",
         ),
         Mistake(
             "cache-turned-again",
-            _placed(_following, _following, cache_too=True),
+            _decoder_with(turn_cache=True),
             "The keys of the cache were turned a second time. They were turned when they were stored: use "
             "them as they are.",
         ),
         Mistake(
+            "stored-unturned",
+            _decoder_with(store_turned=False),
+            "The output is right, but the new keys are stored as they were before the turn. The next call "
+            "would take them for turned ones.",
+        ),
+        Mistake(
             "keys-not-turned",
-            _placed(_following, None),
+            _decoder_with(key_at=None),
             "The new keys were not turned. Only those of the cache are turned already.",
         ),
         Mistake(
             "queries-not-turned",
-            _placed(None, _following),
-            "The queries were not turned. A score depends on the difference of two positions, so queries and "
-            "keys both have to be turned.",
+            _decoder_with(query_at=None),
+            "The queries were not turned. A score depends on the difference of two positions, so queries "
+            "and keys both have to be turned.",
         ),
         Mistake(
             "nothing-turned",
-            _placed(None, None),
-            "Neither the new queries nor the new keys were turned. Turn both by their positions, which start "
-            "at len(cache).",
+            _decoder_with(query_at=None, key_at=None),
+            "Neither the new queries nor the new keys were turned.",
         ),
         Mistake(
-            "one-position-for-all",
-            _placed(_all_at_the_end, _all_at_the_end),
-            "All new tokens got one and the same position. They follow each other: len(cache), "
-            "len(cache) + 1, and so on.",
+            "values-turned",
+            _decoder_with(turn_values=True),
+            "The values were turned as well. They are what is mixed, and stay as they are.",
         ),
         Mistake(
-            "cache-left-out",
-            lambda q, k, cache: _right_scores(q, k, cache)[:, len(cache) :],
-            "The columns of the cached keys are missing. A new query looks at everything that came before "
-            "it: join the cache and the new keys.",
+            "sees-the-future",
+            _decoder_with(reach=None),
+            "A new token sees the new ones that come after it. Each sees the cache, itself, and the new "
+            "tokens before it.",
         ),
         Mistake(
-            "new-keys-left-out",
-            lambda q, k, cache: _right_scores(q, k, cache)[:, : len(cache)],
-            "The columns of the new keys are missing. A new query also looks at the new tokens: join the "
-            "turned keys to the cache.",
+            "mask-forgets-the-cache",
+            _decoder_with(reach=0),
+            "Your mask counts from the first key of the cache, so the first new token sees one key alone. "
+            "It sees all of the cache and itself.",
         ),
         Mistake(
-            "new-keys-first",
-            lambda q, k, cache: np.roll(_right_scores(q, k, cache), len(k), axis=1),
-            "The new keys come before those of the cache. Keep the order of the text: the cache first.",
+            "not-scaled",
+            _decoder_with(scale=1.0),
+            "The scores were not divided by the square root of head_dim.",
         ),
         Mistake(
-            "transposed",
-            lambda q, k, cache: _right_scores(q, k, cache).T,
-            "The scores are right, but transposed: there must be a row for each query and a column for each "
-            "key.",
-        ),
-        Mistake(
-            "scaled",
-            lambda q, k, cache: _right_scores(q, k, cache) / np.sqrt(q.shape[1]),
-            "The scores were divided by the square root of head_dim. That comes later in attention; return "
-            "the plain dot products here.",
-        ),
-    ),
-    alternatives=(_scores_one_by_one, _scores_by_complex, _scores_turned_back),
-    lends=("apply_rotary",),
-    hints=(
-        "The cache holds the tokens at positions 0 to `len(cache) - 1`. Where does the first new token "
-        "stand?",
-        "`posenc_lib.apply_rotary(x, positions)` turns the rows of `x` by an array of positions. Both the "
-        "new queries and the new keys need it, with the same positions.",
-        "Join the cache and the turned new keys with `np.concatenate`. The scores are one matrix product.",
-    ),
-)
-
-
-# --- ntk_base --------------------------------------------------------------------------------------
-
-
-def _one_value(rng: Generator) -> Iterator[Case]:
-    yield Case("your answer")
-
-
-NTK_BASE = Exercise(
-    id=f"{CHAPTER}.ntk_base",
-    title="Predict the base of NTK",
-    signature="ntk_base: a number",
-    points=1,
-    minutes=6,
-    difficulty=2,
-    kind="value",
-    reference=lambda: BASE * 8 ** (128 / 126),
-    make_cases=_one_value,
-    relative_tolerance=1e-3,
-    absolute_tolerance=0.0,
-    mistakes=(
-        Mistake(
-            "factor-alone",
-            lambda: BASE * 8,
-            "This is the base times the factor. Then the last pair is slowed by a little less than 8, "
-            "because its exponent is 126/128 and not 1. Make up for it: raise the factor to the power "
-            "128/126.",
-        ),
-        Mistake(
-            "inverted-exponent",
-            lambda: BASE * 8 ** (126 / 128),
-            "The exponent is upside down. The last pair has frequency base^(-126/128), so the base must grow "
-            "by 8^(128/126).",
-        ),
-        Mistake(
-            "pairs-for-dim",
-            lambda: BASE * 8 ** (64 / 62),
-            "The exponent is 64/62, with the number of pairs in place of dim. Use dim/(dim - 2) = 128/126.",
-        ),
-        Mistake(
-            "base-unchanged",
-            lambda: BASE,
-            "The base stays where it is in position interpolation. NTK changes the base and leaves the "
-            "positions alone.",
-        ),
-        Mistake(
-            "divided",
-            lambda: BASE / 8 ** (128 / 126),
-            "Your base is smaller, so the waves get shorter. For a longer context the slowest wave must "
-            "become longer: multiply.",
-        ),
-        Mistake(
-            "factor-to-the-dim",
-            lambda: 8 ** (128 / 126),
-            "This is only by how much the base grows. Multiply it by 10000.",
-        ),
-        Mistake(
-            "dynamic",
-            lambda: BASE * 57 ** (128 / 126),
-            "This is what the rope type dynamic of transformers does at factor 8 and eight times the "
-            "length: it puts 8 * 8 - 7 = 57 in place of the factor. Plain NTK uses the factor itself.",
-        ),
-        Mistake(
-            "power-of-base",
-            lambda: (BASE * 8) ** (128 / 126),
-            "The exponent was put on the base as well. Only the factor is raised to the power 128/126.",
+            "new-alone-returned",
+            lambda q, k, v, cached_k, cached_v, base: (
+                _decoder_with()(q, k, v, cached_k, cached_v, base)[0],
+                _turn_heads(k, cached_k.shape[-2] + np.arange(k.shape[-2]), base),
+                v,
+            ),
+            "The output is right. But you return the new keys and values alone; the next call needs the old "
+            "ones too.",
         ),
     ),
     alternatives=(
-        lambda: 82_685,
-        lambda: float((BASE ** (126 / 128) * 8) ** (128 / 126)),
-        lambda: np.float32(1e4 * 8 ** (64 / 63)),
-        lambda: float(frequencies(128, scaling=NTKScaling(8.0))[1] ** -64),
+        _decoder_one_by_one,
+        _decoder_by_library,
+        lambda *args: [each.tolist() for each in _decoder_with()(*args)],
     ),
     hints=(
-        "The last of the 64 pairs has frequency base^(-126/128). It shall turn eight times more slowly.",
-        "So `new_base^(126/128) = 8 * 10000^(126/128)`. Solve it for `new_base`.",
+        "How many tokens does the cache hold? They stand along the last but one axis. The first new token "
+        "stands right after them.",
+        "Turn `q` and `k` with your `rotate_heads`, then join the keys with `np.concatenate([cached_k, k], "
+        "axis=-2)`, and the values as they are.",
+        "New token i sees `past + i + 1` keys: `np.tri(new, past + new, k=past, dtype=bool)` is true where "
+        "it may look.",
     ),
 )
 
 
-# --- scaled_frequencies ----------------------------------------------------------------------------
-
-PI, NTK = "pi", "ntk"
+# --- what_was_rounded ------------------------------------------------------------------------------
 
 
-def _scaled(rule: str, dim: int, factor: float) -> Array:
-    return frequencies(dim, scaling=LinearScaling(factor) if rule == PI else NTKScaling(factor))
+def _to_bits(numbers: Array, bits: int) -> Array:
+    """Rounded to so many significant binary digits; bfloat16 keeps 8, float16 11."""
+    mantissa, exponent = np.frexp(np.asarray(numbers, dtype=np.float64))
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
 
 
-def _scaling_cases(rng: Generator) -> Iterator[Case]:
-    some_dim, some_factor = int(2 * rng.integers(5, 40)), float(rng.uniform(1.5, 9.0))
-    for rule in (PI, NTK):
-        for dim, factor in ((8, 2), (128, 4), (4, 10), (64, 1), (some_dim, some_factor)):
-            yield Case(f"rule {rule}, dim {dim}, factor {factor:g}", (rule, dim, factor))
+@dataclass(frozen=True)
+class _Rounded:
+    """RoPE of base 10,000 over neighbours, in which one thing was rounded."""
+
+    what: str
+    bits: int = 8
+
+    def __call__(self, x: Array, positions: Array) -> Array:
+        x = np.asarray(x, dtype=np.float64)
+        rates, at = frequencies(WIDTH), np.asarray(positions, dtype=np.float64)
+        rates = _to_bits(rates, self.bits) if self.what == "frequencies" else rates
+        at = _to_bits(at, self.bits) if self.what == "positions" else at
+        theta = at[:, None] * rates
+        cos, sin = np.cos(theta), np.sin(theta)
+        if self.what == "tables":
+            cos, sin = _to_bits(cos, self.bits), _to_bits(sin, self.bits)
+        out, a, b = np.empty_like(x), x[:, 0::2], x[:, 1::2]
+        out[:, 0::2], out[:, 1::2] = a * cos - b * sin, b * cos + a * sin
+        return out
 
 
-def _by_rule(
-    pi: Callable[[int, float], Array], ntk: Callable[[int, float], Array]
-) -> Callable[[str, int, float], Array]:
-    return lambda rule, dim, factor: pi(dim, factor) if rule == PI else ntk(dim, factor)
+_DIGITS = {8: "as in bfloat16", 11: "as in float16"}
+_ROUNDED: tuple[tuple[tuple[str, Rotate], ...], ...] = (
+    (("nothing is rounded", _Rounded("nothing")),),
+    *(
+        tuple(
+            (f"{what} rounded to {bits} bits, {words}", _Rounded(what, bits))
+            for bits, words in _DIGITS.items()
+        )
+        for what in ("frequencies", "positions", "tables")
+    ),
+)
 
 
-def _pi(dim: int, factor: float) -> Array:
-    return frequencies(dim) / factor
+def _rounded_cases(rng: Generator) -> Iterator[Case]:
+    for label, rotate in enough_of_each(rng, *_ROUNDED):
+        yield Case(label, (rotate,))
 
 
-def _ntk(dim: int, factor: float) -> Array:
-    return frequencies(dim, base=BASE * factor ** (dim / (dim - 2)))
+def _row_of_ones(rotate: Rotate, *positions: float) -> Array:
+    return rotate(np.ones((len(positions), WIDTH)), np.array(positions))
 
 
-def _scaled_by_loop(rule: str, dim: int, factor: float) -> list[float]:
-    base, slower = (BASE, factor) if rule == PI else (BASE * factor ** (dim / (dim - 2)), 1.0)
-    return [base ** (-2 * i / dim) / slower for i in range(dim // 2)]
+def _keeps_every_length(rotate: Rotate, positions: tuple[float, ...] = (3, 77, 5001)) -> bool:
+    lengths = np.linalg.norm(_row_of_ones(rotate, *positions), axis=1)
+    return bool(np.allclose(lengths, np.sqrt(WIDTH), rtol=1e-7))
 
 
-def _scaled_by_series(rule: str, dim: int, factor: float) -> Array:
-    last = BASE ** (-(dim - 2) / dim) / factor
-    return np.geomspace(1 / factor if rule == PI else 1.0, last, dim // 2)
+def _right_at(rotate: Rotate, *positions: float) -> bool:
+    exact = apply_rotary(np.ones((len(positions), WIDTH)), np.array(positions))
+    return bool(np.allclose(_row_of_ones(rotate, *positions), exact, rtol=0, atol=1e-7))
 
 
-SCALED_FREQUENCIES = Exercise(
-    id=f"{CHAPTER}.scaled_frequencies",
-    title="Two ways to a longer context",
-    signature='scaled_frequencies(rule: "pi" or "ntk", dim: int, factor: number) '
-    "-> array of shape (dim/2,), in rad/position",
+def _what_was_rounded(rotate: Rotate, *, near: float = 1, far: float = 4097) -> str:
+    """Tables change lengths, frequencies are wrong at once, positions are wrong far away alone."""
+    if not _keeps_every_length(rotate):
+        return "tables"
+    if not _right_at(rotate, near):
+        return "frequencies"
+    return "nothing" if _right_at(rotate, far) else "positions"
+
+
+def _told_as(**other: str) -> Callable[[Rotate], str]:
+    """The right word, but for some of them another."""
+
+    def told(rotate: Rotate) -> str:
+        right = _what_was_rounded(rotate)
+        return other.get(right, right)
+
+    return told
+
+
+def _rounded_by_symmetry(rotate: Rotate) -> str:
+    """Which promise is broken: lengths, neighbours that differ, or the angle of an offset."""
+    if not _keeps_every_length(rotate):
+        return "tables"
+    rows = _row_of_ones(rotate, 30_001, 30_002, 30_003)
+    if np.abs(np.diff(rows, axis=0)).max(axis=1).min() < 1e-3:
+        return "positions"
+    return "nothing" if _right_at(rotate, 100) else "frequencies"
+
+
+def _rounded_by_score(rotate: Rotate) -> str:
+    q, k = _two_vectors(2)
+    offset = 5
+    here, there = (_score(rotate, q, k, 9 + s, 9 + s - offset) for s in (0, 50_001))
+    exact = _score(interleaved, q, k, 9, 9 - offset)
+    if not _keeps_every_length(rotate):
+        return "tables"
+    if abs(here - there) > 1e-6:
+        return "positions"
+    return "nothing" if abs(here - exact) < 1e-7 else "frequencies"
+
+
+WHAT_WAS_ROUNDED = Exercise(
+    id=f"{CHAPTER}.what_was_rounded",
+    title="Rounding detective",
+    signature="what_was_rounded(rotate: a function from x of shape (n, 8) and positions of shape (n,) to an "
+    "array "
+    'of shape (n, 8)) -> "nothing", "frequencies", "positions" or "tables"',
     points=3,
+    minutes=15,
+    difficulty=4,
+    reference=_what_was_rounded,
+    make_cases=_rounded_cases,
+    properties=(
+        Property(
+            lambda args, value: value in ("nothing", "frequencies", "positions", "tables"),
+            "Answer with one of the four words, in small letters.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "near-alone",
+            lambda rotate: _what_was_rounded(rotate, far=200),
+            "Rounded positions escape you: as far as you look, they are exact. Eight bits hold all whole "
+            "numbers up to 256, eleven bits up to 2,048. Look further away.",
+        ),
+        Mistake(
+            "looks-to-2000",
+            lambda rotate: _what_was_rounded(rotate, far=1999),
+            "You find positions that were rounded to eight bits, and not those with eleven: they are exact "
+            "up to 2,048. Look further away.",
+        ),
+        Mistake(
+            "relative-is-nothing",
+            _told_as(frequencies="nothing"),
+            "You take rounded frequencies for none. They pass every common shift, as true ones do: compare "
+            "with the exact rotation, at a position where positions are surely exact.",
+        ),
+        Mistake(
+            "frequencies-and-positions-exchanged",
+            _told_as(frequencies="positions", positions="frequencies"),
+            "Frequencies and positions have changed places. Small whole positions are exact in any of these "
+            "formats; frequencies are wrong from position 1 on.",
+        ),
+        Mistake(
+            "far-is-positions",
+            _told_as(frequencies="positions"),
+            "You call it positions whenever the result is wrong far away. Rounded frequencies are wrong "
+            "there too: look at position 1 as well.",
+        ),
+        Mistake(
+            "lengths-not-asked",
+            _told_as(tables="frequencies"),
+            "You take rounded tables for rounded frequencies: both are wrong near position 0. What do a "
+            "cosine and a sine that were rounded one by one do to the length of a row?",
+        ),
+        Mistake(
+            "positions-alone",
+            _told_as(frequencies="nothing", tables="nothing"),
+            "You find rounded positions alone. The other two are small errors near position 0, about one "
+            "part in a thousand: compare with a tight tolerance, in all pairs.",
+        ),
+        Mistake(
+            "relative-or-not",
+            _told_as(frequencies="nothing", tables="positions"),
+            "You ask whether it is relative, and nothing more. Rounded frequencies are relative, and rounded "
+            "tables are not: two more questions tell the four apart.",
+        ),
+    ),
+    alternatives=(
+        _rounded_by_symmetry,
+        _rounded_by_score,
+        lambda rotate: _what_was_rounded(rotate, near=7, far=50_001),
+    ),
+    hints=(
+        "Ask three questions of it. Does every row keep its length? Is position 1 right? Is a far position "
+        "right?",
+        "You can write the exact rotation yourself, with `np.exp(1j * angle)`, and compare. At position 1 "
+        "the exact angles are 1, 0.1, 0.01 and 0.001.",
+        "A rounded cosine and a rounded sine no longer have squares that sum to 1. Position 4,097 needs 13 "
+        "bits.",
+    ),
+)
+
+
+# --- stretched_base --------------------------------------------------------------------------------
+
+
+def _stretch_cases(rng: Generator) -> Iterator[Case]:
+    for label, args in (
+        ("the last pair of 64, eight times slower", (128, 63, 8.0, 10000.0)),
+        ("pair 32 of 64, four times slower", (128, 32, 4.0, 10000.0)),
+        ("pair 1 of two, ten times slower", (4, 1, 10.0, 10000.0)),
+        ("at factor 1 nothing changes", (64, 20, 1.0, 500_000.0)),
+        ("base 500,000, pair 40 of 64", (128, 40, 8.0, 500_000.0)),
+        ("a pair that shall turn faster", (32, 10, 0.5, 1000.0)),
+    ):
+        yield Case(label, args)
+    dim = int(2 * rng.integers(8, 40))
+    yield Case(
+        "random numbers",
+        (dim, int(rng.integers(1, dim // 2)), float(rng.uniform(1.5, 9.0)), float(rng.integers(500, 20_000))),
+    )
+
+
+def _stretched(dim: int, pair: int, factor: float, base: float) -> float:
+    return float(base * factor ** (dim / (2 * pair)))
+
+
+STRETCHED_BASE = Exercise(
+    id=f"{CHAPTER}.stretched_base",
+    title="Which base slows this pair?",
+    signature="stretched_base(dim: int, pair: int, factor: float, base: float) -> float",
+    points=2,
     minutes=10,
     difficulty=3,
-    reference=_scaled,
-    make_cases=_scaling_cases,
+    reference=_stretched,
+    make_cases=_stretch_cases,
+    mistakes=(
+        Mistake(
+            "factor-alone",
+            lambda dim, pair, factor, base: base * factor,
+            "This is the base times the factor. The pair sees only a power of the base, so it would be "
+            "slowed by less than the factor.",
+        ),
+        Mistake(
+            "always-the-last",
+            lambda dim, pair, factor, base: base * factor ** (dim / (dim - 2)),
+            "This is right for the last pair alone: it is the rule of NTK. Here another pair may be asked "
+            "for.",
+        ),
+        Mistake(
+            "upside-down",
+            lambda dim, pair, factor, base: base * factor ** (2 * pair / dim),
+            "The exponent is upside down. The pair's frequency is base to the power -2 pair/dim: solve that "
+            "for the base.",
+        ),
+        Mistake(
+            "two-missing",
+            lambda dim, pair, factor, base: base * factor ** (dim / pair),
+            "The exponent is twice what it should be: pair j has the exponent 2j/dim, not j/dim.",
+        ),
+        Mistake(
+            "counted-from-1",
+            lambda dim, pair, factor, base: base * factor ** (dim / (2 * (pair + 1))),
+            "You count pairs from 1. They are counted from 0: pair 0 has frequency 1, and no base slows it.",
+        ),
+        Mistake(
+            "divided",
+            lambda dim, pair, factor, base: base / factor ** (dim / (2 * pair)),
+            "Your base makes the pair turn faster. A larger base turns slower: multiply.",
+        ),
+        Mistake(
+            "growth-alone",
+            lambda dim, pair, factor, base: factor ** (dim / (2 * pair)),
+            "This is only by how much the base grows. Multiply it by the old base.",
+        ),
+        Mistake(
+            "power-of-base",
+            lambda dim, pair, factor, base: (base * factor) ** (dim / (2 * pair)),
+            "The exponent was put on the base as well. Only the factor is raised to that power.",
+        ),
+        Mistake(
+            "usual-base",
+            lambda dim, pair, factor, base: 10000.0 * factor ** (dim / (2 * pair)),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "unchanged",
+            lambda dim, pair, factor, base: base,
+            "The base is as it was, and so is the speed of the pair.",
+        ),
+    ),
+    alternatives=(
+        lambda dim, pair, factor, base: (base ** (-2 * pair / dim) / factor) ** (-dim / (2 * pair)),
+        lambda dim, pair, factor, base: np.exp(np.log(base) + np.log(factor) * dim / (2 * pair)),
+        lambda dim, pair, factor, base: (base ** (pair / (dim / 2)) * factor) ** (dim / 2 / pair),
+    ),
+    hints=(
+        "The frequency of the pair is base to the power -2 pair/dim. It shall become `factor` times smaller.",
+        "So `new ** (2 * pair / dim) == factor * base ** (2 * pair / dim)`. Solve it for `new`.",
+    ),
+)
+
+
+# --- YaRN: pair_that_turns, yarn_frequencies, yarn_rotate ------------------------------------------
+
+YARN = "YaRN, built from its reasons"
+FAST, SLOW = 32, 1
+"""Pairs that turn more often than FAST times in training stay; those that turn less than SLOW times yield."""
+
+
+def _turns_cases(rng: Generator) -> Iterator[Case]:
+    for label, args in (
+        ("32 turns in 4,096 positions, dim 128", (32, 4096, 128, 10000.0)),
+        ("one turn in 4,096 positions, dim 128", (1, 4096, 128, 10000.0)),
+        ("two turns in 256 positions, dim 32, base 300", (2, 256, 32, 300.0)),
+        ("half a turn in 8,192 positions, base 500,000", (0.5, 8192, 128, 500_000.0)),
+        ("faster than any pair: the number is below 0", (100, 256, 64, 10000.0)),
+        ("slower than any pair: beyond the last", (1, 1_000_000, 16, 10000.0)),
+    ):
+        yield Case(label, args)
+    yield Case(
+        "random numbers",
+        (float(rng.uniform(1, 9)), int(rng.integers(500, 9000)), int(2 * rng.integers(8, 64)), 1000.0),
+    )
+
+
+def _pair_that_turns(turns: float, length: int, dim: int, base: float) -> float:
+    return float(dim / 2 * np.log(length / (2 * np.pi * turns)) / np.log(base))
+
+
+PAIR_THAT_TURNS = Exercise(
+    id=f"{CHAPTER}.pair_that_turns",
+    title="Which pair turns so often?",
+    step_of=YARN,
+    signature="pair_that_turns(turns: float, length: int, dim: int, base: float) -> float",
+    points=1,
+    minutes=8,
+    difficulty=3,
+    reference=_pair_that_turns,
+    make_cases=_turns_cases,
+    mistakes=(
+        Mistake(
+            "no-two-pi",
+            lambda turns, length, dim, base: dim / 2 * np.log(length / turns) / np.log(base),
+            "A factor 2 pi is missing: a whole turn takes 2 pi radians, not one.",
+        ),
+        Mistake(
+            "columns-for-pairs",
+            lambda turns, length, dim, base: dim * np.log(length / (2 * np.pi * turns)) / np.log(base),
+            "This is twice the number: you count columns. Count pairs, of which there are dim/2.",
+        ),
+        Mistake(
+            "rounded",
+            lambda turns, length, dim, base: np.floor(_pair_that_turns(turns, length, dim, base)),
+            "You rounded to a whole pair. Return the number with its fraction: it is rounded in the next "
+            "step, once down and once up.",
+        ),
+        Mistake(
+            "log-of-ten",
+            lambda turns, length, dim, base: dim / 2 * np.log10(length / (2 * np.pi * turns)),
+            "You took the logarithm to base 10. Divide by the logarithm of the base of RoPE.",
+        ),
+        Mistake(
+            "not-divided",
+            lambda turns, length, dim, base: dim / 2 * np.log(length / (2 * np.pi * turns)),
+            "The logarithm of the base is missing, by which you must divide.",
+        ),
+        Mistake(
+            "upside-down",
+            lambda turns, length, dim, base: -_pair_that_turns(turns, length, dim, base),
+            "The sign is wrong: inside the logarithm stands how long the wave is, length divided by turns.",
+        ),
+        Mistake(
+            "turns-multiplied",
+            lambda turns, length, dim, base: dim / 2 * np.log(length * turns / (2 * np.pi)) / np.log(base),
+            "A pair that turns more often has a shorter wave. Divide the length by the turns.",
+        ),
+        Mistake(
+            "turns-forgotten",
+            lambda turns, length, dim, base: _pair_that_turns(1, length, dim, base),
+            "This is the pair that turns once, whatever number of turns is asked for.",
+        ),
+        Mistake(
+            "wavelength",
+            lambda turns, length, dim, base: length / turns,
+            "This is the wavelength of the pair, in positions. Which pair has it?",
+        ),
+        Mistake(
+            "counted-from-1",
+            lambda turns, length, dim, base: _pair_that_turns(turns, length, dim, base) + 1,
+            "You count pairs from 1. They are counted from 0.",
+        ),
+    ),
+    alternatives=(
+        lambda turns, length, dim, base: -dim / 2 * np.log(2 * np.pi * turns / length) / np.log(base),
+        lambda turns, length, dim, base: dim * math.log(length / turns / math.tau, base) / 2,
+        lambda turns, length, dim, base: (
+            np.float64(dim) / 2 * np.log2(length / (turns * 2 * np.pi)) / np.log2(base)
+        ),
+    ),
+    hints=(
+        "In `length` positions, pair j turns `length * base ** (-2 * j / dim)` radians. How many turns are "
+        "that?",
+        "Set it equal to 2 pi times `turns`, and take logarithms of both sides.",
+    ),
+)
+
+
+def _yarn_cases(rng: Generator) -> Iterator[Case]:
+    for label, args in (
+        ("dim 128, 4,096 positions, factor 4", (128, 10000.0, 4.0, 4096)),
+        ("dim 128, base 500,000, 8,192 positions, factor 16", (128, 500_000.0, 16.0, 8192)),
+        ("dim 32, base 300, 256 positions, factor 8", (32, 300.0, 8.0, 256)),
+        ("a short training: no pair turns often enough", (64, 10000.0, 2.0, 100)),
+        ("the ramp ends beyond the last pair", (64, 10000.0, 4.0, 131_072)),
+        ("at factor 1 nothing changes", (64, 10000.0, 1.0, 2048)),
+    ):
+        yield Case(label, args)
+    yield Case(
+        "random numbers",
+        (int(2 * rng.integers(20, 60)), 10000.0, float(rng.uniform(2, 20)), int(rng.integers(1000, 9000))),
+    )
+
+
+def _yarn(dim: int, base: float, factor: float, length: int) -> Array:
+    return frequencies(dim, base=base, scaling=YaRNScaling(factor, length))
+
+
+Ramp = Callable[[int, float, int], Array]
+
+
+def _ends(dim: int, base: float, length: int) -> tuple[float, float]:
+    first, last = (_pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return max(math.floor(first), 0), math.ceil(last)
+
+
+def _ramp(dim: int, base: float, length: int) -> Array:
+    """0 for pairs that stay, 1 for those that are slowed."""
+    first, last = _ends(dim, base, length)
+    return np.asarray(np.clip((np.arange(dim // 2) - first) / (last - first), 0, 1))
+
+
+def _mixed(ramp: Ramp) -> Callable[[int, float, float, int], Array]:
+    def scaled(dim: int, base: float, factor: float, length: int) -> Array:
+        share, plain = ramp(dim, base, length), frequencies(dim, base=base)
+        return np.asarray((1 - share) * plain + share * plain / factor)
+
+    return scaled
+
+
+def _ramp_between(first: float, last: float, dim: int) -> Array:
+    return np.asarray(np.clip((np.arange(dim // 2) - first) / (last - first), 0, 1))
+
+
+def _ramp_unrounded(dim: int, base: float, length: int) -> Array:
+    first, last = (_pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(max(first, 0), last, dim)
+
+
+def _ramp_inwards(dim: int, base: float, length: int) -> Array:
+    first, last = (_pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(max(math.ceil(first), 0), math.floor(last), dim)
+
+
+def _ramp_over_turns(dim: int, base: float, length: int) -> Array:
+    turns = length * frequencies(dim, base=base) / (2 * np.pi)
+    return np.asarray(1 - np.clip((turns - SLOW) / (FAST - SLOW), 0, 1))
+
+
+def _ramp_negative(dim: int, base: float, length: int) -> Array:
+    first, last = (_pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(math.floor(first), math.ceil(last), dim)
+
+
+def _ramp_unclipped(dim: int, base: float, length: int) -> Array:
+    first, last = _ends(dim, base, length)
+    return np.asarray((np.arange(dim // 2) - first) / (last - first))
+
+
+def _ramp_cut_short(dim: int, base: float, length: int) -> Array:
+    first, last = _ends(dim, base, length)
+    return _ramp_between(first, min(last, dim // 2 - 1), dim)
+
+
+def _step_instead(dim: int, base: float, length: int) -> Array:
+    return (np.arange(dim // 2) >= _ends(dim, base, length)[1]).astype(np.float64)
+
+
+def _yarn_by_waves(dim: int, base: float, factor: float, length: int) -> Array:
+    """Mixes the wavelengths instead of the frequencies."""
+    share, plain = _ramp(dim, base, length), frequencies(dim, base=base)
+    return np.asarray(plain / (1 - share + share * factor))
+
+
+def _yarn_by_loop(dim: int, base: float, factor: float, length: int) -> list[float]:
+    """As the authors of YaRN write it: a mask for what stays, pair by pair."""
+
+    def found(rotations: float) -> float:
+        return dim * math.log(length / (rotations * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = max(math.floor(found(32)), 0), math.ceil(found(1))
+    out = []
+    for j in range(dim // 2):
+        plain = 1 / base ** (2 * j / dim)
+        stays = 1 - min(max((j - low) / (high - low), 0), 1)
+        out.append(plain / factor * (1 - stays) + plain * stays)
+    return out
+
+
+def _yarn_by_interpolation(dim: int, base: float, factor: float, length: int) -> Array:
+    share = np.interp(np.arange(dim // 2), _ends(dim, base, length), [1.0, 1 / factor])
+    return np.asarray(base ** (-np.arange(0, dim, 2) / dim) * share)
+
+
+YARN_FREQUENCIES = Exercise(
+    id=f"{CHAPTER}.yarn_frequencies",
+    title="Slow the slow pairs alone",
+    step_of=YARN,
+    signature="yarn_frequencies(dim: int, base: float, factor: float, length: int) "
+    "-> array of shape (dim/2,), in rad/position",
+    points=3,
+    minutes=15,
+    difficulty=4,
+    reference=_yarn,
+    make_cases=_yarn_cases,
     # The smallest frequencies are below 1e-4: an absolute tolerance must not hide an error in them.
     absolute_tolerance=1e-12,
     properties=(
         Property(
-            lambda args, value: np.shape(value) == (args[1] // 2,),
+            lambda args, value: np.shape(value) == (args[0] // 2,),
             "There must be dim/2 frequencies, one for each pair.",
             about="form",
         ),
         Property(
             lambda args, value: bool(
-                np.isclose(np.ravel(value)[-1], BASE ** (-(args[1] - 2) / args[1]) / args[2], rtol=1e-4)
+                (value <= frequencies(args[0], base=args[1]) * (1 + 1e-9)).all()
+                and (value >= frequencies(args[0], base=args[1]) / args[2] * (1 - 1e-9)).all()
             ),
-            "Both rules slow the last pair by exactly the factor. Yours does not.",
-        ),
-        Property(
-            lambda args, value: args[0] == PI or bool(np.isclose(np.ravel(value)[0], 1.0)),
-            "NTK leaves the first pair alone: its frequency stays 1.",
+            "Every frequency must lie between what it was and what it was divided by the factor.",
         ),
     ),
     mistakes=(
         Mistake(
-            "rules-swapped",
-            _by_rule(_ntk, _pi),
-            "The two rules are swapped: position interpolation divides every frequency by the factor, and "
-            "NTK changes the base.",
+            "ramp-turned-round",
+            _mixed(lambda dim, base, length: 1 - _ramp(dim, base, length)),
+            "Your fast pairs are slowed, and the slow ones stay. It is the slow pairs that meet angles "
+            "which they do not know.",
         ),
         Mistake(
-            "always-pi",
-            _by_rule(_pi, _pi),
-            "NTK came out like position interpolation. It does not divide all frequencies: it raises the "
-            "base.",
+            "not-rounded",
+            _mixed(_ramp_unrounded),
+            "The ramp begins and ends between two pairs. The code with which checkpoints were trained "
+            "rounds its beginning down and its end up.",
         ),
         Mistake(
-            "multiplied",
-            _by_rule(lambda dim, factor: frequencies(dim) * factor, _ntk),
-            "Position interpolation makes waves longer, so the frequencies get smaller. Divide by the "
+            "rounded-inwards",
+            _mixed(_ramp_inwards),
+            "The ramp is rounded inwards. Round its beginning down and its end up.",
+        ),
+        Mistake(
+            "ramp-over-turns",
+            _mixed(_ramp_over_turns),
+            "Your ramp is linear in the number of turns, as in the paper's formula. Here it is linear in "
+            "the number of the pair, as in the authors' code.",
+        ),
+        Mistake(
+            "beginning-below-0",
+            _mixed(_ramp_negative),
+            "It is right where some pair turns 32 times. Where none does, your ramp begins before pair 0: "
+            "let it begin at 0 then.",
+        ),
+        Mistake(
+            "not-clipped",
+            _mixed(_ramp_unclipped),
+            "Your ramp goes on outside of its two ends, below 0 and above 1. Clip it.",
+        ),
+        Mistake(
+            "cut-at-the-last-pair",
+            _mixed(_ramp_cut_short),
+            "It is right where the ramp ends within the head. Where it ends beyond the last pair, you pull "
+            "its end back to that pair, and so slow it by the whole factor.",
+        ),
+        Mistake(
+            "a-step",
+            _mixed(_step_instead),
+            "The pairs between the two ends stay as they were. There a ramp leads from the one to the other.",
+        ),
+        Mistake(
+            "all-divided",
+            lambda dim, base, factor, length: frequencies(dim, base=base) / factor,
+            "All frequencies are divided: that is position interpolation. Fast pairs stay.",
+        ),
+        Mistake(
+            "ntk",
+            lambda dim, base, factor, length: frequencies(dim, base=base, scaling=NTKScaling(factor)),
+            "You raised the base: that is NTK. Here fast pairs stay exactly, slow ones are divided by the "
             "factor.",
         ),
         Mistake(
-            "base-times-factor",
-            _by_rule(_pi, lambda dim, factor: frequencies(dim, base=BASE * factor)),
-            "Your NTK multiplies the base by the factor alone, as diffusers does. The last pair is then "
-            "slowed by less than the factor. Raise the factor to the power dim/(dim - 2) first.",
+            "waves-mixed",
+            _yarn_by_waves,
+            "The two ends are right. On the ramp you mix the wavelengths; mix the frequencies.",
         ),
         Mistake(
-            "inverted-exponent",
-            _by_rule(_pi, lambda dim, factor: frequencies(dim, base=BASE * factor ** ((dim - 2) / dim))),
-            "The exponent of the factor is upside down: it is dim/(dim - 2), a little more than 1.",
+            "longer-length",
+            lambda dim, base, factor, length: _mixed(_ramp)(dim, base, factor, round(length * factor)),
+            "You count turns within the longer context. What a pair has learned is decided by the length of "
+            "its training.",
         ),
         Mistake(
-            "base-divided",
-            _by_rule(_pi, lambda dim, factor: frequencies(dim, base=BASE / factor ** (dim / (dim - 2)))),
-            "Your NTK lowers the base, so the waves get shorter. Multiply the base.",
-        ),
-        Mistake(
-            "pi-on-the-base",
-            _by_rule(lambda dim, factor: frequencies(dim, base=BASE * factor), _ntk),
-            "Position interpolation leaves the base alone. It divides every frequency, the first one too.",
-        ),
-        Mistake(
-            "both-at-once",
-            _by_rule(_pi, lambda dim, factor: _ntk(dim, factor) / factor),
-            "Your NTK raises the base and divides by the factor as well. The base alone is enough.",
-        ),
-        Mistake(
-            "factor-ignored",
-            lambda rule, dim, factor: frequencies(dim),
-            "These are the plain frequencies: the factor has no effect.",
+            "multiplied",
+            lambda dim, base, factor, length: (
+                frequencies(dim, base=base) * (1 + _ramp(dim, base, length) * (factor - 1))
+            ),
+            "Your slow pairs turn faster. They have to turn slower: divide by the factor.",
         ),
         Mistake(
             "wavelengths",
-            lambda rule, dim, factor: 2 * np.pi / _scaled(rule, dim, factor),
+            lambda dim, base, factor, length: 2 * np.pi / _yarn(dim, base, factor, length),
             "These are the wavelengths, in positions. Return the frequencies, in rad/position.",
         ),
     ),
-    alternatives=(
-        _scaled_by_loop,
-        _scaled_by_series,
-        lambda rule, dim, factor: (
-            frequencies(dim) / factor ** (1.0 if rule == "pi" else np.arange(dim // 2) / max(dim // 2 - 1, 1))
+    alternatives=(_yarn_by_loop, _yarn_by_interpolation, _mixed(_ramp)),
+    hints=(
+        "First the two ends: your `pair_that_turns` for 32 turns, rounded down and at least 0, and for one "
+        "turn, rounded up.",
+        "The ramp is 0 up to the first end, 1 from the last one on, and a straight line between: `np.clip` "
+        "of `(j - first) / (last - first)`.",
+        "A pair with ramp r gets `(1 - r)` times its old frequency plus `r` times its old frequency divided "
+        "by the factor.",
+    ),
+)
+
+
+def _yarn_turn_cases(rng: Generator) -> Iterator[Case]:
+    for label, n, dim, args in (
+        ("factor 4, base 300, 256 positions", 4, 16, (300.0, 4.0, 256)),
+        ("at factor 1 nothing changes", 3, 8, (10000.0, 1.0, 2048)),
+        ("factor 16, 4,096 positions", 5, 64, (10000.0, 16.0, 4096)),
+        ("factor 32, base 500,000", 3, 32, (500_000.0, 32.0, 8192)),
+    ):
+        positions = np.sort(rng.integers(0, 5000, size=n))
+        yield Case(label, (rng.normal(size=(n, dim)), positions, *args))
+
+
+def _yarn_turned(
+    x: Array,
+    positions: Array,
+    base: float,
+    factor: float,
+    length: int,
+    *,
+    louder: Callable[[float], float] = lambda factor: 0.1 * math.log(factor) + 1,
+    half: bool = False,
+) -> Array:
+    theta = _theta(positions, _yarn(x.shape[1], base, factor, length))
+    return louder(factor) * _turned(x, theta, half=half)
+
+
+def _yarn_by_the_library(x: Array, positions: Array, base: float, factor: float, length: int) -> Array:
+    rule = YaRNScaling(factor, length)
+    return np.asarray(apply_rotary(x, positions, base=base, scaling=rule))
+
+
+def _yarn_by_tables(x: Array, positions: Array, base: float, factor: float, length: int) -> Array:
+    theta = np.outer(positions, _yarn_by_loop(x.shape[1], base, factor, length))
+    louder = 1 + np.log(factor) / 10
+    cos, sin = louder * np.cos(theta), louder * np.sin(theta)
+    a, b = x[:, 0::2], x[:, 1::2]
+    return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
+
+
+YARN_ROTATE = Exercise(
+    id=f"{CHAPTER}.yarn_rotate",
+    title="Turn, and speak up",
+    step_of=YARN,
+    signature="yarn_rotate(x: array of shape (n, dim), positions: array of shape (n,), base: float, factor: "
+    "float, length: int) -> array of shape (n, dim)",
+    points=2,
+    minutes=10,
+    difficulty=3,
+    reference=_yarn_turned,
+    make_cases=_yarn_turn_cases,
+    absolute_tolerance=1e-5,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == np.shape(args[0]),
+            "The shape must stay (n, dim).",
+            about="form",
         ),
     ),
+    mistakes=(
+        Mistake(
+            "not-louder",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 1.0),
+            "The pairs are turned rightly, and are as long as before. YaRN also makes each query and each "
+            "key longer, by 0.1 times the logarithm of the factor, plus 1.",
+        ),
+        Mistake(
+            "squared-already",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: (0.1 * math.log(factor) + 1) ** 2),
+            "Each row was made longer twice. Queries and keys are multiplied once each, and so the score "
+            "gets the square.",
+        ),
+        Mistake(
+            "quieter",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 1 / (0.1 * math.log(factor) + 1)),
+            "Your rows are shorter than before, which spreads attention out. YaRN makes it sharper: "
+            "multiply.",
+        ),
+        Mistake(
+            "log-of-ten",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log10(factor) + 1),
+            "You took the logarithm to base 10. It is the natural one.",
+        ),
+        Mistake(
+            "log-of-two",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log2(factor) + 1),
+            "You took the logarithm to base 2. It is the natural one.",
+        ),
+        Mistake(
+            "root",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: math.sqrt(0.1 * math.log(factor) + 1)),
+            "You took the root, so that the score gets the factor once. In YaRN each of the two vectors "
+            "gets all of it.",
+        ),
+        Mistake(
+            "one-forgotten",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log(factor)),
+            "The 1 is missing: for factor 1, nothing may change.",
+        ),
+        Mistake(
+            "times-the-factor",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: factor),
+            "Each row was multiplied by the factor of the context. It is 0.1 times its logarithm, plus 1.",
+        ),
+        Mistake(
+            "half-layout",
+            lambda *args: _yarn_turned(*args, half=True),
+            "Your pairs are columns j and j + dim/2. Here neighbours make a pair, columns 2j and 2j + 1.",
+        ),
+        Mistake(
+            "plain-frequencies",
+            lambda x, positions, base, factor, length: (
+                (0.1 * math.log(factor) + 1)
+                * _turned(x, _theta(positions, frequencies(x.shape[1], base=base)))
+            ),
+            "The rows have the right length, but they turn at the old frequencies. Take those of your "
+            "yarn_frequencies.",
+        ),
+        Mistake(
+            "interpolated",
+            lambda x, positions, base, factor, length: (
+                (0.1 * math.log(factor) + 1)
+                * _turned(x, _theta(positions, frequencies(x.shape[1], base=base) / factor))
+            ),
+            "All frequencies are divided by the factor: that is position interpolation. Take those of your "
+            "yarn_frequencies.",
+        ),
+    ),
+    alternatives=(
+        _yarn_by_the_library,
+        _yarn_by_tables,
+        lambda *args: np.asarray(_yarn_turned(*args)).tolist(),
+    ),
     hints=(
-        "Position interpolation reads position p as `p / factor`. What does that do to position times "
-        "frequency?",
-        "NTK keeps the formula base^(-2i/dim) and puts a larger base into it.",
-        "The larger base is `10000 * factor ** (dim / (dim - 2))`.",
+        "Two things happen: a turn, with the frequencies of your `yarn_frequencies`, and a multiplication.",
+        "The number is `0.1 * math.log(factor) + 1`, the same for all pairs.",
+    ),
+)
+
+
+# --- broken_rotations ------------------------------------------------------------------------------
+
+
+def _one_value(rng: Generator) -> Iterator[Case]:
+    yield Case("your five line numbers")
+
+
+def _lines(**other: int) -> Callable[[], tuple[int, ...]]:
+    """The broken lines, but for some listings another one."""
+    right = {"a": 5, "b": 13, "c": 11, "d": 12, "e": 15}
+    return lambda: tuple((right | other).values())
+
+
+BROKEN_ROTATIONS = Exercise(
+    id=f"{CHAPTER}.broken_rotations",
+    title="Five rotations, five broken lines",
+    signature="broken_rotations: five whole numbers, the broken line of each of the listings A to E",
+    points=3,
+    minutes=20,
+    difficulty=4,
+    kind="value",
+    parts=("listing A", "listing B", "listing C", "listing D", "listing E"),
+    reference=_lines(),
+    make_cases=_one_value,
+    mistakes=(
+        Mistake(
+            "a-the-call",
+            _lines(a=9),
+            "Four of five are right. In listing A, line 9 hands over all that is needed. What is made of it?",
+        ),
+        Mistake(
+            "a-the-pairs",
+            _lines(a=4),
+            "Four of five are right. In listing A, line 4 counts the pairs that turn, and there are as many "
+            "as it says. How fast does each of them turn?",
+        ),
+        Mistake(
+            "b-the-positions",
+            _lines(b=14),
+            "Four of five are right. In listing B, line 14 goes on from a number that is already wrong. "
+            "Which line makes it?",
+        ),
+        Mistake(
+            "b-the-join",
+            _lines(b=17),
+            "Four of five are right. In listing B, line 17 joins the keys in their order, the old ones "
+            "first. Ask at which positions the new ones were turned.",
+        ),
+        Mistake(
+            "c-the-tables",
+            _lines(c=6),
+            "Four of five are right. In listing C, line 6 repeats the angles as the half layout needs them. "
+            "Which way does a pair turn?",
+        ),
+        Mistake(
+            "c-the-sum",
+            _lines(c=14),
+            "Four of five are right. In listing C, line 14 is what it should be, if quarter_turn is. Feed "
+            "it the pair (1, 0), at an angle of a quarter turn.",
+        ),
+        Mistake(
+            "d-the-quarter-turn",
+            _lines(d=7),
+            "Four of five are right. In listing D, lines 7 and 8 make the quarter turn of neighbours, "
+            "rightly. Which angle does each column get?",
+        ),
+        Mistake(
+            "d-the-turn",
+            _lines(d=14),
+            "Four of five are right. In listing D, line 14 is what it should be. Write down the four angles "
+            "of a head of four columns, as it gets them.",
+        ),
+        Mistake(
+            "e-the-base",
+            _lines(e=4),
+            "Four of five are right. In listing E, line 4 is the rule of NTK. Is it given the same factor "
+            "at each call?",
+        ),
+        Mistake(
+            "e-the-positions",
+            _lines(e=16),
+            "Four of five are right. In listing E, the new tokens stand where they should. With which "
+            "frequencies were the old keys turned?",
+        ),
+        Mistake(
+            "e-the-join",
+            _lines(e=18),
+            "Four of five are right. In listing E, line 18 joins keys that do not fit each other. Where "
+            "does it come from that they do not?",
+        ),
+        Mistake(
+            "counted-from-zero",
+            lambda: tuple(each - 1 for each in _lines()()),
+            "You count from 0. The lines are numbered from 1, in the comment at the end of each.",
+        ),
+    ),
+    alternatives=(
+        lambda: list(_lines()()),
+        lambda: np.array(_lines()()),
+        lambda: tuple(float(each) for each in _lines()()),
+    ),
+    hints=(
+        "Read the symptom first, and ask which lines could bring it about. In B, for example: what is the "
+        "same when there are as many heads as tokens?",
+        "For C, feed the turn a single pair, and draw where it goes. For D, write down the angle that each "
+        "column gets.",
+        "You may copy a listing into a cell and run it beside your own `rotate_heads`.",
     ),
 )
 
@@ -1255,8 +2590,16 @@ EXERCISES = (
     TURN_PAIR,
     APPLY_ROTARY,
     IS_RELATIVE,
+    AIMED_QUERY,
     TO_HALF,
-    CACHED_SCORES,
-    NTK_BASE,
-    SCALED_FREQUENCIES,
+    CONVERT_LAYER,
+    CHECKPOINT_FACTS,
+    ROTATE_HEADS,
+    ROTARY_ATTENTION,
+    WHAT_WAS_ROUNDED,
+    STRETCHED_BASE,
+    PAIR_THAT_TURNS,
+    YARN_FREQUENCIES,
+    YARN_ROTATE,
+    BROKEN_ROTATIONS,
 )

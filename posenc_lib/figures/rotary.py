@@ -7,10 +7,12 @@ from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.patches import Rectangle
 
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
+from posenc_lib.attention import attention
 from posenc_lib.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib.rotated import RotaryTables, apply_rotary
@@ -18,6 +20,7 @@ from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.turn import LAYOUTS, columns
 
 HEAD_DIM = 128
+_SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
 
 
 def pair_of_column(dim: int, layout: str) -> np.ndarray:
@@ -69,6 +72,79 @@ def _draw_layout(axes: Axes, dim: int, layout: str, *, top: float) -> None:
             linewidth=2,
         )
     axes.text(dim / 2, top - 0.6, f"columns 0 to {dim - 1}", ha="center", va="center", fontsize=10)
+
+
+# --- The idea, and one head at work ----------------------------------------------------------------
+
+
+def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Picture:
+    """The query of "cat" and the key of "dog" in a text, and in the same text a thousand places on."""
+    words = ("dog", "chases", "cat")
+    with canvas(width=6.4, height=3.6) as figure:
+        for start, axes in zip(starts, figure.subplots(1, 2), strict=True):
+            rim = np.linspace(0, 2 * np.pi, 200)
+            axes.plot(1.1 * np.cos(rim), 1.1 * np.sin(rim), color=GREY, linestyle="-", lw=1)
+            key, query = rate * start + 0.4, rate * (start + len(words) - 1)
+            wedge = np.linspace(query, key, 40)
+            axes.fill(
+                np.append(0, 0.5 * np.cos(wedge)),
+                np.append(0, 0.5 * np.sin(wedge)),
+                color=GREEN,
+                alpha=0.35,
+                linewidth=0,
+            )
+            for name, angle, colour, dash in (
+                ("query of “cat”", query, BLUE, "-"),
+                ("key of “dog”", key, ORANGE, "--"),
+            ):
+                tip = np.cos(angle), np.sin(angle)
+                axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, lw=2.5, label=name)
+                axes.plot(*tip, color=colour, marker="o" if dash == "-" else "s", markersize=7)
+            axes.set_title(" ".join(words) + f"\nat {start:,} to {start + len(words) - 1:,}", fontsize=11)
+            axes.set_aspect("equal")
+            axes.axis("off")
+        handles, names = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=2)
+        return finish(
+            figure,
+            alt=f"Two circles, each with two arrows from its middle: the query of “cat” and the key of "
+            f"“dog”. Left, the text {' '.join(words)} stands at position {starts[0]:,} and after it, right "
+            f"at {starts[1]:,} and after it. The arrows point elsewhere in the two circles. The wedge "
+            f"between them is the same.",
+        )
+
+
+def look_back_weights(back: int, tokens: int, *, start: int = 0, dim: int = 64) -> np.ndarray:
+    """Causal weights (tokens, tokens) of one head whose key is one vector, and whose query looks back."""
+    key = np.tile([6.0, 0.0], dim // 2)
+    query = apply_rotary(key[None], np.array([-back]))
+    positions = start + np.arange(tokens)
+    q = apply_rotary(np.repeat(query, tokens, axis=0), positions)
+    k = apply_rotary(np.repeat(key[None], tokens, axis=0), positions)
+    found = attention(q, k, k, causal=True, return_weights=True)[1]
+    return np.asarray(found)
+
+
+def one_head_at_work(back: int = 3, tokens: int = 12, starts: tuple[int, int] = (0, 5000)) -> Picture:
+    """The weights of a head that looks back, in a text at two places."""
+    with canvas(width=7.2, height=3.6) as figure:
+        panels = figure.subplots(1, len(starts), sharey=True)
+        for axes, start in zip(panels, starts, strict=True):
+            image = axes.imshow(look_back_weights(back, tokens, start=start), cmap=_SHADES, vmin=0, vmax=1)
+            axes.grid(visible=False)
+            axes.set_xticks(range(0, tokens, 3))
+            axes.set_yticks(range(0, tokens, 3))
+            axes.set_title(f"a text that starts at {start:,}", fontsize=11)
+            axes.set_xlabel("token of the key")
+        panels[0].set_ylabel("token of the query")
+        figure.colorbar(image, ax=list(panels), shrink=0.85).set_label("attention weight")
+        return finish(
+            figure,
+            alt=f"Two heat maps of the attention weights of {tokens} tokens, queries down and keys across, "
+            f"for a text that starts at position {starts[0]:,} and for one at {starts[1]:,}. They are the "
+            f"same: nearly all weight stands on the diagonal {back} places to the left of the main one. The "
+            f"first {back} queries, which have nothing so far back, look at what is nearest to it.",
+        )
 
 
 # --- Which axis turns which pair -------------------------------------------------------------------
@@ -138,6 +214,56 @@ def _shares(dim: int, parts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 # --- Decay with distance ---------------------------------------------------------------------------
+
+
+def partial_sums(offset: float, dim: int = 8) -> np.ndarray:
+    """How far from the start one is after 1, 2, ... arrows of an offset, laid tip to tail: (dim/2,)."""
+    return np.asarray(np.abs(np.cumsum(np.exp(1j * offset * frequencies(dim)))))
+
+
+def arrows_added_up(offsets: tuple[int, int] = (1, 30), dim: int = 8) -> Picture:
+    """The arrows of all pairs at two offsets, tip to tail, and how far each tip is from the start."""
+    rates = frequencies(dim)
+    colours = (ORANGE, GREEN, PURPLE, BLUE)
+    with canvas(width=7.6, height=3.6) as figure:
+        told = []
+        for axes, offset in zip(figure.subplots(1, 2, sharex=True, sharey=True), offsets, strict=True):
+            tips = np.concatenate([[0], np.cumsum(np.exp(1j * offset * rates))])
+            for number, colour in zip(range(dim // 2), colours, strict=True):
+                here, there = tips[number], tips[number + 1]
+                axes.plot([0, there.real], [0, there.imag], color=GREY, linestyle=":", linewidth=1.2)
+                axes.annotate(
+                    "",
+                    xy=(there.real, there.imag),
+                    xytext=(here.real, here.imag),
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": colour,
+                        "lw": 2.5,
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                    },
+                )
+                beside = (here + there) / 2 - 0.22j * (there - here)
+                axes.text(beside.real, beside.imag, f"{number}", ha="center", va="center", fontsize=10)
+            axes.plot([0], [0], color=GREY, marker="o")
+            away = partial_sums(offset, dim)
+            axes.set_title(f"offset {offset}: mean {away.mean():.2f}", fontsize=11)
+            axes.set_aspect("equal")
+            axes.set_xlabel("to the right")
+            axes.set_xlim(-1.4, 4.2)
+            axes.set_ylim(-1.5, 1.6)
+            told.append(
+                f"At offset {offset} the tips are {', '.join(f'{each:.2f}' for each in away)} away from it, "
+                f"{away.mean():.2f} on average."
+            )
+        figure.axes[0].set_ylabel("up")
+        return finish(
+            figure,
+            alt=f"Two walks of {dim // 2} arrows of length 1, laid tip to tail, one for each pair of a head, "
+            f"the fastest first. Dotted lines lead from the start to each tip. {' '.join(told)} At the small "
+            "offset the walk goes nearly straight on; at the large one it bends and comes back.",
+        )
 
 
 def bound(offsets: np.ndarray, dim: int = HEAD_DIM, *, base: float = 10000.0) -> np.ndarray:
@@ -263,47 +389,93 @@ def to_bfloat16(values: np.ndarray) -> np.ndarray:
     return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def table_errors(last: int, dim: int = HEAD_DIM, *, rows: int = 256) -> dict[str, float]:
-    """Largest error of a cosine within the `rows` positions up to `last`, for three ways to compute it."""
-    positions = np.arange(last - rows + 1, last + 1)
-    rates = frequencies(dim)
-    exact = np.cos(positions[:, None] * rates)
-    in_float32 = positions[:, None].astype(np.float32) * rates.astype(np.float32)
-    narrow_rates = positions[:, None].astype(np.float32) * to_bfloat16(rates)
-    ways = {
-        "bfloat16 frequencies": np.cos(narrow_rates),
-        "float32 angles": np.cos(in_float32),
-        "float64 angles, cast last": exact.astype(np.float32),
-    }
-    return {name: float(np.abs(table - exact).max()) for name, table in ways.items()}
+def _exact(positions: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    return np.asarray(positions[:, None] * rates)
 
 
-def precision() -> Picture:
-    """The largest error of the tables against the position, for three ways to compute them."""
-    lasts = 2 ** np.arange(9, 21)
-    errors = [table_errors(last) for last in lasts.tolist()]
-    looks = ((ORANGE, "--", "s"), (BLUE, "-", "o"), (GREEN, "-.", "^"))
-    with canvas(width=7.5, height=3.6) as figure:
-        axes = figure.subplots()
-        for name, (colour, dash, marker) in zip(errors[0], looks, strict=True):
-            axes.plot(
-                lasts,
-                [each[name] for each in errors],
+def _in_float32(positions: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    return np.asarray(positions.astype(np.float32)[:, None] * rates.astype(np.float32))
+
+
+WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "bfloat16 positions": lambda positions, rates: _exact(to_bfloat16(positions).astype(np.float64), rates),
+    "bfloat16 frequencies": lambda positions, rates: _exact(positions, to_bfloat16(rates).astype(np.float64)),
+    "float32 angles": _in_float32,
+    "float64 angles, cast last": _exact,
+}
+"""From positions (n,) and frequencies (pairs,) to angles (n, pairs), with what is lost on the way."""
+
+
+def score_error(way: str, offset: int, positions: np.ndarray, dim: int = HEAD_DIM) -> float:
+    """What rounding does to the score of a query with the key `offset` before it.
+
+    The root of the mean square over all queries and keys of independent normal numbers, whose scores spread
+    by 1, and over these positions of the query. Each pair adds the square of the gap between the arrow of
+    its offset and the one that rounding makes of it. Cosines and sines are cast to float32 where all else
+    is exact.
+    """
+    rates, positions = frequencies(dim), np.asarray(positions, dtype=np.float64)
+    at = WAYS[way]
+    arrows = [np.exp(1j * at(each, rates).astype(np.float64)) for each in (positions, positions - offset)]
+    if way.endswith("cast last"):
+        arrows = [each.astype(np.complex64).astype(np.complex128) for each in arrows]
+    gaps = arrows[0] * arrows[1].conj() - np.exp(1j * offset * rates)
+    return float(np.sqrt((np.abs(gaps) ** 2).mean()))
+
+
+def precision(near: int = 4096, far: int = 131_072, offset: int = 5) -> Picture:
+    """The error of a score: by offset at two places, and by position at one offset."""
+    looks = dict(
+        zip(
+            WAYS, ((PURPLE, "-", "D"), (ORANGE, "--", "s"), (BLUE, "-", "o"), (GREEN, "-.", "^")), strict=True
+        )
+    )
+    offsets, starts = 4 ** np.arange(6), 2 ** np.arange(6, 21)
+    with canvas(width=8.2, height=4.0) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        for place, marker, dash in ((near, "s", "--"), (far, "o", ":")):
+            errors = [
+                score_error("bfloat16 frequencies", each, place + np.arange(64)) for each in offsets.tolist()
+            ]
+            left.plot(
+                offsets,
+                errors,
+                color=ORANGE if place == near else PURPLE,
+                linestyle=dash,
+                marker=marker,
+                markersize=6 if place == near else 12,
+                fillstyle="full" if place == near else "none",
+                label=f"near position {place:,}",
+            )
+        for way, (colour, dash, marker) in looks.items():
+            errors = [score_error(way, offset, start + offset + np.arange(64)) for start in starts.tolist()]
+            right.plot(
+                starts,
+                np.maximum(errors, 1e-17),
                 color=colour,
                 linestyle=dash,
                 marker=marker,
-                label=name,
+                markersize=5,
+                label=way,
             )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_ylim(1e-9, 1e2)
-        axes.set_xlabel("position")
-        axes.set_ylabel("largest error of a cosine")
-        axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.4))
+        left.set_title("bfloat16 frequencies", fontsize=11)
+        right.set_title(f"at offset {offset}", fontsize=11)
+        left.set_xlabel("offset (positions)")
+        right.set_xlabel("position")
+        left.set_ylabel("error of a score that spreads by 1")
+        for axes in (left, right):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_ylim(1e-9, 1e2)
+        left.legend(loc="lower right")
+        right.legend(loc="lower right", bbox_to_anchor=(1.0, 0.12), fontsize=9)
         return finish(
             figure,
-            alt="Largest error of a table of cosines against the position, both on logarithmic axes, from "
-            "position 512 to about a million. With bfloat16 frequencies the error is near 2, the whole "
-            "range, almost everywhere. With float32 angles it grows in a straight line from below 0.0001 to "
-            "about 0.06. With float64 angles cast last it stays level, at 0.00000003.",
+            alt=f"Two panels, both on logarithmic axes: how far the score of random vectors is off. Left, "
+            f"with bfloat16 frequencies, against the offset from 1 to 1,024: a straight line upwards from "
+            f"0.0002 to 0.2. The lines near position {near:,} and near position {far:,} lie on one another. "
+            f"Right, at offset {offset}, against the position from 64 to a million: with bfloat16 positions "
+            f"the error is that of exact angles up to 256 and then jumps to about 1. With bfloat16 "
+            f"frequencies it stays level at 0.001. With float32 angles it grows in a straight line, to "
+            f"nearly 0.01 at a million. With float64 angles cast last it is level below 0.0000001.",
         )

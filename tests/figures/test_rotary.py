@@ -12,6 +12,9 @@ from posenc_lib.figures.picture import Picture
 from posenc_lib.rotated import axial_tables, mrope_tables
 
 PICTURES = (
+    rotary.moved_together,
+    rotary.one_head_at_work,
+    rotary.arrows_added_up,
     rotary.layouts,
     rotary.axes_of_pairs,
     rotary.decay,
@@ -107,12 +110,47 @@ def test_bfloat16_is_torchs_own():
     assert np.array_equal(rotary.to_bfloat16(values), torch.from_numpy(values).bfloat16().float().numpy())
 
 
-def test_errors_of_the_tables_grow_with_float32_and_not_with_float64():
-    near, far = rotary.table_errors(512), rotary.table_errors(1_000_000)
-    assert near["float32 angles"] < 1e-4
-    assert 0.04 < far["float32 angles"] < 0.08
-    assert far["float64 angles, cast last"] < 4e-8
-    assert far["bfloat16 frequencies"] > 1.9
+@pytest.mark.parametrize("offset", [1, 64, 1024])
+def test_rounded_frequencies_cost_by_offset_and_not_by_position(offset):
+    near, far = (rotary.score_error("bfloat16 frequencies", offset, np.array([at])) for at in (4096, 131_072))
+    assert near == pytest.approx(far, rel=1e-4)
+    assert 1.8e-4 * offset < near < 3e-4 * offset
+
+
+def test_errors_of_scores_by_position():
+    def error(way, at):
+        return rotary.score_error(way, 5, at + np.arange(64))
+
+    assert error("bfloat16 positions", 100) < 1e-12
+    assert 0.6 < error("bfloat16 positions", 6000) < 0.9
+    assert error("float32 angles", 512) < 1e-5
+    assert 0.003 < error("float32 angles", 1_000_000) < 0.01
+    assert error("float64 angles, cast last", 1_000_000) < 1e-7
+
+
+def test_the_error_of_a_score_is_that_of_random_vectors():
+    q, k = np.random.default_rng(0).normal(size=(2, 4000, 64, 2)) @ np.array([1, 1j])
+    rates = 10000 ** (-np.arange(64) / 64)
+    narrow = torch.from_numpy(rates).bfloat16().double().numpy()
+    off = (q * k.conj() * (np.exp(70j * narrow) - np.exp(70j * rates))).real.sum(axis=1) / 128**0.5
+    assert rotary.score_error("bfloat16 frequencies", 70, np.array([900])) == pytest.approx(
+        off.std(), rel=0.05
+    )
+
+
+def test_partial_sums_are_added_one_by_one():
+    found = rotary.partial_sums(30)
+    total = 0
+    for pair, size in enumerate(found):
+        total += np.exp(30j / 10**pair)
+        assert size == pytest.approx(abs(total))
+
+
+def test_the_head_at_work_looks_back_wherever_the_text_starts():
+    for start in (0, 5000):
+        weights = rotary.look_back_weights(3, 12, start=start)
+        assert (np.diagonal(weights, -3) > 0.9).all()
+        assert weights.sum(axis=1) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("draw", PICTURES, ids=lambda draw: draw.__name__)
@@ -129,6 +167,7 @@ def test_the_numbers_in_the_alt_texts_are_those_drawn():
     assert f"{rotary.first_negative(500_000.0):,}" in rotary.kernels_by_base().alt
     assert "at offset 77" in rotary.decay(look_back=77).alt
     assert "0, 1, 0, 1" in rotary.layouts(4).alt
+    assert "1.00, 1.80, 2.71, 3.66 away" in rotary.arrows_added_up((1, 30)).alt
 
 
 def test_a_cast_model_of_transformers_loses_its_frequencies_and_a_loaded_one_does_not(tmp_path):
