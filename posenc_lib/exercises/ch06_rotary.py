@@ -1478,6 +1478,15 @@ ROTATE_HEADS = Exercise(
             "All pairs turn by the position itself. Pair j has a frequency of its own.",
         ),
         Mistake(
+            "halves-side-by-side",
+            lambda x, positions, base: np.concatenate(
+                [_turn_heads(x, positions, base)[..., 0::2], _turn_heads(x, positions, base)[..., 1::2]],
+                axis=-1,
+            ),
+            "The numbers are right and stand in the wrong columns: all first members of the pairs come "
+            "first, then all second ones. Put each back into the column that it came from.",
+        ),
+        Mistake(
             "added",
             lambda x, positions, base: x + sinusoidal(positions, x.shape[-1], base=base),
             "You add the sinusoidal encoding: that is the first door. Here each pair of x is turned.",
@@ -1567,6 +1576,15 @@ def _decoder_with(
         )
 
     return attend
+
+
+def _new_tokens_first(
+    q: Array, k: Array, v: Array, cached_k: Array, cached_v: Array, base: float
+) -> tuple[Array, Array, Array]:
+    at = cached_k.shape[-2] + np.arange(k.shape[-2])
+    q, k = _turn_heads(q, at, base), _turn_heads(k, at, base)
+    keys, values = np.concatenate([k, cached_k], axis=-2), np.concatenate([v, cached_v], axis=-2)
+    return _attend(q, cached_k, cached_v, k, v), keys, values
 
 
 def _decoder_one_by_one(
@@ -1687,6 +1705,12 @@ ROTARY_ATTENTION = Exercise(
             _decoder_with(reach=0),
             "Your mask counts from the first key of the cache, so the first new token sees one key alone. "
             "It sees all of the cache and itself.",
+        ),
+        Mistake(
+            "new-tokens-first",
+            _new_tokens_first,
+            "The new keys and values come before those of the cache. Keep the order of the text: the cache "
+            "first.",
         ),
         Mistake(
             "not-scaled",
@@ -2072,6 +2096,11 @@ PAIR_THAT_TURNS = Exercise(
             "The logarithm of the base is missing, by which you must divide.",
         ),
         Mistake(
+            "base-inside",
+            lambda turns, length, dim, base: dim / 2 * np.log(length / (2 * np.pi * turns) / base),
+            "You divided by the base inside the logarithm. Divide the one logarithm by the other.",
+        ),
+        Mistake(
             "upside-down",
             lambda turns, length, dim, base: -_pair_that_turns(turns, length, dim, base),
             "The sign is wrong: inside the logarithm stands how long the wave is, length divided by turns.",
@@ -2453,6 +2482,12 @@ YARN_ROTATE = Exercise(
             ),
             "The rows have the right length, but they turn at the old frequencies. Take those of your "
             "yarn_frequencies.",
+        ),
+        Mistake(
+            "plain-rope",
+            lambda x, positions, base, factor, length: apply_rotary(x, positions, base=base),
+            "This is RoPE as before: the old frequencies, and rows as long as they were. Two things have "
+            "to change.",
         ),
         Mistake(
             "interpolated",

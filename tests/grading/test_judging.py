@@ -559,6 +559,7 @@ GUESSABLE = (
     "04-extrapolation.verdict",
     "05-pitfalls.adds_along_the_tokens",
     "06-rotary.is_relative",
+    "06-rotary.what_was_rounded",
     "07-alibi-and-biases.symmetry_seen",
 )
 
