@@ -244,7 +244,7 @@ def arrows_added_up(offsets: tuple[int, int] = (1, 30), dim: int = 8) -> Picture
                         "shrinkB": 0,
                     },
                 )
-                beside = (here + there) / 2 - 0.22j * (there - here)
+                beside = there + (0.1 + 0.22j) * (there - here)
                 axes.text(beside.real, beside.imag, f"{number}", ha="center", va="center", fontsize=10)
             axes.plot([0], [0], color=GREY, marker="o")
             away = partial_sums(offset, dim)
