@@ -622,6 +622,18 @@ XL_SCORES = Exercise(
             "key. Shift them first.",
         ),
         Mistake(
+            "neither-shifted-nor-hidden",
+            lambda q, k, r, u, v: ((q + u) @ k.T + (q + v) @ r.T) / np.sqrt(q.shape[1]),
+            "Two things: the products with r have a column for each distance until they are shifted, and "
+            "keys after the query have to be hidden by minus infinity.",
+        ),
+        Mistake(
+            "hidden-as-if-square",
+            lambda q, k, r, u, v: np.where(np.tri(len(q), len(k)) > 0, _xl(q, k, r, u, v), -np.inf),
+            "Where there are fewer queries than keys, you hide keys that are not after the query: the last "
+            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
+        ),
+        Mistake(
             "shifted-whole",
             _xl_shifted_whole,
             "The products with k were shifted too. They have a column for each key already: shift only the "
@@ -1717,6 +1729,8 @@ KERPLE = Exercise(
     difficulty=2,
     reference=lambda r1, r2, queries, keys, kind: np.asarray(kerple_bias(r1, r2, queries, keys, kind=kind)),
     make_cases=_kerple_cases,
+    where_not_finite="No key is hidden here: those after the query are at a distance too, and a distance is "
+    "never negative. Take the absolute value first.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[2], args[3]),
@@ -1969,6 +1983,13 @@ FIRE_SHARES = Exercise(
             "Keys after the query have a share too. Put 0 there.",
         ),
         Mistake(
+            "hidden-as-if-square",
+            lambda queries, keys, c, threshold: np.tril(_shares(queries, keys, c, threshold)),
+            "Where there are fewer queries than keys, you put 0 at keys that are not after the query: the "
+            "last "
+            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
+        ),
+        Mistake(
             "from-the-start",
             lambda queries, keys, c, threshold: np.where(
                 _late(queries, keys) <= 0,
@@ -2151,6 +2172,12 @@ FIRE_BIAS = Exercise(
             "as-a-penalty",
             lambda *args: np.where(_late(args[4], args[5]) > 0, -np.inf, -_fire(*args)),
             "The sign is turned. The network's output is the bias itself; it need not be a penalty.",
+        ),
+        Mistake(
+            "hidden-as-if-square",
+            lambda *args: np.where(np.tri(args[4], args[5]) > 0, _fire(*args), -np.inf),
+            "Where there are fewer queries than keys, you hide keys that are not after the query: the last "
+            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
         ),
         Mistake(
             "future-open",
