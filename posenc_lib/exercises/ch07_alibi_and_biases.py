@@ -675,10 +675,11 @@ def _start_cases(rng: Generator) -> Iterator[Case]:
     yield Case("2 buckets, max_distance 10", (2, 10))
     yield Case("12 buckets, max_distance 128", (12, 128))
     yield Case("16 buckets, max_distance 1000", (16, 1000))
-    buckets, longest = 2 * int(rng.integers(5, 12)), int(rng.integers(80, 300))
-    while _borders_meet_whole(buckets, longest):
-        longest += 1
-    yield Case(f"{buckets} buckets, max_distance {longest}", (buckets, longest))
+    for _ in range(3):
+        buckets, longest = 2 * int(rng.integers(4, 20)), int(rng.integers(80, 900))
+        while _borders_meet_whole(buckets, longest):
+            longest += 1
+        yield Case(f"{buckets} buckets, max_distance {longest}", (buckets, longest))
 
 
 def _borders(buckets: int, max_distance: int, steps: Any = None, exact: int | None = None) -> Array:
