@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from posenc_lib.exercises import all_exercises, wholes
 from tests.browser.conftest import served
@@ -153,6 +154,67 @@ def test_a_browser_that_stores_nothing_still_works_and_says_so(context, address_
     assert tab.locator(".posenc-verdict").first.inner_text()
 
 
+# Two tabs, in both of which somebody types.
+
+
+def open_answer(context, address: str):
+    """A chapter in a tab, the editor of an exercise, and a way to type into it, key by key."""
+    tab = open_page(context, address, "book/02-the-formula.html#exercise-frequencies")
+    box = tab.locator("#exercise-frequencies")
+    editor = box.locator(".cm-content")
+
+    def write(text: str) -> None:
+        tab.bring_to_front()
+        editor.click()
+        tab.keyboard.press("Control+End")
+        tab.keyboard.type(text)
+        tab.wait_for_function(
+            "([id, text]) => store.load('exercise', id)?.code.endsWith(text)", arg=[FREQUENCIES, text]
+        )
+
+    return tab, box, editor, write
+
+
+def test_what_another_tab_wrote_is_not_overwritten_in_silence(context, plain_address):
+    here, box, editor, write = open_answer(context, plain_address)
+    write("# here")
+    _there, other_box, _other_editor, write_there = open_answer(context, plain_address)
+    write_there(" and there")
+    write("!")  # its editor had the focus all the time, and knows nothing of the other
+    assert kept(here, FREQUENCIES)["code"].endswith("# here!")
+    assert kept(here, FREQUENCIES)["former"].endswith("# here and there")
+    expect(box.locator(".posenc-notices")).to_contain_text("Another tab of yours holds other code")
+    box.get_by_role("button", name="Take the other version").click()
+    expect(editor).to_contain_text("# here and there")
+    expect(box.locator(".posenc-notices")).to_be_empty()
+    assert kept(here, FREQUENCIES)["former"].endswith("# here!")
+    box.get_by_role("button", name="Bring back my earlier version").click()
+    expect(editor).to_contain_text("# here!")
+    assert other_box.locator(".posenc-notices p").count() == 0
+    assert here.complaints == []
+
+
+def test_what_another_tab_has_passed_counts_though_this_one_writes(context, plain_address):
+    here, _box, _editor, write = open_answer(context, plain_address)
+    write("# one")
+    code = kept(here, FREQUENCIES)["code"]
+    keep(here, FREQUENCIES, code=code, attempts=5, hints=2, passed=True)  # as another tab would
+    write(" two")
+    found = kept(here, FREQUENCIES)
+    assert (found["passed"], found["attempts"], found["hints"]) == (True, 5, 2)
+    assert found["code"] == f"{code} two"
+    assert "former" not in found
+
+
+def test_a_tab_in_which_nobody_types_shows_what_another_wrote_and_says_so(context, plain_address):
+    _here, box, editor, _write = open_answer(context, plain_address)
+    editor.wait_for()
+    _there, _box, _editor, write_there = open_answer(context, plain_address)
+    write_there("# from there")
+    expect(editor).to_contain_text("# from there")
+    expect(box.locator(".posenc-status")).to_contain_text("another tab")
+
+
 # The page and the bar.
 
 
@@ -225,6 +287,22 @@ def test_what_a_page_cannot_check_is_listed_and_not_counted(context, address):
     assert f"0 of {total} exercises passed" in tab.locator(".posenc-overview").inner_text()
     assert "You have 0 of" in tab.locator(".posenc-overview").inner_text()
     context.unroute("**/progress.html")
+
+
+def test_the_page_keeps_the_record_of_predictions(context, address):
+    tab = open_page(context, address)
+    assert tab.locator(".posenc-overview .posenc-foretold").count() == 0
+    ids = tab.locator("[data-predictions]").first.get_attribute("data-predictions").split()
+    for name, said, right in ((ids[0], "1", True), (ids[1], "2", False), (ids[2], "", False)):
+        record = {"said": said, "right": right, "shown": not said, "text": "x"}
+        tab.evaluate("([id, record]) => store.save('prediction', id, record)", [name, record])
+    tab.reload()
+    every = tab.locator("[data-predictions]").evaluate_all(
+        "all => all.flatMap((row) => row.dataset.predictions.split(' ')).length"
+    )
+    expect(tab.locator(".posenc-foretold")).to_have_text(
+        f"You have predicted 2 of {every} results. You were right about 1 of them."
+    )
 
 
 def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, address):

@@ -99,8 +99,7 @@ function startPlace(place) {
       });
       return made("label", "posenc-open-door", input, made("span", "", words.door[name]));
     });
-    const group = made("fieldset", "posenc-doors", made("legend", "", words.doors), ...options);
-    return group;
+    return made("fieldset", "posenc-doors", made("legend", "", words.doors), made("div", "", ...options));
   }
 }
 

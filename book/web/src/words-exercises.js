@@ -72,7 +72,7 @@ export const words = {
 
   starterChanged: _("The starter of this exercise has changed since you began. Your own code is still here."),
   elsewhere: _("Another tab of yours holds other code for this exercise. Yours is kept here, and the other version too."),
-  fromElsewhere: _("This is what you wrote in another tab."),
+  fromElsewhere: _("Your code was changed in another tab. This is how it stands now."),
   takeOther: _("Take the other version"),
   keepMine: _("Keep mine"),
   takeNew: _("Take the new starter"),
