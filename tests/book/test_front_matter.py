@@ -82,8 +82,8 @@ def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
 @EACH_CHAPTER
 def test_the_plan_of_three_weeks_can_be_kept(chapter):
     plan = (BOOK / "reading-paths.md").read_text().partition("## Three weeks")[2].partition("\n## ")[0]
-    assert len(re.findall(rf"^\| \d+, \d+ \| \[\]\({chapter.stem}\.md\) \|", plan, re.MULTILINE)) == 1
-    assert 75 <= sum(stated_minutes(chapter)) / 2 <= 150, "an hour and a quarter to two and a half hours a day"
+    [days] = re.findall(rf"^\| ([\d, ]+) \| \[\]\({chapter.stem}\.md\) \|", plan, re.MULTILINE)
+    assert sum(stated_minutes(chapter)) / len(days.split(",")) <= 150, "two and a half hours a day at most"
 
 
 @EACH_CHAPTER
