@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ from posenc_lib._arrays import Array
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "04-extrapolation"
+TABLE = "A learned table, and its end"
 EARLY_TOKENS = "How a long window flatters a model"
+LOSS = "Your decoder gets its loss"
+GATE = "Better than counting?"
 
 Generator = np.random.Generator
 
@@ -93,7 +97,8 @@ def _stretch_by_tents(table: Array, length: int) -> Array:
 
 STRETCH = Exercise(
     id=f"{CHAPTER}.stretch",
-    title="Stretch a learned table",
+    title="Stretch it",
+    step_of=TABLE,
     signature="stretch(table: array of shape (rows, dim), length: int) -> array of shape (length, dim)",
     points=4,
     minutes=15,
@@ -189,132 +194,1056 @@ STRETCH = Exercise(
 )
 
 
-# --- interpolated_positions ------------------------------------------------------------------------
+# --- past_the_end ----------------------------------------------------------------------------------
+
+WAYS = ("clamp", "zero", "interpolate")
 
 
-def _interpolation_cases(rng: Generator) -> Iterator[Case]:
-    for length, trained in ((8, 4), (4, 4), (3, 8), (10, 4), (1, 16), (100, 64), (256, 64), (9, 6)):
-        yield Case(f"length {length}, trained at {trained}", (length, trained))
-    for _ in range(2):
-        trained = int(rng.integers(5, 30))
-        length = trained + int(rng.integers(31, 60))
-        yield Case(f"length {length}, trained at {trained}", (length, trained))
+def _way_cases(rng: Generator) -> Iterator[Case]:
+    for way in WAYS:
+        for rows, dim, length in ((4, 2, 7), (5, 3, 5), (6, 2, 3), (3, 4, 4), (7, 1, 23)):
+            yield Case(f"{way}: {rows} rows, {length} positions", (rng.normal(size=(rows, dim)), length, way))
+    rows, length = int(rng.integers(8, 15)), int(rng.integers(16, 40))
+    for way in WAYS:
+        yield Case(f"{way}: {rows} rows, {length} positions", (rng.normal(size=(rows, 3)), length, way))
 
 
-def _shrink(length: int, trained: int) -> Array:
-    return np.arange(length) * min(1.0, trained / length)
+def _past_the_end(table: Array, length: int, way: str) -> Array:
+    rows = len(table)
+    if length <= rows:
+        return table[:length]
+    if way == "interpolate":
+        return _stretch(table, length)
+    last = table[-1:] if way == "clamp" else 0 * table[-1:]
+    return np.concatenate([table, np.repeat(last, length - rows, axis=0)])
 
 
-def _where_longer(squeeze: Callable[[Array, int, int], Any]) -> Callable[[int, int], Any]:
-    """A mistake that is made only on texts that are longer than the training length."""
-
-    def positions(length: int, trained: int) -> Any:
-        whole = np.arange(length, dtype=np.float64)
-        return squeeze(whole, length, trained) if length > trained else whole
-
-    return positions
+Reads = Callable[[Array, int], Any]
 
 
-def _interpolate_by_loop(length: int, trained: int) -> list[float]:
-    factor = max(length / trained, 1.0)
-    return [token / factor for token in range(length)]
+def _read_with(**ways: Reads) -> Callable[[Array, int, str], Any]:
+    """As the reference, but for these ways where the text is longer than the table."""
+
+    def read(table: Array, length: int, way: str) -> Any:
+        wrong = ways.get(way) if length > len(table) else None
+        return _past_the_end(table, length, way) if wrong is None else wrong(table, length)
+
+    return read
 
 
-INTERPOLATED_POSITIONS = Exercise(
-    id=f"{CHAPTER}.interpolated_positions",
-    title="Squeeze the positions",
-    signature="interpolated_positions(length: int, trained: int) -> array of shape (length,)",
-    points=2,
-    minutes=8,
+def _with_tail(tail: Callable[[Array], Array]) -> Reads:
+    """The rows that there are, and after them one row again and again."""
+    return lambda table, length: np.concatenate(
+        [table, np.repeat(tail(table)[None], length - len(table), axis=0)]
+    )
+
+
+def _one_row_early(table: Array, length: int) -> Array:
+    read = _with_tail(lambda rows: 0 * rows[-1])(table, length)
+    read[len(table) - 1] = 0
+    return read
+
+
+def _past_by_loop(table: Array, length: int, way: str) -> list[Any]:
+    rows, read = table.tolist(), []
+    for position in range(length):
+        if position < len(rows) and (way != "interpolate" or length <= len(rows)):
+            read.append(rows[position])
+        elif way == "clamp":
+            read.append(rows[-1])
+        elif way == "zero":
+            read.append([0.0] * table.shape[1])
+        else:
+            read.append(_stretch(table, length)[position].tolist())
+    return read
+
+
+def _past_by_index(table: Array, length: int, way: str) -> Array:
+    position = np.arange(length)
+    if way == "interpolate" and length > len(table):
+        return _stretch_by_tents(table, length)
+    inside = (position < len(table))[:, None]
+    row = table[np.minimum(position, len(table) - 1)]
+    return row * inside if way == "zero" else row
+
+
+PAST_THE_END = Exercise(
+    id=f"{CHAPTER}.past_the_end",
+    title="Three ways past the end",
+    step_of=TABLE,
+    adds="Your decoder gets a learned table, and three ways past its end.",
+    signature="past_the_end(table: array of shape (rows, dim), length: int, way: text) -> array of shape "
+    "(length, dim)",
+    points=3,
+    minutes=12,
     difficulty=2,
-    reference=_shrink,
-    make_cases=_interpolation_cases,
+    reference=_past_the_end,
+    make_cases=_way_cases,
     properties=(
         Property(
-            lambda args, value: np.shape(value) == (args[0],),
-            "There is one position for each token of the text.",
+            lambda args, value: np.shape(value) == (args[1], args[0].shape[1]),
+            "There is one row for each of the length positions, and as many columns as in the table.",
             about="form",
         ),
         Property(
-            lambda args, value: bool(np.all(np.asarray(value) < args[1])),
-            "No position may reach the training length: that is the whole purpose.",
-        ),
-        Property(
-            lambda args, value: len(set(np.ravel(value).tolist())) == args[0],
-            "Two tokens got the same position. Positions need not be whole numbers.",
+            lambda args, value: args[1] > len(args[0]) or bool(np.allclose(value, args[0][: args[1]])),
+            "A text that is no longer than the table gets the rows as they are, in all three ways.",
         ),
     ),
     mistakes=(
         Mistake(
-            "unchanged",
-            lambda length, trained: np.arange(length),
-            "The positions are 0, 1, 2, ... as before, so a long text still reaches positions that were "
-            "never trained. Multiply them by trained / length.",
+            "all-clamped",
+            _read_with(zero=_with_tail(lambda t: t[-1]), interpolate=_with_tail(lambda t: t[-1])),
+            "All three ways repeat the last row. That is clamp alone: look at what way says.",
         ),
         Mistake(
             "short-texts-stretched",
-            lambda length, trained: np.arange(length) * (trained / length),
-            "Texts shorter than the training length are stretched: their tokens stand further apart than "
-            "they ever did in training. Leave the positions of such texts alone.",
+            lambda table, length, way: (
+                _stretch(table, length)
+                if way == "interpolate" and length != len(table)
+                else _past_the_end(table, length, way)
+            ),
+            "A short text is stretched too: its few tokens are spread over the whole table. Stretch only "
+            "where the text is longer than the table.",
         ),
         Mistake(
-            "whole-numbers",
-            _where_longer(lambda p, length, trained: p * trained // length),
-            "The positions are cut down to whole numbers, so neighbours share one and their order is lost. "
-            "Keep the fractions: divide with a single slash.",
+            "last-row-lost",
+            _read_with(zero=_one_row_early),
+            "Your zeros begin one position too early: the last row of the table was learned, and belongs to "
+            "the last position that has one.",
         ),
         Mistake(
-            "rounded",
-            _where_longer(lambda p, length, trained: np.rint(p * trained / length)),
-            "The positions are rounded to whole numbers, so some neighbours share one. Keep the fractions: a "
-            "rotation or a sine takes any real position.",
+            "first-row-again",
+            _read_with(clamp=_with_tail(lambda t: t[0])),
+            "Past its end your clamped table repeats its first row. It holds on to the last one.",
         ),
         Mistake(
-            "stretched",
-            _where_longer(lambda p, length, trained: p * length / trained),
-            "The factor is upside down: the positions were spread even further. Multiply by trained / "
-            "length.",
-        ),
-        Mistake(
-            "ends-kept",
-            _where_longer(lambda p, length, trained: p * (trained - 1) / (length - 1)),
-            "The last token was put on the last trained position. That is how a table is stretched; position "
-            "interpolation multiplies by trained / length.",
-        ),
-        Mistake(
-            "clamped",
-            _where_longer(lambda p, length, trained: np.minimum(p, trained - 1)),
-            "All far tokens got the last trained position, so their order is lost. Squeeze all positions "
-            "alike, the near ones too.",
+            "row-before-last",
+            _read_with(clamp=_with_tail(lambda t: t[-2])),
+            "Past its end your clamped table repeats the row before the last. Rows are counted from 0, so "
+            "the last one is row rows - 1.",
         ),
         Mistake(
             "wrapped",
-            _where_longer(lambda p, length, trained: p % trained),
-            "The count starts again at the training length, so a far token gets the position of a near one. "
-            "Squeeze all positions alike.",
+            _read_with(clamp=lambda table, length: table[np.arange(length) % len(table)]),
+            "Your clamped table begins again from its first row, as % does. It should stay at its last row.",
         ),
         Mistake(
-            "whole-factor",
-            _where_longer(lambda p, length, trained: p / -(-length // trained)),
-            "The factor was rounded up to a whole number, so the positions are squeezed more than they need "
-            "to be. Use length / trained as it is.",
+            "mean-row",
+            _read_with(zero=_with_tail(lambda t: t.mean(axis=0) + 0.0)),
+            "Past the end your zero way adds the mean of all rows. It should add nothing.",
         ),
         Mistake(
-            "counted-from-1",
-            _where_longer(lambda p, length, trained: (p + 1) * trained / length),
-            "The tokens are counted from 1. The first token stands at position 0, squeezed or not.",
+            "all-zero",
+            _read_with(zero=lambda table, length: np.zeros((length, table.shape[1]))),
+            "In a long text, your zero way drops the whole table. The rows that there are stay where they "
+            "are.",
+        ),
+        Mistake(
+            "interpolate-is-clamp",
+            _read_with(interpolate=_with_tail(lambda t: t[-1])),
+            "Your interpolated table is the clamped one. Spread the rows over all positions: that is what "
+            "stretch does.",
+        ),
+        Mistake(
+            "goes-on-in-a-line",
+            _read_with(
+                interpolate=lambda table, length: np.concatenate(
+                    [
+                        table,
+                        table[-1] + np.arange(1, length - len(table) + 1)[:, None] * (table[-1] - table[-2]),
+                    ]
+                )
+            ),
+            "You go on past the end in a straight line, with the last step of the table. To interpolate is "
+            "to read between the rows that there are.",
+        ),
+        Mistake(
+            "nearest-row",
+            _read_with(
+                interpolate=lambda table, length: table[np.rint(_corners(len(table), length)).astype(int)]
+            ),
+            "Each position took the nearest row, so neighbours share one. Read between the two rows.",
         ),
     ),
     alternatives=(
-        lambda length, trained: np.linspace(0, min(length, trained), length, endpoint=False),
-        _interpolate_by_loop,
-        lambda length, trained: np.arange(length, dtype=np.float32) / np.float32(max(1.0, length / trained)),
+        _past_by_loop,
+        _past_by_index,
+        lambda table, length, way: _past_the_end(table, length, way).tolist(),
     ),
     hints=(
-        "A text of 8 tokens has to fit where 4 were trained. By what do you multiply each position?",
-        "The factor is `trained / length`. What happens to a text that is shorter than the training length, "
-        "and what should happen?",
-        "`min(1.0, trained / length)` leaves short texts alone.",
+        "Begin with what all three ways share: a text that is no longer than the table.",
+        "`np.minimum(position, rows - 1)` is the row that clamp reads. For zero, the same rows are replaced "
+        "by zeros where `position >= rows`.",
+        "`stretch(table, length)` from the first step does the third way, where `length > rows`.",
+    ),
+)
+
+
+# --- closed_table ----------------------------------------------------------------------------------
+
+LONG = 300
+"""Tokens: the longest text that a closed table is asked about."""
+
+
+@dataclass(frozen=True)
+class ClosedTable:
+    """A learned table that may be asked: the length of a text to the rows of its positions."""
+
+    table: Array
+    way: str
+
+    def __call__(self, length: int) -> Array:
+        position = np.arange(min(int(length), LONG))
+        if self.way == "wrap":
+            return np.asarray(self.table[position % len(self.table)])
+        return _past_the_end(self.table, len(position), self.way)
+
+
+CLOSED = (*WAYS, "wrap")
+
+
+def _closed_cases(rng: Generator) -> Iterator[Case]:
+    for way in CLOSED:
+        for kind in ("", ", with a row that comes twice", ", with a row of zeros"):
+            table = rng.normal(size=(int(rng.integers(12, 40)), 3))
+            place = len(table) // 2
+            if "twice" in kind:
+                table[place + 1] = table[place]
+                table[place - 2] = table[0]
+            elif kind:
+                table[place] = 0
+            yield Case(f"{way}{kind}", (ClosedTable(table, way),))
+
+
+def _same(one: Array, other: Array) -> bool:
+    return bool(np.allclose(one, other, rtol=0, atol=1e-9))
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    return next(n for n in range(1, LONG) if holds(n))
+
+
+def _opened(rows: Callable[[int], Any], **wrong: Callable[[Array], int]) -> tuple[int, str]:
+    """How many rows there are, and what stands past them; `wrong` counts in its own way for some."""
+    long = np.asarray(rows(LONG))
+    if not _same(np.asarray(rows(LONG // 2)), long[: LONG // 2]):
+        grown = _first(lambda n: not _same(np.asarray(rows(n + 1))[:n], np.asarray(rows(n))))
+        return wrong.get("interpolate", lambda _: grown)(long), "interpolate"
+    if not long[-1].any():
+        return wrong.get("zero", lambda long: int(np.flatnonzero(long.any(axis=1))[-1]) + 1)(long), "zero"
+    if _same(long[LONG // 2 :], long[-1]):
+        held = wrong.get("clamp", lambda long: _first(lambda n: _same(long[n:], long[-1])) + 1)
+        return held(long), "clamp"
+    return wrong.get("wrap", lambda long: _first(lambda n: _same(long[n:], long[:-n])))(long), "wrap"
+
+
+def _opened_by_lengths(rows: Callable[[int], Any]) -> list[Any]:
+    """The shortest text whose rows are not what a longer table would have: by one property of each way."""
+    texts = [np.asarray(rows(n)) for n in (2, LONG // 3, LONG)]
+    if np.abs(texts[1] - texts[2][: LONG // 3]).max() > 1e-9:
+        n = 2
+        while np.abs(np.asarray(rows(n + 1))[:n] - np.asarray(rows(n))).max() < 1e-9:
+            n += 1
+        return [n, "interpolate"]
+    tail = texts[2][LONG // 2 :]
+    if np.ptp(tail, axis=0).max() < 1e-9:
+        n = LONG
+        while n > 1 and np.abs(texts[2][n - 1] - tail[-1]).max() < 1e-9:
+            n -= 1
+        return [n, "zero"] if np.abs(tail).max() < 1e-9 else [n + 1, "clamp"]
+    for n in range(1, LONG):
+        if np.abs(texts[2][n:] - texts[2][:-n]).max() < 1e-9:
+            return [n, "wrap"]
+    return [0, "wrap"]
+
+
+CLOSED_TABLE = Exercise(
+    id=f"{CHAPTER}.closed_table",
+    title="Detective: a table behind a closed door",
+    signature="closed_table(rows: from a number of tokens to an array of shape (tokens, dim)) -> (int, text)",
+    parts=("how many rows were learned", "what stands past them"),
+    points=4,
+    minutes=20,
+    difficulty=4,
+    reference=lambda rows: _opened(rows),
+    make_cases=_closed_cases,
+    mistakes=(
+        Mistake(
+            "length-as-rows",
+            lambda rows: (LONG, _opened(rows)[1]),
+            "The first value is the length of the text that you asked for. Wanted is how many of these "
+            "rows were learned.",
+        ),
+        Mistake(
+            "last-index",
+            lambda rows: (_opened(rows)[0] - 1, _opened(rows)[1]),
+            "The first value is one too small everywhere: it is the number of the last row, and rows are "
+            "counted from 0.",
+        ),
+        Mistake(
+            "one-more",
+            lambda rows: (_opened(rows)[0] + 1, _opened(rows)[1]),
+            "The first value is one too large everywhere: you count the first invented row too.",
+        ),
+        Mistake(
+            "first-repeat",
+            lambda rows: _opened(rows, clamp=lambda long: _first(lambda n: _same(long[n], long[n - 1]))),
+            "You stop at the first row that equals the one before it. A table may well have learned the "
+            "same row twice: look for the place from which on all rows are the same.",
+        ),
+        Mistake(
+            "first-zero",
+            lambda rows: _opened(rows, zero=lambda long: _first(lambda n: not long[n].any())),
+            "You stop at the first row of zeros. A table may have learned such a row: look for the last row "
+            "that holds anything else.",
+        ),
+        Mistake(
+            "first-return",
+            lambda rows: _opened(rows, wrap=lambda long: _first(lambda n: _same(long[n], long[0]))),
+            "You stop where row 0 comes again. A table may have learned the same row twice: the whole text "
+            "has to begin again there.",
+        ),
+        Mistake(
+            "one-length",
+            lambda rows: (LONG, "clamp") if _opened(rows)[1] == "interpolate" else _opened(rows),
+            "Some of these tables go unnoticed, because you ask for one length alone. Ask for two lengths, "
+            "and compare the rows that both have.",
+        ),
+        Mistake(
+            "wrap-as-clamp",
+            lambda rows: (_opened(rows)[0], _opened(rows)[1].replace("wrap", "clamp")),
+            "A table that begins again from its first row was taken for one that is held at its last.",
+        ),
+        Mistake(
+            "zero-as-clamp",
+            lambda rows: (_opened(rows)[0], _opened(rows)[1].replace("zero", "clamp")),
+            "Zeros again and again were taken for a last row that is held. Look at the numbers: a table "
+            "that is held shows its own last row.",
+        ),
+        Mistake(
+            "names-first",
+            lambda rows: _opened(rows)[::-1],
+            "The two values are swapped: the number of rows comes first, then the word.",
+        ),
+    ),
+    alternatives=(
+        _opened_by_lengths,
+        lambda rows: list(_opened(rows)),
+        lambda rows: (np.int64(_opened(rows)[0]), _opened(rows)[1]),
+    ),
+    hints=(
+        "Ask for one long text, and for one of half its length. Only one of the four ways gives the same "
+        "position another row in the two.",
+        "For the other three, look at the end of the long text: zeros, one row again and again, or neither.",
+        "Count from the end for clamp and zero. For wrap, the number of rows is the smallest shift by which "
+        "the whole text agrees with itself. For interpolate, let the text grow by one until its rows move.",
+    ),
+)
+
+
+# --- token_losses and loss_by_position -------------------------------------------------------------
+
+
+def _log_weights(logits: Array, axis: int = -1) -> Array:
+    raised = logits - logits.max(axis=axis, keepdims=True)
+    return np.asarray(raised - np.log(np.exp(raised).sum(axis=axis, keepdims=True)))
+
+
+def _token_losses(logits: Array, tokens: Array) -> Array:
+    return -_log_weights(logits[:-1])[np.arange(len(tokens) - 1), tokens[1:]]
+
+
+def _logit_cases(rng: Generator) -> Iterator[Case]:
+    yield Case("3 tokens, all logits alike", (np.zeros((3, 4)), np.array([2, 0, 3])))
+    for n, vocab, size in ((2, 2, 1.0), (5, 3, 1.0), (8, 6, 3.0), (12, 4, 10.0)):
+        yield Case(
+            f"{n} tokens of {vocab}", (size * rng.normal(size=(n, vocab)), rng.integers(vocab, size=n))
+        )
+    loud = 900.0 * rng.normal(size=(6, 5))
+    yield Case("logits of a thousand", (loud, rng.integers(5, size=6)))
+    n = int(rng.integers(10, 20))
+    yield Case(f"{n} tokens of 7", (2 * rng.normal(size=(n, 7)), rng.integers(7, size=n)))
+
+
+def _token_losses_by_loop(logits: Array, tokens: Array) -> list[float]:
+    losses = []
+    for row, token in zip(logits[:-1], tokens[1:], strict=True):
+        peak = row.max()
+        losses.append(float(peak + np.log(sum(np.exp(each - peak) for each in row)) - row[token]))
+    return losses
+
+
+def _token_losses_by_differences(logits: Array, tokens: Array) -> Array:
+    """The log of a sum of how much each logit is above that of the right one."""
+    right = np.take_along_axis(logits[:-1], np.asarray(tokens)[1:, None], axis=1)
+    return np.asarray(np.logaddexp.reduce(logits[:-1] - right, axis=1))
+
+
+def _bare_softmax_losses(logits: Array, tokens: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(logits[:-1])
+        p = raised / raised.sum(axis=1, keepdims=True)
+        return -np.log(p[np.arange(len(tokens) - 1), tokens[1:]])
+
+
+TOKEN_LOSSES = Exercise(
+    id=f"{CHAPTER}.token_losses",
+    title="What each token costs",
+    step_of=LOSS,
+    signature="token_losses(logits: array of shape (n, vocab), tokens: array of shape (n,)) -> array of "
+    "shape (n - 1,), in nats",
+    points=2,
+    minutes=10,
+    difficulty=2,
+    reference=_token_losses,
+    make_cases=_logit_cases,
+    where_not_finite="e to the power of a thousand is no number that a computer holds. Take the largest "
+    "logit of a row away from all of that row first: the weights stay what they are.",
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (len(args[1]) - 1,),
+            "There is one loss for each token but the first, which nothing predicts: n - 1 of them.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(np.all(np.asarray(value) >= -1e-9)),
+            "No loss can be below 0: no probability is above 1.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "own-token",
+            lambda logits, tokens: -_log_weights(logits[:-1])[np.arange(len(tokens) - 1), tokens[:-1]],
+            "Each row is asked about its own token, which it has already read. Row t predicts token t + 1.",
+        ),
+        Mistake(
+            "backwards",
+            lambda logits, tokens: -_log_weights(logits[1:])[np.arange(len(tokens) - 1), tokens[:-1]],
+            "Each row is asked about the token before it. Row t predicts token t + 1.",
+        ),
+        Mistake(
+            "reads-the-answer",
+            lambda logits, tokens: -_log_weights(logits[1:])[np.arange(len(tokens) - 1), tokens[1:]],
+            "Row t is asked about token t, from token 1 on. By then the model has read it. Row t predicts "
+            "token t + 1.",
+        ),
+        Mistake(
+            "bits",
+            lambda logits, tokens: _token_losses(logits, tokens) / np.log(2),
+            "These are bits, with the logarithm of base 2. Nats take the natural one, np.log.",
+        ),
+        Mistake(
+            "log-probabilities",
+            lambda logits, tokens: -_token_losses(logits, tokens),
+            "These are the logarithms of the probabilities. A loss is their negative.",
+        ),
+        Mistake(
+            "probabilities",
+            lambda logits, tokens: np.exp(-_token_losses(logits, tokens)),
+            "These are the probabilities of the tokens. The loss is minus the logarithm of each.",
+        ),
+        Mistake(
+            "softmax-over-tokens",
+            lambda logits, tokens: -_log_weights(logits[:-1], axis=0)[np.arange(len(tokens) - 1), tokens[1:]],
+            "The softmax was taken down the columns. Each row is one prediction: its weights must sum to 1.",
+        ),
+        Mistake(
+            "logits-as-losses",
+            lambda logits, tokens: -logits[np.arange(len(tokens) - 1), tokens[1:]],
+            "You took the logits of the tokens as they are. Turn each row into probabilities first, by the "
+            "softmax.",
+        ),
+        Mistake(
+            "bare-softmax",
+            _bare_softmax_losses,
+            "Your softmax overflows where logits are large. Take the largest logit of a row away from all "
+            "of that row first: the weights stay what they are.",
+        ),
+    ),
+    alternatives=(
+        _token_losses_by_loop,
+        _token_losses_by_differences,
+        lambda logits, tokens: _token_losses(logits, tokens).tolist(),
+    ),
+    hints=(
+        "Which row of the logits is made before token 3 is read, and predicts it? And which row predicts "
+        "nothing that there is?",
+        "Softmax of the rows `logits[:-1]`, then in each row the weight of the token in `tokens[1:]`.",
+        "Minus the logarithm of that weight. To be safe with large logits: take the largest of the row "
+        "away, then `np.log(np.exp(row).sum()) - row[token]`.",
+    ),
+)
+
+
+def _loss_by_position(logits: Array, tokens: Array, width: int) -> Array:
+    losses = np.array([_token_losses(*each) for each in zip(logits, tokens, strict=True)])
+    return np.array([losses[:, at : at + width].mean() for at in range(0, losses.shape[1], width)])
+
+
+def _position_cases(rng: Generator) -> Iterator[Case]:
+    sizes = ((1, 5, 3, 2), (3, 9, 4, 4), (2, 8, 3, 3), (4, 13, 5, 5), (2, 6, 2, 8), (3, 7, 4, 1))
+    for texts, n, vocab, width in (*sizes, (int(rng.integers(3, 6)), int(rng.integers(15, 23)), 5, 4)):
+        logits = rng.normal(size=(texts, n, vocab)) * np.linspace(0.3, 2.5, n)[:, None]
+        tokens = rng.integers(vocab, size=(texts, n))
+        yield Case(f"{texts} texts of {n} tokens, stretches of {width}", (logits, tokens, width))
+
+
+def _all_losses(logits: Array, tokens: Array) -> Array:
+    return np.array([_token_losses(*each) for each in zip(logits, tokens, strict=True)])
+
+
+def _stretches(losses: Array, width: int, mean: Callable[[Array], Any] = np.mean) -> Array:
+    return np.array([mean(losses[:, at : at + width]) for at in range(0, losses.shape[1], width)])
+
+
+def _by_labels(logits: Array, tokens: Array, width: int) -> Array:
+    losses = _all_losses(logits, tokens)
+    label = np.broadcast_to(np.arange(losses.shape[1]) // width, losses.shape)
+    return np.bincount(label.ravel(), losses.ravel()) / np.bincount(label.ravel())
+
+
+def _by_text_and_loop(logits: Array, tokens: Array, width: int) -> list[float]:
+    sums: dict[int, list[float]] = {}
+    for text, row in zip(tokens, logits, strict=True):
+        for place, loss in enumerate(_token_losses_by_loop(row, text)):
+            sums.setdefault(place // width, []).append(loss)
+    return [sum(each) / len(each) for _, each in sorted(sums.items())]
+
+
+LOSS_BY_POSITION = Exercise(
+    id=f"{CHAPTER}.loss_by_position",
+    title="The loss by position",
+    step_of=LOSS,
+    adds="Your decoder gets its loss, in nats, for each stretch of positions.",
+    signature="loss_by_position(logits: array of shape (texts, n, vocab), tokens: array of shape (texts, n), "
+    "width: int) -> array of shape (stretches,), in nats",
+    points=2,
+    minutes=10,
+    difficulty=2,
+    reference=_loss_by_position,
+    make_cases=_position_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (-(-(args[1].shape[1] - 1) // args[2]),),
+            "A text of n tokens has n - 1 losses. There is one mean for each stretch of width of them, and "
+            "one for what is left at the end.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "by-length",
+            lambda logits, tokens, width: np.array(
+                [
+                    _all_losses(logits, tokens)[:, : at + width].mean()
+                    for at in range(0, tokens.shape[1] - 1, width)
+                ]
+            ),
+            "Each number is the mean from the beginning of the text on: the loss by length. Early positions "
+            "then hide what happens at late ones. Take each stretch by itself.",
+        ),
+        Mistake(
+            "sums",
+            lambda logits, tokens, width: _stretches(_all_losses(logits, tokens), width, np.sum),
+            "These are sums. Take the mean of each stretch, over all texts.",
+        ),
+        Mistake(
+            "first-text-alone",
+            lambda logits, tokens, width: _stretches(_all_losses(logits[:1], tokens[:1]), width),
+            "Only the first text is counted. Each mean runs over all texts.",
+        ),
+        Mistake(
+            "last-position-of-each",
+            lambda logits, tokens, width: _stretches(
+                _all_losses(logits, tokens), width, lambda part: part[:, -1].mean()
+            ),
+            "You take one position of each stretch, its last. The mean runs over all of them.",
+        ),
+        Mistake(
+            "every-width-th",
+            lambda logits, tokens, width: np.array(
+                [
+                    _all_losses(logits, tokens)[:, k :: -(-(tokens.shape[1] - 1) // width)].mean()
+                    for k in range(-(-(tokens.shape[1] - 1) // width))
+                ]
+            ),
+            "Your groups jump through the text. A stretch is made of neighbours: the first width losses, "
+            "then the next.",
+        ),
+        Mistake(
+            "in-reverse",
+            lambda logits, tokens, width: _loss_by_position(logits, tokens, width)[::-1],
+            "The stretches come in reverse order. The beginning of the text comes first.",
+        ),
+        Mistake(
+            "rest-over-width",
+            lambda logits, tokens, width: _stretches(
+                _all_losses(logits, tokens), width, lambda part: part.sum() / (len(part) * width)
+            ),
+            "The last stretch is divided by width, though it may hold fewer losses than that. Divide by how "
+            "many there are.",
+        ),
+        Mistake(
+            "texts-as-stretches",
+            lambda logits, tokens, width: np.resize(
+                _all_losses(logits, tokens).mean(axis=1), -(-(tokens.shape[1] - 1) // width)
+            ),
+            "You average along each text, so that positions are mixed. Average over the texts, stretch by "
+            "stretch.",
+        ),
+    ),
+    alternatives=(
+        _by_labels,
+        _by_text_and_loop,
+        lambda logits, tokens, width: _loss_by_position(logits, tokens, width).tolist(),
+    ),
+    hints=(
+        "Call `token_losses` for each text: the results, one below another, have shape (texts, n - 1).",
+        "Stretch k holds the columns `k * width` to `(k + 1) * width`; a slice past the end stops by itself.",
+        "One mean for each stretch, over all texts and all columns of it: `losses[:, a:b].mean()`.",
+    ),
+)
+
+
+# --- bigram_losses and admitted --------------------------------------------------------------------
+
+
+def _text_of(rng: Generator, n: int, vocab: int) -> Array:
+    """Tokens of which one often follows another, and the last of the vocabulary never comes."""
+    tokens = [int(rng.integers(vocab - 1))]
+    while len(tokens) < n:
+        follows = (2 * tokens[-1] + 1) % (vocab - 1)
+        tokens.append(follows if rng.random() < 0.6 else int(rng.integers(vocab - 1)))
+    return np.array(tokens)
+
+
+def _bigram_cases(rng: Generator) -> Iterator[Case]:
+    yield Case("0 1 0 1 0 2, then 0 1 1", (np.array([0, 1, 0, 1, 0, 2]), np.array([0, 1, 1]), 3))
+    for n, m, vocab in ((12, 6, 4), (40, 15, 6), (80, 30, 9)):
+        yield Case(
+            f"{n} tokens seen, {m} tested, {vocab} in all",
+            (_text_of(rng, n, vocab), _text_of(rng, m, vocab), vocab),
+        )
+    new = _text_of(rng, 20, 7)
+    new[[5, 6, 12]] = 6
+    yield Case("tokens that were never seen", (_text_of(rng, 30, 7), new, 7))
+
+
+def _bigram(
+    seen: Array,
+    text: Array,
+    vocab: int,
+    *,
+    kinds_of: Callable[[Array], Array] = lambda times: (times > 0).sum(axis=-1),
+    shorter: Callable[[Array], Array] | None = None,
+) -> Array:
+    """-ln P of each token but the first, Witten-Bell; `kinds_of` and `shorter` may get a part of it wrong."""
+    once = np.bincount(seen, minlength=vocab)
+    kinds = (once > 0).sum()
+    alone = (once + kinds / vocab) / (len(seen) + kinds)
+    alone = alone if shorter is None else shorter(once)
+    pairs = np.zeros((vocab, vocab))
+    np.add.at(pairs, (seen[:-1], seen[1:]), 1)
+    after = kinds_of(pairs)[:, None]
+    with np.errstate(all="ignore"):
+        p = (pairs + after * alone) / (pairs.sum(axis=1, keepdims=True) + after)
+        p = np.where(pairs.sum(axis=1, keepdims=True) > 0, p, alone)
+        return -np.log(p[text[:-1], text[1:]])
+
+
+def _alone_losses(seen: Array, text: Array, vocab: int) -> Array:
+    once = np.bincount(seen, minlength=vocab)
+    kinds = (once > 0).sum()
+    return -np.log((once + kinds / vocab) / (len(seen) + kinds))[text[1:]]
+
+
+def _add_one(seen: Array, text: Array, vocab: int) -> Array:
+    pairs = np.ones((vocab, vocab))
+    np.add.at(pairs, (seen[:-1], seen[1:]), 1)
+    return -np.log(pairs / pairs.sum(axis=1, keepdims=True))[text[:-1], text[1:]]
+
+
+def _unsmoothed(seen: Array, text: Array, vocab: int) -> Array:
+    return _bigram(seen, text, vocab, kinds_of=lambda pairs: 0 * pairs.sum(axis=-1))
+
+
+def _after_instead(seen: Array, text: Array, vocab: int) -> Array:
+    return _bigram(seen[::-1], text[::-1], vocab)[::-1]
+
+
+def _bigram_by_dictionaries(seen: Array, text: Array, vocab: int) -> list[float]:
+    tokens = seen.tolist()
+    alone = {b: (tokens.count(b) + len(set(tokens)) / vocab) for b in range(vocab)}
+    total = len(tokens) + len(set(tokens))
+    losses = []
+    for a, b in zip(text.tolist()[:-1], text.tolist()[1:], strict=True):
+        followers = [after for before, after in pairwise(tokens) if before == a]
+        p = alone[b] / total
+        if followers:
+            kinds = len(set(followers))
+            p = (followers.count(b) + kinds * p) / (len(followers) + kinds)
+        losses.append(float(-np.log(p)))
+    return losses
+
+
+def _bigram_by_library(seen: Array, text: Array, vocab: int) -> Array:
+    """By the library's n-gram, whose alphabet is the 256 bytes: its floor is put right by hand."""
+    once = np.bincount(seen, minlength=vocab)
+    kinds = float((once > 0).sum())
+    alone = (once + kinds / vocab) / (len(seen) + kinds)
+    pairs = np.histogram2d(seen[:-1], seen[1:], bins=[np.arange(vocab + 1)] * 2)[0]
+    follow, after = pairs.sum(axis=1), (pairs > 0).sum(axis=1)
+    share = np.divide(after, follow + after, out=np.ones(vocab), where=follow > 0)
+    counted = np.divide(pairs, follow[:, None], out=np.zeros_like(pairs), where=follow[:, None] > 0)
+    p = (1 - share[:, None]) * counted + share[:, None] * alone
+    return np.asarray(-np.log(p[text[:-1], text[1:]]))
+
+
+BIGRAM_LOSSES = Exercise(
+    id=f"{CHAPTER}.bigram_losses",
+    title="What counting alone knows",
+    step_of=GATE,
+    signature="bigram_losses(seen: array of shape (m,), text: array of shape (n,), vocab: int) -> array of "
+    "shape (n - 1,), in nats",
+    points=4,
+    minutes=25,
+    difficulty=4,
+    reference=lambda seen, text, vocab: _bigram(seen, text, vocab),
+    make_cases=_bigram_cases,
+    where_not_finite="A pair that was never seen got the probability 0. The mixture gives every token of the "
+    "vocabulary something.",
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (len(args[1]) - 1,),
+            "There is one loss for each token of text but the first: n - 1 of them.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(np.all(np.asarray(value) > 0)),
+            "No token is certain: each loss is above 0.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "unsmoothed",
+            _unsmoothed,
+            "A pair that was never seen got the probability 0, and its loss is infinite. Mix the counts with "
+            "the shorter context, as the formula says.",
+        ),
+        Mistake(
+            "add-one",
+            _add_one,
+            "You add 1 to every count. That is another way to mix: here the counts are mixed with the "
+            "probability of the token alone, in a share that depends on how many kinds came after.",
+        ),
+        Mistake(
+            "no-context",
+            _alone_losses,
+            "These are the losses of the tokens alone. Use the token before: how often did this one follow "
+            "it?",
+        ),
+        Mistake(
+            "uniform-below",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, shorter=lambda once: np.full(vocab, 1 / vocab)
+            ),
+            "The counts of pairs are mixed with 1 / vocab at once. Below the pairs comes the token alone, "
+            "and only below that 1 / vocab.",
+        ),
+        Mistake(
+            "floor-left-out",
+            lambda seen, text, vocab: _bigram(seen, text, vocab, shorter=lambda once: once / once.sum()),
+            "The probability of the token alone is its plain share of what was seen, so a token that was "
+            "never seen has none. Mix it with 1 / vocab in the same way.",
+        ),
+        Mistake(
+            "times-for-kinds",
+            lambda seen, text, vocab: _bigram(seen, text, vocab, kinds_of=lambda pairs: pairs.sum(axis=-1)),
+            "Where kinds should stand you put counts. T(a) is how many different tokens came after a, "
+            "each counted once.",
+        ),
+        Mistake(
+            "one-for-kinds",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, kinds_of=lambda pairs: np.minimum(pairs.sum(axis=-1), 1)
+            ),
+            "Where kinds should stand you put 1. T(a) is how many different tokens came after a.",
+        ),
+        Mistake(
+            "context-after",
+            _after_instead,
+            "You look at the token that comes after. A language model knows only what stands before.",
+        ),
+        Mistake(
+            "counts-the-test",
+            lambda seen, text, vocab: _bigram(np.concatenate([seen, text]), text, vocab),
+            "You counted the text that is tested, too. What is held out may not be counted, or the n-gram "
+            "knows the answers.",
+        ),
+        Mistake(
+            "bits",
+            lambda seen, text, vocab: _bigram(seen, text, vocab) / np.log(2),
+            "These are bits. Nats take the natural logarithm, np.log.",
+        ),
+    ),
+    alternatives=(
+        _bigram_by_dictionaries,
+        _bigram_by_library,
+        lambda seen, text, vocab: _bigram(seen, text, vocab).tolist(),
+    ),
+    hints=(
+        "Two tables of counts are all that you need: how often each token came, and how often each pair.",
+        "`np.bincount(seen, minlength=vocab)` counts tokens; `np.add.at(pairs, (seen[:-1], seen[1:]), 1)` "
+        "counts pairs. Kinds are the entries above 0.",
+        "First P(b), the token alone, for all b. Then (pairs + T(a) P(b)) / (c(a) + T(a)), row by row; a row "
+        "without any pair is P(b) itself.",
+    ),
+)
+
+
+def _gain(
+    model: Array, counted: Array, sizes: Array, *, shares: Array | None = None
+) -> tuple[float, float, bool]:
+    share = sizes / sizes.sum() if shares is None else shares
+    by_file = counted - model
+    gain = float((share * by_file).sum())
+    uncertain = float(1.96 * np.sqrt((share**2 * (by_file - gain) ** 2).sum()))
+    return gain, uncertain, gain > uncertain
+
+
+def _gate_cases(rng: Generator) -> Iterator[Case]:
+    for label in enough_of_each(
+        rng,
+        ["a clear gain", "a small gain in every file", "many files"],
+        ["a loss", "a gain in one large file alone", "a gain that is not above its uncertainty"],
+    ):
+        files = 40 if label == "many files" else int(rng.integers(5, 12))
+        sizes = rng.integers(1, 30, size=files) * 1000.0
+        counted = rng.uniform(1.2, 2.0, size=files)
+        noise = rng.normal(size=files)
+        noise -= (noise * sizes).sum() / sizes.sum()
+        gain = {
+            "a clear gain": 0.3 + 0.1 * noise,
+            "a small gain in every file": 0.02 + 0.002 * noise,
+            "many files": 0.1 + 0.1 * noise,
+            "a loss": -0.2 + 0.1 * noise,
+            "a gain that is not above its uncertainty": 0.01 + 0.3 * noise,
+            "a gain in one large file alone": -0.25 + 0.02 * noise,
+        }[label]
+        if label == "a gain in one large file alone":
+            sizes[0] = 2 * sizes.sum()
+            gain[0] = 0.2
+        yield Case(label, (counted - gain, counted, sizes))
+
+
+def _gain_changed(change: Callable[[float, float], tuple[float, float, bool]]) -> Callable[..., Any]:
+    return lambda model, counted, sizes: change(*_gain(model, counted, sizes)[:2])
+
+
+def _gain_unpaired(model: Array, counted: Array, sizes: Array) -> tuple[float, float, bool]:
+    share = sizes / sizes.sum()
+    gain = float((share * (counted - model)).sum())
+    spread = [(share**2 * (each - (share * each).sum()) ** 2).sum() for each in (model, counted)]
+    uncertain = float(1.96 * np.sqrt(sum(spread)))
+    return gain, uncertain, gain > uncertain
+
+
+def _gain_by_loop(model: Array, counted: Array, sizes: Array) -> list[Any]:
+    total = float(sum(sizes))
+    rows = list(zip(model.tolist(), counted.tolist(), sizes.tolist(), strict=True))
+    gain = sum((c - m) * n for m, c, n in rows) / total
+    squares = sum((n * (c - m - gain)) ** 2 for m, c, n in rows)
+    uncertain = 1.96 * squares**0.5 / total
+    return [gain, uncertain, bool(gain > uncertain)]
+
+
+def _gain_by_average(model: Array, counted: Array, sizes: Array) -> tuple[Any, Any, Any]:
+    gain = np.average(counted, weights=sizes) - np.average(model, weights=sizes)
+    uncertain = 1.96 * np.linalg.norm(sizes * (counted - model - gain)) / sizes.sum()
+    return gain, uncertain, uncertain < gain
+
+
+def _decided(gain: float, uncertain: float) -> tuple[float, float, bool]:
+    return gain, uncertain, gain > uncertain
+
+
+ADMITTED = Exercise(
+    id=f"{CHAPTER}.admitted",
+    title="Open or shut",
+    step_of=GATE,
+    parts=("the gain", "its uncertainty", "whether the model is admitted"),
+    signature="admitted(model: array of shape (files,), counted: array of shape (files,), sizes: array of "
+    "shape (files,)) -> (float, float, bool)",
+    points=3,
+    minutes=15,
+    difficulty=3,
+    reference=lambda model, counted, sizes: _gain(model, counted, sizes),
+    make_cases=_gate_cases,
+    mistakes=(
+        Mistake(
+            "files-alike",
+            lambda model, counted, sizes: _gain(
+                model, counted, sizes, shares=np.full(len(sizes), 1 / len(sizes))
+            ),
+            "Each file counts the same, however long it is. Weigh each by its share of all bytes.",
+        ),
+        Mistake(
+            "gain-turned",
+            lambda model, counted, sizes: _gain(counted, model, sizes),
+            "The sign is turned: a model that is better than counting has the lower loss, and its gain is "
+            "above 0.",
+        ),
+        Mistake(
+            "above-zero",
+            _gain_changed(lambda gain, uncertain: (gain, uncertain, gain > 0)),
+            "Both numbers are right. You admit every gain above 0. It has to be above its uncertainty.",
+        ),
+        Mistake(
+            "any-difference",
+            _gain_changed(lambda gain, uncertain: (gain, uncertain, abs(gain) > uncertain)),
+            "Both numbers are right. You also admit a model that is clearly worse than counting.",
+        ),
+        Mistake(
+            "one-error",
+            _gain_changed(lambda gain, uncertain: _decided(gain, uncertain / 1.96)),
+            "The gain is right. The uncertainty lacks the factor 1.96, by which a standard error becomes "
+            "half the width of a 95% interval.",
+        ),
+        Mistake(
+            "whole-width",
+            _gain_changed(lambda gain, uncertain: _decided(gain, 2 * uncertain)),
+            "The gain is right. The uncertainty is the whole width of the interval: take half of it, from "
+            "the middle to one end.",
+        ),
+        Mistake(
+            "spread-of-files",
+            lambda model, counted, sizes: _decided(
+                _gain(model, counted, sizes)[0],
+                float(
+                    1.96
+                    * np.sqrt(
+                        np.average((counted - model - _gain(model, counted, sizes)[0]) ** 2, weights=sizes)
+                    )
+                ),
+            ),
+            "The gain is right. The uncertainty is the spread of single files. The mean of many files is "
+            "surer than one of them: square the shares.",
+        ),
+        Mistake(
+            "unpaired",
+            _gain_unpaired,
+            "The gain is right. You took the spread of the two losses apart. A file that is hard for one is "
+            "hard for the other: take the difference in each file first, then its spread.",
+        ),
+        Mistake(
+            "square-left",
+            _gain_changed(lambda gain, uncertain: _decided(gain, uncertain**2 / 1.96)),
+            "The gain is right. The root was forgotten: the uncertainty is a root of a sum of squares.",
+        ),
+    ),
+    alternatives=(
+        _gain_by_loop,
+        _gain_by_average,
+        lambda model, counted, sizes: list(_gain(model, counted, sizes)),
+    ),
+    hints=(
+        "Take the difference in each file first. What is hard for counting is hard for the model, and the "
+        "difference knows nothing of that.",
+        "The share of a file is its size divided by the sum of all. The gain is the sum of share times "
+        "difference.",
+        "Sum the squares of share times (difference less gain), take the root, and multiply by 1.96. The "
+        "model is admitted where the gain is above that.",
+    ),
+)
+
+
+# --- which_claim -----------------------------------------------------------------------------------
+
+CLAIMED = ("defined", "works", "defined", "uses", "works", "none")
+
+
+def _claims_with(**changed: str) -> Callable[[], tuple[str, ...]]:
+    numbers = {"one": 0, "two": 1, "three": 2, "four": 3, "five": 4, "six": 5}
+    answer = list(CLAIMED)
+    for number, word in changed.items():
+        answer[numbers[number]] = word
+    return lambda: tuple(answer)
+
+
+WHICH_CLAIM = Exercise(
+    id=f"{CHAPTER}.which_claim",
+    title="Predict: which claim does it back?",
+    signature='which_claim: six words, each of "defined", "works", "uses", "none"',
+    parts=("sentence 1", "sentence 2", "sentence 3", "sentence 4", "sentence 5", "sentence 6"),
+    points=2,
+    minutes=8,
+    difficulty=2,
+    kind="value",
+    reference=lambda: CLAIMED,
+    make_cases=lambda rng: iter([Case("your six words")]),
+    properties=(
+        Property(
+            lambda args, value: (
+                len(value) == len(CLAIMED)
+                and all(str(each).strip().lower() in ("defined", "works", "uses", "none") for each in value)
+            ),
+            "Give six words, one for each sentence: defined, works, uses or none.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "all-defined",
+            lambda: ("defined",) * 6,
+            "You took all six for claims about a formula. In some of them a model was asked: its loss was "
+            "measured.",
+        ),
+        Mistake(
+            "a-vector-works",
+            _claims_with(one="works", three="works"),
+            "To give something at a position is not to work there. In two of your sentences no model was "
+            "asked at all.",
+        ),
+        Mistake(
+            "holding-is-using",
+            _claims_with(two="uses", five="uses"),
+            "A loss that does not rise does not tell whether far tokens were read. For that, somebody has to "
+            "take them away.",
+        ),
+        Mistake(
+            "falling-in-blocks",
+            _claims_with(six="uses"),
+            "Five are right. A mean that falls in longer blocks may be the early tokens alone.",
+        ),
+        Mistake(
+            "falling-is-working",
+            _claims_with(six="works"),
+            "Five are right. A mean over a longer block can fall while the far positions get worse, as "
+            "early tokens count for less.",
+        ),
+        Mistake(
+            "using-is-working",
+            _claims_with(four="works"),
+            "Five are right. In one sentence, tokens were taken away: that asks more than whether the loss "
+            "holds.",
+        ),
+        Mistake(
+            "in-reverse",
+            lambda: CLAIMED[::-1],
+            "The six words come in reverse order. The first belongs to sentence 1.",
+        ),
+    ),
+    alternatives=(
+        lambda: list(CLAIMED),
+        lambda: tuple(each.upper() for each in CLAIMED),
+        lambda: np.array(CLAIMED),
+    ),
+    hints=(
+        "Ask of each sentence: was a model asked, or a formula? And if a model: were far tokens taken away?",
+        "Defined: the formula gives something. Works: the loss at far positions does not rise. Uses: it is "
+        "lower thanks to tokens that are far away.",
+        "One of the six proves none of the three: what makes the mean of a longer block fall by itself?",
     ),
 )
 
@@ -1151,8 +2080,14 @@ VERDICT = Exercise(
 )
 
 EXERCISES = (
+    WHICH_CLAIM,
     STRETCH,
-    INTERPOLATED_POSITIONS,
+    PAST_THE_END,
+    CLOSED_TABLE,
+    BIGRAM_LOSSES,
+    ADMITTED,
+    TOKEN_LOSSES,
+    LOSS_BY_POSITION,
     EARLY_SHARE,
     BLOCKS_AND_SLIDING,
     FAR_GAP,

@@ -1,16 +1,171 @@
-"""Pictures of `04-extrapolation` that need no experiment. Those of the measured losses are in "
-"`experiments.py`."""
+"""Pictures of `04-extrapolation`."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from posenc_lib.added.learned import learned
 from posenc_lib.angles import frequencies
+from posenc_lib.attention import attention
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_lib.figures.picture import Picture, canvas, finish
+from posenc_lib.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
 
 ROWS = 64
+MARKERS = ("o", "s", "^", "D", "v")
+
+
+def three_claims() -> Picture:
+    """The idea of the chapter: one word, three claims, each with a model that satisfies it and no more."""
+    place = np.linspace(0, 4, 200)
+    early = 0.9 * np.exp(-5 * place)
+    beyond = np.maximum(place - 1, 0)
+    claims = (
+        ("defined there", ORANGE, "--", 1.0 + early + 1.1 * (1 - np.exp(-2.2 * beyond))),
+        ("works there", BLUE, "-", 1.0 + early),
+        ("uses what is there", GREEN, "-.", 1.0 + early - 0.5 * (1 - np.exp(-0.7 * beyond))),
+    )
+    with canvas(width=8.0, height=2.9) as figure:
+        for axes, (title, color, dash, loss) in zip(figure.subplots(1, 3, sharey=True), claims, strict=True):
+            axes.axvspan(0, 1, color=GREY, alpha=0.22, linewidth=0)
+            axes.plot(place, np.full_like(place, 1.0), color=GREY, linestyle=":", linewidth=1.4)
+            axes.plot(place, loss, color=color, linestyle=dash, linewidth=2.6)
+            axes.set_title(title)
+            axes.set_xlabel("position")
+            axes.set_xticks([0, 1], ["0", "trained"])
+            axes.set_yticks([])
+            axes.set_ylim(0.3, 2.6)
+        figure.axes[0].set_ylabel("loss")
+        return finish(
+            figure,
+            alt="Three sketches of a model's loss against the position in a text. The positions of the training "
+            "are shaded at the left. Defined there: past the shade the curve goes on, and rises steeply. "
+            "Works there: it stays level. Uses what is there: it keeps falling.",
+        )
+
+
+def table_and_head(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> Picture:
+    """A learned table: how much its rows resemble one another, and what the head that reads it makes of them.
+
+    Args:
+        table: (rows, dim).
+        w_q, w_k: (dim, dim) of the head.
+    """
+    panels = (
+        ("the rows themselves", "row", "row", alike(table)),
+        ("what the head makes of them", "key at row", "query at row", head_weights(table, w_q, w_k)),
+    )
+    with canvas(width=7.6, height=3.7) as figure:
+        for axes, (title, across, down, shown) in zip(figure.subplots(1, 2), panels, strict=True):
+            axes.imshow(shown, cmap=DIVERGING, vmin=-1, vmax=1)
+            axes.set_title(title)
+            axes.set_xlabel(across)
+            axes.set_ylabel(down)
+            axes.grid(False)
+        figure.colorbar(
+            figure.axes[0].images[0], ax=figure.axes, label="cosine (left), weight (right)", shrink=0.8
+        )
+        rows = len(table)
+        return finish(
+            figure,
+            alt=f"Two maps of {rows} by {rows} cells. Left, the cosine of each row of a learned table with each "
+            "other: 1 along the diagonal, and elsewhere small numbers of both signs without a pattern. Right, "
+            "the weights of the head that reads the table: one line of weights near 1, three places to the "
+            "left of the diagonal.",
+        )
+
+
+def alike(table: np.ndarray) -> np.ndarray:
+    """(rows, rows): the cosine of each row with each other, once their mean is taken away."""
+    centred = table - table.mean(axis=0)
+    unit = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    return np.asarray(unit @ unit.T)
+
+
+def head_weights(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> np.ndarray:
+    """(rows, rows): what a causal head attends to where all that it is given is the table."""
+    return np.asarray(attention(table @ w_q, table @ w_k, np.eye(len(table)), causal=True))
+
+
+def right_by_position(
+    panels: Mapping[str, Mapping[str, Sequence[Any]]], *, trained: int, chance: float, alt: str
+) -> Picture:
+    """How often heads are right at each position, one line a seed; a panel for each title.
+
+    Args:
+        panels: title -> what a line is called -> for each seed (positions,), from position `first` on.
+    """
+    looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."), (PURPLE, ":"))
+    with canvas(width=8.2, height=3.4) as figure:
+        for axes, (title, lines) in zip(
+            np.atleast_1d(figure.subplots(1, len(panels), sharey=True)), panels.items(), strict=True
+        ):
+            axes.axvspan(0, trained - 1, color=GREY, alpha=0.18, linewidth=0)
+            axes.axhline(chance, color=GREY, linestyle=":", linewidth=1.2)
+            for (name, seeds), (color, dash) in zip(lines.items(), looks, strict=False):
+                place = np.arange(len(seeds[0])) + BACK
+                for seed in seeds:
+                    axes.plot(place, seed, color=color, linestyle="-", linewidth=0.7, alpha=0.35)
+                axes.plot(place, np.mean(seeds, axis=0), color=color, linestyle=dash, label=name)
+            axes.set_ylim(0, 1.05)
+            axes.set_title(title)
+            axes.set_xlabel("position (letters)")
+            axes.legend(loc="upper right")
+        figure.axes[0].set_ylabel("share that is right")
+        return finish(figure, alt=alt)
+
+
+BACK = 3
+"""How far the head of the chapter looks back: the first letters have none to name."""
+
+
+def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture:
+    """Loss by position after the whole text, and after the last bytes of it alone; a line a seed.
+
+    Args:
+        found: runs of `byte-models`, of one encoding.
+        counted: what the n-gram of the gate pays at the length of training.
+    """
+    trained = found[0]["run"]["length"]
+    with canvas(width=7.4, height=3.9) as figure:
+        axes = figure.subplots()
+        ways = (
+            ("whole", ORANGE, "--", "after the whole text"),
+            ("sliding", BLUE, "-", f"after its last {trained} bytes"),
+        )
+        for way, color, dash, name in ways:
+            for number, each in enumerate(found):
+                loss = np.mean(each["result"]["longer"][way], axis=0)
+                place = trained * (np.arange(len(loss)) + 0.5)
+                axes.plot(
+                    place,
+                    loss,
+                    color=color,
+                    linestyle=dash,
+                    marker=MARKERS[number % len(MARKERS)],
+                    markersize=4,
+                    label=name if number == 0 else None,
+                )
+        axes.axhline(counted, color=GREY, linestyle=DASHES[3], linewidth=2, label="5-gram (windows of 256)")
+        axes.axvline(trained, color=GREY, linewidth=1.2, linestyle=":")
+        axes.set_xlabel("position in the text (bytes)")
+        axes.set_ylabel("loss (nats per byte)")
+        axes.set_ylim(0.9, 5.2)
+        axes.legend(loc="upper right")
+        mean = {
+            way: np.mean([np.mean(each["result"]["longer"][way], axis=0) for each in found], axis=0)
+            for way in ("whole", "sliding")
+        }
+        return finish(
+            figure,
+            alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of models "
+            f"trained on {trained} bytes, one line a seed. After the whole text it is {mean['whole'][0]:.2f} in "
+            f"the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and {mean['whole'][-1]:.2f} in the "
+            f"last. After the last {trained} bytes alone, the same bytes cost {mean['sliding'][1]:.2f} and "
+            f"{mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the 5-gram.",
+        )
 
 
 def drawn_table(rows: int = ROWS) -> np.ndarray:

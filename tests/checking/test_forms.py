@@ -15,7 +15,7 @@ from posenc_lib.exercises import exercise
 from tests.checking.forms import ARRAYS, NUMBERS, TEXTS, TRUTHS, TUPLES, changed
 
 KINDS = {
-    "04-extrapolation.interpolated_positions": ARRAYS,
+    "04-extrapolation.loss_by_position": ARRAYS,
     "04-extrapolation.stretch": ARRAYS,
     "04-extrapolation.far_gap": NUMBERS,
     "04-extrapolation.blocks_and_sliding": TUPLES,
@@ -39,7 +39,7 @@ def test_a_right_answer_passes_in_every_form(asked, form):
 
 @pytest.mark.parametrize("form", ARRAYS.values(), ids=ARRAYS)
 def test_a_known_mistake_is_called_by_its_name_in_every_form(form):
-    asked = exercise("04-extrapolation.interpolated_positions")
+    asked = exercise("04-extrapolation.loss_by_position")
     mistake = asked.mistakes[0]
     with pytest.raises(CheckFailed, match=re.escape(mistake.message)):
         check(asked.id, changed(lambda *args: np.asarray(mistake.answer(*args), dtype=float), form))

@@ -40,7 +40,7 @@ def assert_all_right(grade: SubmissionGrade) -> None:
 # --- The right thing in another form: `check` takes the same, in tests/checking/test_forms.py ------------
 
 FORMS = {
-    "interpolated_positions": ("ARRAYS", tuple(forms.ARRAYS)[0::2]),
+    "loss_by_position": ("ARRAYS", tuple(forms.ARRAYS)[0::2]),
     "stretch": ("ARRAYS", tuple(forms.ARRAYS)[1::2]),
     "far_gap": ("NUMBERS", tuple(forms.NUMBERS)),
     "blocks_and_sliding": ("TUPLES", tuple(forms.TUPLES)),
