@@ -575,7 +575,7 @@ def _token_losses_by_loop(logits: Array, tokens: Array) -> list[float]:
 
 
 def _token_losses_by_differences(logits: Array, tokens: Array) -> Array:
-    """The log of a sum of how much each logit is above that of the right one."""
+    """The log of a sum of how much each of them is above that of the right one."""
     right = np.take_along_axis(logits[:-1], np.asarray(tokens)[1:, None], axis=1)
     return np.asarray(np.logaddexp.reduce(logits[:-1] - right, axis=1))
 
@@ -599,7 +599,7 @@ TOKEN_LOSSES = Exercise(
     reference=_token_losses,
     make_cases=_logit_cases,
     where_not_finite="e to the power of a thousand is no number that a computer holds. Take the largest "
-    "logit of a row away from all of that row first: the weights stay what they are.",
+    "number of a row away from all of that row first: the weights stay what they are.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[1]) - 1,),
@@ -657,7 +657,7 @@ TOKEN_LOSSES = Exercise(
         Mistake(
             "bare-softmax",
             _bare_softmax_losses,
-            "Your softmax overflows where logits are large. Take the largest logit of a row away from all "
+            "Your softmax overflows where logits are large. Take the largest number of a row away from all "
             "of that row first: the weights stay what they are.",
         ),
     ),

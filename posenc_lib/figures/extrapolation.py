@@ -40,9 +40,9 @@ def three_claims() -> Picture:
         figure.axes[0].set_ylabel("loss")
         return finish(
             figure,
-            alt="Three sketches of a model's loss against the position in a text. The positions of the training "
-            "are shaded at the left. Defined there: past the shade the curve goes on, and rises steeply. "
-            "Works there: it stays level. Uses what is there: it keeps falling.",
+            alt="Three sketches of a model's loss against the position in a text. The positions of the "
+            "training are shaded at the left. Defined there: past the shade the curve goes on, and rises "
+            "steeply. Works there: it stays level. Uses what is there: it keeps falling.",
         )
 
 
@@ -70,9 +70,9 @@ def table_and_head(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> Pictu
         rows = len(table)
         return finish(
             figure,
-            alt=f"Two maps of {rows} by {rows} cells. Left, the cosine of each row of a learned table with each "
-            "other: 1 along the diagonal, and elsewhere small numbers of both signs without a pattern. Right, "
-            "the weights of the head that reads the table: one line of weights near 1, three places to the "
+            alt=f"Two maps of {rows} by {rows} cells. Left, the cosine of each row of a learned table with "
+            "each other: 1 along the diagonal, and elsewhere small numbers of both signs without a pattern. "
+            "Right, the weights of the head that reads the table: most of each row's weight in one line, three places to the "
             "left of the diagonal.",
         )
 
@@ -160,10 +160,10 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
         }
         return finish(
             figure,
-            alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of models "
-            f"trained on {trained} bytes, one line a seed. After the whole text it is {mean['whole'][0]:.2f} in "
-            f"the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and {mean['whole'][-1]:.2f} in the "
-            f"last. After the last {trained} bytes alone, the same bytes cost {mean['sliding'][1]:.2f} and "
+            alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of "
+            f"models trained on {trained} bytes, one line a seed. After the whole text it is "
+            f"{mean['whole'][0]:.2f} in the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and "
+            f"{mean['whole'][-1]:.2f} in the last. After the last {trained} bytes alone, the same bytes cost {mean['sliding'][1]:.2f} and "
             f"{mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the 5-gram.",
         )
 
