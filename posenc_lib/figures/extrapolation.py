@@ -72,8 +72,8 @@ def table_and_head(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> Pictu
             figure,
             alt=f"Two maps of {rows} by {rows} cells. Left, the cosine of each row of a learned table with "
             "each other: 1 along the diagonal, and elsewhere small numbers of both signs without a pattern. "
-            "Right, the weights of the head that reads the table: most of each row's weight in one line, three places to the "
-            "left of the diagonal.",
+            "Right, the weights of the head that reads the table: most of each row's weight lies in one "
+            "line, three places to the left of the diagonal.",
         )
 
 
@@ -163,8 +163,9 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
             alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of "
             f"models trained on {trained} bytes, one line a seed. After the whole text it is "
             f"{mean['whole'][0]:.2f} in the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and "
-            f"{mean['whole'][-1]:.2f} in the last. After the last {trained} bytes alone, the same bytes cost {mean['sliding'][1]:.2f} and "
-            f"{mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the 5-gram.",
+            f"{mean['whole'][-1]:.2f} in the last. After the last {trained} bytes alone, the same bytes cost "
+            f"{mean['sliding'][1]:.2f} and {mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the "
+            "5-gram.",
         )
 
 
