@@ -17,18 +17,29 @@ from posenc_lib.experiments import NAMES, results
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "measured.md"
 CHAPTER = ROOT / "book" / "04-extrapolation.md"
-LANGUAGE = "train-short-test-long"
+LANGUAGE, BYTES = "train-short-test-long", "byte-models"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def code_of(page: Path) -> list[str]:
+    """The cells of a page; of the chapter, without those that train small heads and read nothing stored."""
+    cells = [cell.source for cell in jupytext.read(page).cells if cell.cell_type == "code"]
+    if page == CHAPTER:
+        heads, models = (
+            next(n for n, cell in enumerate(cells) if cell.startswith(start))
+            for start in ("import torch", "from posenc_lib.experiments.results")
+        )
+        cells = cells[:heads] + cells[models:]
+    return cells
 
 
 def run_cells(page: Path) -> str:
     """Run all cells of a page in order; what they print."""
     printed, namespace = io.StringIO(), {}
     with contextlib.redirect_stdout(printed):
-        for cell in jupytext.read(page).cells:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, page.name, "exec"), namespace)
+        for cell in code_of(page):
+            exec(compile(cell, page.name, "exec"), namespace)
     return printed.getvalue()
 
 
@@ -79,13 +90,47 @@ def lift(runs, encoding, nats):
                     losses[what] = [losses[what][0], *(loss + nats for loss in losses[what][1:])]
 
 
-@pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
-def test_the_cells_hold_for_what_is_stored(page, changed):
-    changed(LANGUAGE, lambda runs: None)
+@pytest.mark.parametrize(("page", "name"), [(PAGE, LANGUAGE), (CHAPTER, BYTES)])
+def test_the_cells_hold_for_what_is_stored(page, name, changed):
+    changed(name, lambda runs: None)
     assert run_cells(page)
 
 
-@pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
+def of(runs, encoding):
+    return [each for each in runs if each["run"]["encoding"] == encoding]
+
+
+def hold(runs):
+    """One sinusoidal seed keeps its loss at all lengths."""
+    longer = of(runs, "sinusoidal")[1]["result"]["longer"]
+    longer["by_length"] = [longer["by_length"][0]] * len(longer["by_length"])
+
+
+def gain(runs):
+    """One sinusoidal seed reads the whole text better than its end."""
+    longer = of(runs, "sinusoidal")[2]["result"]["longer"]
+    longer["whole"], longer["sliding"] = longer["sliding"], longer["whole"]
+
+
+def admit(runs):
+    for each in of(runs, "learned"):
+        each["verdict"] = "admitted"
+
+
+def refuse(runs):
+    of(runs, "sinusoidal")[0] |= {"verdict": "not admitted", "reason": "below counting"}
+
+
+@pytest.mark.parametrize(
+    "edit", [hold, gain, admit, refuse, lambda runs: exchange(runs, "alibi", "sinusoidal")]
+)
+def test_with_other_byte_models_the_cells_of_the_chapter_fail(edit, changed):
+    changed(BYTES, edit)
+    with pytest.raises(AssertionError):
+        run_cells(CHAPTER)
+
+
+@pytest.mark.parametrize("page", [PAGE], ids=lambda page: page.stem)
 @pytest.mark.parametrize(
     "edit",
     [

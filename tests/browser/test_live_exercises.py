@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 ORDER, FORMULA, ROTARY = "01-why-order-matters", "02-the-formula", "06-rotary"
 BIASES = "07-alibi-and-biases"
-STRETCH = "04-extrapolation.stretch"
+FAR_GAP = "04-extrapolation.far_gap"
 READ = "domcontentloaded"  # the formulas may come later
 SMALL = {"width": 600, "height": 400}  # a window that is drawn at every key that is typed
 SOFTMAX = """
@@ -525,12 +525,12 @@ def test_a_site_without_solutions_holds_none_and_what_needs_torch_is_marked_by_h
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     shutil.copytree(site / "_static" / "posenc", tmp_path / "static" / "posenc")
-    cards = (f"```{{exercise}} {name}\n```\n" for name in (f"{FORMULA}.frequencies", STRETCH))
+    cards = (f"```{{exercise}} {name}\n```\n" for name in (f"{FORMULA}.frequencies", FAR_GAP))
     (tmp_path / "index.md").write_text("\n".join(["# A page\n", *cards]))
     (tmp_path / "conf.py").write_text(
         f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
         "from posenc_lib.exercises import exercise\n"
-        f"object.__setattr__(exercise('{STRETCH}'), 'array_library', 'torch')\n"
+        f"object.__setattr__(exercise('{FAR_GAP}'), 'array_library', 'torch')\n"
         "extensions = ['myst_nb', 'live_exercise']\n"
         "exclude_patterns = ['solutions', 'exercises']\n"
         "html_static_path = ['static']\n"
@@ -556,7 +556,7 @@ def test_a_site_without_solutions_holds_none_and_what_needs_torch_is_marked_by_h
         expect(asked.button("Hint")).to_be_visible()
         expect(asked.button("Show solution")).to_have_count(0)
         # The other one is as if it asked for tensors.
-        box = tab.locator("#exercise-stretch")
+        box = tab.locator("#exercise-far-gap")
         expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
         expect(box).to_contain_text("leaves it out")
         expect(box.get_by_role("button", name="Check")).to_have_count(0)

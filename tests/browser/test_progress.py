@@ -25,7 +25,7 @@ ANSWER = {
     "solutionShown": False,
 }
 FREQUENCIES, ENCODE = "02-the-formula.frequencies", "02-the-formula.encode"
-STRETCH = "04-extrapolation.stretch"
+FAR_GAP = "04-extrapolation.far_gap"
 
 
 @pytest.fixture
@@ -274,15 +274,15 @@ def test_what_a_page_cannot_check_is_listed_and_not_counted(context, address):
 
     def elsewhere(route):
         response = route.fetch()
-        place = f'data-exercise="{STRETCH}"'
+        place = f'data-exercise="{FAR_GAP}"'
         route.fulfill(response=response, body=response.text().replace(place, f"{place} data-elsewhere"))
 
     context.route("**/progress.html", elsewhere)
     tab = open_page(context, address)
-    keep(tab, STRETCH)
+    keep(tab, FAR_GAP)
     tab.reload()
     tab.locator(".posenc-filled").wait_for()
-    assert row(tab, STRETCH).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert row(tab, FAR_GAP).locator(".posenc-state").inner_text() == "✓ Passed"
     total = len(wholes(each for each in all_exercises() if each.in_page)) - 1
     assert f"0 of {total} exercises passed" in tab.locator(".posenc-overview").inner_text()
     assert "You have 0 of" in tab.locator(".posenc-overview").inner_text()
