@@ -236,7 +236,7 @@ SYMMETRY_SEEN = Exercise(
     make_cases=_box_cases,
     properties=(
         Property(
-            lambda args, value: value in (ALL, MIRROR, SHIFT, NONE),
+            lambda args, value: isinstance(value, str) and value in (ALL, MIRROR, SHIFT, NONE),
             'Return one of the four words: "all", "mirror", "shift" or "none".',
             about="form",
         ),

@@ -14,7 +14,7 @@ from posenc_lib.exercises import all_exercises
 from posenc_lib.grading.untrusted import outcome_of
 from posenc_lib.grading.sandbox import lending
 
-NAMES = "softmax attention verdict three_products four_terms serve offset_only alibi_bias".split()
+NAMES = "softmax attention verdict three_products four_terms serve symmetry_seen alibi_bias".split()
 some = [each for each in all_exercises() if each.function in NAMES]
 assert len(some) == len(NAMES)
 for asked in some:
