@@ -390,14 +390,14 @@ LONG = 300
 class ClosedTable:
     """A learned table that may be asked: the length of a text to the rows of its positions."""
 
-    table: Array
+    table: tuple[tuple[float, ...], ...]
     way: str
 
     def __call__(self, length: int) -> Array:
-        position = np.arange(min(int(length), LONG))
+        table, position = np.array(self.table), np.arange(min(int(length), LONG))
         if self.way == "wrap":
-            return np.asarray(self.table[position % len(self.table)])
-        return _past_the_end(self.table, len(position), self.way)
+            return np.asarray(table[position % len(table)])
+        return _past_the_end(table, len(position), self.way)
 
 
 CLOSED = (*WAYS, "wrap")
@@ -413,7 +413,7 @@ def _closed_cases(rng: Generator) -> Iterator[Case]:
                 table[place - 2] = table[0]
             elif kind:
                 table[place] = 0
-            yield Case(f"{way}{kind}", (ClosedTable(table, way),))
+            yield Case(f"{way}{kind}", (ClosedTable(tuple(map(tuple, table.tolist())), way),))
 
 
 def _same(one: Array, other: Array) -> bool:
@@ -598,8 +598,8 @@ TOKEN_LOSSES = Exercise(
     difficulty=2,
     reference=_token_losses,
     make_cases=_logit_cases,
-    where_not_finite="e to the power of a thousand is no number that a computer holds. Take the largest "
-    "number of a row away from all of that row first: the weights stay what they are.",
+    where_not_finite="No computer holds e to the power of a thousand. Take the largest number of a row away "
+    "from all of that row first: the weights stay what they are.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[1]) - 1,),
@@ -682,7 +682,7 @@ def _loss_by_position(logits: Array, tokens: Array, width: int) -> Array:
 
 
 def _position_cases(rng: Generator) -> Iterator[Case]:
-    sizes = ((1, 5, 3, 2), (3, 9, 4, 4), (2, 8, 3, 3), (4, 13, 5, 5), (2, 6, 2, 8), (3, 7, 4, 1))
+    sizes = ((2, 5, 3, 2), (3, 9, 4, 4), (2, 8, 3, 3), (4, 13, 5, 5), (2, 6, 2, 8), (3, 7, 4, 1))
     for texts, n, vocab, width in (*sizes, (int(rng.integers(3, 6)), int(rng.integers(15, 23)), 5, 4)):
         logits = rng.normal(size=(texts, n, vocab)) * np.linspace(0.3, 2.5, n)[:, None]
         tokens = rng.integers(vocab, size=(texts, n))
@@ -1182,16 +1182,6 @@ WHICH_CLAIM = Exercise(
     kind="value",
     reference=lambda: CLAIMED,
     make_cases=lambda rng: iter([Case("your six words")]),
-    properties=(
-        Property(
-            lambda args, value: (
-                len(value) == len(CLAIMED)
-                and all(str(each).strip().lower() in ("defined", "works", "uses", "none") for each in value)
-            ),
-            "Give six words, one for each sentence: defined, works, uses or none.",
-            about="form",
-        ),
-    ),
     mistakes=(
         Mistake(
             "all-defined",
