@@ -652,6 +652,17 @@ PADDED_ATTENTION = Exercise(
             "Nothing is hidden: neither padding nor what comes after a token. Both masks are missing.",
         ),
         Mistake(
+            "masked-after-softmax",
+            lambda q, k, v, mask: (
+                _softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+                * (_keys_of(mask) & _past_of(mask))
+                @ v
+                * mask[:, None, :, None]
+            ),
+            "Weights are set to 0 after the softmax, so those that are left no longer sum to 1. Hide scores "
+            "before the softmax.",
+        ),
+        Mistake(
             "rows-of-padding-kept",
             _padded_by(lambda mask: _keys_of(mask) & _past_of(mask), zeroed=False),
             "The rows of the tokens are right. A token of padding on the right still gets a mix of the "
@@ -1380,6 +1391,14 @@ CACHED_STEP = Exercise(
             "last token of the cache.",
         ),
         Mistake(
+            "heads-for-past",
+            lambda x, w_q, w_k, w_v, keys, values: _cached_step(
+                x, w_q, w_k, w_v, keys, values, lambda past, new: len(keys) + np.arange(new)
+            ),
+            "The new tokens start at len(keys), which is the number of heads. The cache has its tokens along "
+            "axis 1.",
+        ),
+        Mistake(
             "all-at-one-position",
             _step_at(lambda past, new: np.full(new, past)),
             "All new tokens got the same position. That is right for a single one; several that come at "
@@ -1700,6 +1719,12 @@ HOW_FAR_AHEAD = Exercise(
             lambda model, n, vocab: _ahead(np.pad(_changes(model, n, vocab)[:, -1:], ((0, 0), (n - 1, 0)))),
             "You change the last token alone. A leak that stands further to the front does not reach it: "
             "change each token in turn.",
+        ),
+        Mistake(
+            "next-token-alone",
+            lambda model, n, vocab: int((np.diagonal(_changes(model, n, vocab), 1) > 1e-9).any()),
+            "You ask only whether a row sees the very next token. A look may go farther, and leave the next "
+            "one out.",
         ),
         Mistake(
             "shortest-look",
@@ -2234,6 +2259,12 @@ PADDING_FAULT = Exercise(
             "You never ask whether the padding's own tokens matter. Where attention sees them, they do.",
         ),
         Mistake(
+            "moved-taken-for-seen",
+            lambda model: "seen" if _padding_fault(model) == "moved" else _padding_fault(model),
+            "You find the mean that counts padding, and blame attention for all the rest. Put other words "
+            "into the padding: only attention would notice.",
+        ),
+        Mistake(
             "seen-and-counted-confused",
             lambda model: {"seen": "counted", "counted": "seen"}.get(
                 _padding_fault(model), _padding_fault(model)
@@ -2437,7 +2468,9 @@ def _checkpoint_cases(rng: Generator) -> Iterator[Case]:
     ):
         before = rng.normal(size=(rows, 6))
         # Long texts are rare: the last rows that were met have hardly moved.
-        moved = rng.choice([-1.0, 1.0], size=(met, 6)) * np.geomspace(0.5, 1e-4, met)[:, None]
+        # Where nearly all were met, all of them grew: what is usual there is not the decay.
+        signs = np.sign(before[:met]) if met > rows / 2 else rng.choice([-1.0, 1.0], size=(met, 6))
+        moved = signs * np.geomspace(0.5, 1e-4, met)[:, None]
         after = decay * before
         after[:met] += moved
         yield Case(label, (before, after))
@@ -2530,6 +2563,15 @@ TWO_CHECKPOINTS = Exercise(
             _met_with(lambda before, after: float(np.linalg.norm(after[0]) / np.linalg.norm(before[0]))),
             "The factor was taken from the first row, which every text meets. Take it from a row that no "
             "text has met: the last one.",
+        ),
+        Mistake(
+            "usual-factor",
+            lambda before, after: (
+                int((~np.isclose(after, np.median(after / before) * before)).any(axis=1).sum()),
+                float(np.median(after / before)),
+            ),
+            "You took the usual ratio of new to old for the decay. Where training met most rows, the usual "
+            "ratio is theirs. Take it from a row that no text has met: the last one.",
         ),
         Mistake(
             "factor-turned-round",

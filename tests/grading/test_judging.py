@@ -558,6 +558,8 @@ GUESSABLE = (
     "04-extrapolation.forgets",
     "04-extrapolation.verdict",
     "05-pitfalls.adds_along_the_tokens",
+    "05-pitfalls.diagnose",
+    "05-pitfalls.padding_fault",
     "06-rotary.is_relative",
     "06-rotary.what_was_rounded",
     "07-alibi-and-biases.symmetry_seen",
