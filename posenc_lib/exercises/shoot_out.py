@@ -15,6 +15,7 @@ CHAPTER = "07-alibi-and-biases"
 Generator = np.random.Generator
 
 COUNTS = {
+    "worlds apart": (8.0, 0.5, 0.5, 3.0),
     "far apart": (2.0, 0.5, 0.5, 3.0),
     "near, but every file says so": (1.5, 0.5, 0.5, 60.0),
     "above both together": (1.2, 0.8, 0.8, 3.0),
