@@ -167,6 +167,11 @@ def test_the_wheel_and_the_archive_say_what_they_are_and_hold_what_is_needed(bui
         [about] = [opened.read(name).decode() for name in files if name.endswith("/METADATA")]
     assert {name.partition("/")[0].partition("-")[0] for name in files} == {"posenc_lib"}
     assert {"posenc_lib/py.typed", "posenc_lib/nn/__init__.py"} <= set(files)
+    models = {name.rpartition("/")[2] for name in files if name.endswith(".safetensors")}
+    assert models == {
+        "rope.safetensors",
+        "alibi.safetensors",
+    }  # the exercises run them; to all others it is dead weight
     assert "exercises" in re.search("^Summary: (.*)$", about, re.M)[1]
     for line in ("Requires-Python: >=3.11", "License-Expression: MIT", "Classifier: Typing :: Typed"):
         assert line in about
