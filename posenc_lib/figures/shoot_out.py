@@ -51,7 +51,7 @@ def at_the_trained_length(result: Result | None = None) -> Picture:
     """
     every = _by_encoding(result)
     losses = {name: [_loss(each) for each in runs] for name, runs in every.items()}
-    order = sorted(losses, key=lambda name: float(np.mean(losses[name])))
+    order = _lowest_first({name: float(np.mean(each)) for name, each in losses.items()})
     with canvas(width=7.6, height=1.6 + 0.34 * len(order)) as figure:
         axes = figure.subplots()
         for row, name in enumerate(order):
@@ -138,7 +138,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
         ]
         for name, runs in every.items()
     }
-    order = sorted(means, key=lambda name: float(np.mean(means[name][1])))
+    order = _lowest_first({name: float(np.mean(whole)) for name, (_sliding, whole) in means.items()})
     counted = _ngrams(every)[5]
     words = (f"its last {trained} bytes at most", "all of the text")
     with canvas(width=7.6, height=1.6 + 0.34 * len(order)) as figure:
@@ -192,6 +192,11 @@ def _by_encoding(result: Result | None) -> dict[str, list[Any]]:
         longer = "+" if each["run"]["steps"] > usual else ""
         found.setdefault(each["run"]["encoding"] + longer, []).append(each)
     return {name: found[name] for name in TITLES if name in found}
+
+
+def _lowest_first(means: Mapping[str, float]) -> list[str]:
+    """What was trained longer comes last: it is no match for the others."""
+    return sorted(means, key=lambda name: (name.endswith("+"), means[name]))
 
 
 def _loss(run: Mapping[str, Any]) -> float:
