@@ -36,8 +36,8 @@ OTHER = re.compile("Another map")
 
 
 @pytest.fixture
-def tab(newcomer, address):
-    return open_page(newcomer(), address)
+def tab(newcomer, plain_address):
+    return open_page(newcomer(), plain_address)
 
 
 def open_page(context, address, page=PAGE):
@@ -142,8 +142,8 @@ def test_the_picture_moves_until_it_is_paused(tab):
     assert tab.complaints == []
 
 
-def test_the_picture_stands_still_for_whoever_asks_for_that(newcomer, address):
-    tab = open_page(newcomer(reduced_motion="reduce"), address)
+def test_the_picture_stands_still_for_whoever_asks_for_that(newcomer, plain_address):
+    tab = open_page(newcomer(reduced_motion="reduce"), plain_address)
     play = tab.get_by_role("button", name="Play the picture")
     expect(play).to_be_visible()
     still = tab.evaluate(HANDS)
@@ -236,7 +236,7 @@ def middle(place) -> tuple[float, float]:
 
 
 def test_the_map_shows_the_numbers_of_the_library(sentence):
-    for typed in ("one two", "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter"):
+    for typed in ("one two", "Zwölf Boxer jagen Viktor quer"):
         sentence.type(typed)
         sentence.box.get_by_role("button", name="Turn the sentence round").click()
         sentence.word(sentence.words[-1]).press("Home")
@@ -285,8 +285,10 @@ def test_a_mouse_drags_a_word_to_another_place_and_the_map_keeps_its_numbers(sen
     assert sentence.tab.complaints == []
 
 
-def test_a_thumb_drags_a_word_and_not_the_page(newcomer, address):
-    tab = open_page(newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), address)
+def test_a_thumb_drags_a_word_and_not_the_page(newcomer, plain_address):
+    tab = open_page(
+        newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), plain_address
+    )
     sentence = Sentence(tab)
     sentence.word("dog").scroll_into_view_if_needed()
     scrolled = tab.evaluate("scrollY")
@@ -340,10 +342,10 @@ def test_any_sentence_can_be_typed(sentence):
     expect(sentence.box.locator(".posenc-task")).to_have_text("Write two words at least.")
     sentence.type("<b>bold</b> a&b")
     assert sentence.words == ["b", "bold", "b", "a", "b"]
-    sentence.type("one two three four five six seven eight nine ten eleven")
+    sentence.type("a b c d e f g h i j k")
     assert len(sentence.words) == 9
     expect(sentence.box.locator(".posenc-task")).to_contain_text("room for 9 words")
-    sentence.type("Donaudampfschifffahrtsgesellschaftskapitän schläft")
+    sentence.type("Donaudampfschifffahrt schläft")
     assert sentence.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     sentence.type("狗追猫")
     assert "".join(sentence.words) == "狗追猫"
@@ -374,16 +376,16 @@ def keep(tab, kind: str, name: str, **record) -> None:
 WRITTEN = {"code": "x", "starter": "y", "attempts": 1, "hints": 0, "passed": False, "solutionShown": False}
 
 
-def test_the_page_leads_back_to_what_was_done_last(newcomer, address):
+def test_the_page_leads_back_to_what_was_done_last(newcomer, plain_address):
     context = newcomer()
-    tab = open_page(context, address)
+    tab = open_page(context, plain_address)
     go_on = tab.get_by_role("link", name="Continue where you were")
     expect(tab.get_by_role("link", name="Start with chapter 1")).to_be_visible()
     expect(go_on).to_be_hidden()
     keep(tab, "exercise", "02-the-formula.to_split", **WRITTEN)
     tab.reload()
     expect(go_on).to_have_text(re.compile("^Continue where you were: 2. The formula, “.+”$"))
-    chapter = open_page(context, address, "book/01-why-order-matters.html")
+    chapter = open_page(context, plain_address, "book/01-why-order-matters.html")
     box = chapter.locator(".posenc-predict").first
     box.get_by_role("button", name="Show me").click()
     expect(go_on).to_have_text("Continue where you were: 1. Why order matters")  # another tab heard of it
@@ -437,8 +439,8 @@ def test_a_node_says_its_name_and_leads_to_its_exercise(tab):
     tab.wait_for_url("**/02-the-formula.html#exercise-frequencies")
 
 
-def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, address):
-    tab = open_page(newcomer(), address, "exercises/06-rotary/06-rotary.html")
+def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, plain_address):
+    tab = open_page(newcomer(), plain_address, "exercises/06-rotary/06-rotary.html")
     nodes = tab.locator(".posenc-map [data-number]")
     assert nodes.count() == len(wholes(each for each in all_exercises() if each.chapter == "06-rotary"))
     keep(tab, "exercise", "06-rotary.to_half", **WRITTEN | {"passed": True})
@@ -449,9 +451,9 @@ def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, address):
     tab.wait_for_url("**/book/06-rotary.html#exercise-to-half")
 
 
-def test_without_scripts_the_page_can_be_read(newcomer, address):
+def test_without_scripts_the_page_can_be_read(newcomer, plain_address):
     tab = newcomer(java_script_enabled=False).new_page()
-    tab.goto(f"{address}/{PAGE}")
+    tab.goto(f"{plain_address}/{PAGE}")
     assert tab.locator(".posenc-hand").count() == 8
     expect(tab.get_by_role("link", name="Start with chapter 1")).to_be_visible()
     expect(tab.get_by_role("link", name="Continue where")).to_be_hidden()
