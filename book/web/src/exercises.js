@@ -467,7 +467,8 @@ class LiveExercise {
     clearTimeout(this.#saving);
     this.#saving = undefined;
     this.#join();
-    this.record = store.save("exercise", this.id, { ...this.record, ...changes });
+    this.record = { ...this.record, ...changes };
+    this.record = store.save("exercise", this.id, this.record);
     this.#agreed = this.code;
     if (this.#elsewhere) this.#refresh();
   }
