@@ -80,7 +80,7 @@ def _draw_layout(axes: Axes, dim: int, layout: str, *, top: float) -> None:
 def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Picture:
     """The query of "cat" and the key of "dog" in a text, and in the same text a thousand places on."""
     words = ("dog", "chases", "cat")
-    with canvas(width=6.4, height=3.6) as figure:
+    with canvas(width=4.8, height=3.5) as figure:
         for start, axes in zip(starts, figure.subplots(1, 2), strict=True):
             rim = np.linspace(0, 2 * np.pi, 200)
             axes.plot(1.1 * np.cos(rim), 1.1 * np.sin(rim), color=GREY, linestyle="-", lw=1)
