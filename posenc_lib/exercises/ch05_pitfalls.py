@@ -743,7 +743,7 @@ def _packed_cases(rng: Generator) -> Iterator[Case]:
     yield Case("texts of one token each", (np.array([0, 1, 2, 3]),))
     yield Case("padding between two texts", (np.array([4, 4, 4, -1, -1, 6, 6]),))
     for label, padding in (("random lengths", 0), ("random lengths, then padding", 3)):
-        lengths = rng.integers(1, 6, size=4)
+        lengths = rng.integers(1, 6, size=4).astype(np.intp)  # in a page, repeat takes 32 bits
         names = np.append(np.repeat(rng.permutation(20)[:4], lengths), np.full(padding, NO_TEXT))
         yield Case(label, (names.astype(np.int64),))
 

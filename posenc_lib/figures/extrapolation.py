@@ -92,7 +92,7 @@ def head_weights(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> np.ndar
 def right_by_position(
     panels: Mapping[str, Mapping[str, Sequence[Any]]], *, trained: int, chance: float, alt: str
 ) -> Picture:
-    """How often heads are right at each position, one line a seed; a panel for each title.
+    """How often heads are right at each position, one line per seed; a panel for each title.
 
     Args:
         panels: title -> what a line is called -> for each seed (positions,), from position `first` on.
@@ -122,7 +122,7 @@ BACK = 3
 
 
 def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture:
-    """Loss by position after the whole text, and after the last bytes of it alone; a line a seed.
+    """Loss by position after the whole text, and after the last bytes of it alone; a line per seed.
 
     Args:
         found: runs of `byte-models`, of one encoding.
@@ -161,7 +161,7 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
         return finish(
             figure,
             alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of "
-            f"models trained on {trained} bytes, one line a seed. After the whole text it is "
+            f"models trained on {trained} bytes, one line per seed. After the whole text it is "
             f"{mean['whole'][0]:.2f} in the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and "
             f"{mean['whole'][-1]:.2f} in the last. After the last {trained} bytes alone, the same bytes cost "
             f"{mean['sliding'][1]:.2f} and {mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the "

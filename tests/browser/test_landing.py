@@ -443,12 +443,12 @@ def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, plain_address):
     tab = open_page(newcomer(), plain_address, "exercises/06-rotary/06-rotary.html")
     nodes = tab.locator(".posenc-map [data-number]")
     assert nodes.count() == len(wholes(each for each in all_exercises() if each.chapter == "06-rotary"))
-    keep(tab, "exercise", "06-rotary.to_half", **WRITTEN | {"passed": True})
+    keep(tab, "exercise", "06-rotary.is_relative", **WRITTEN | {"passed": True})
     tab.reload()
-    node = tab.locator("[data-exercise='06-rotary.to_half']")
+    node = tab.locator("[data-exercise='06-rotary.is_relative']")
     expect(node).to_have_attribute("data-state", "passed")
     node.locator("a").click()
-    tab.wait_for_url("**/book/06-rotary.html#exercise-to-half")
+    tab.wait_for_url("**/book/06-rotary.html#exercise-is-relative")
 
 
 def test_without_scripts_the_page_can_be_read(newcomer, plain_address):

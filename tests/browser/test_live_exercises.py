@@ -606,7 +606,7 @@ HEAD = """def apply_rotary(x, positions, rotary_dim):
 
 def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
     head, pair = at(f"{ROTARY}.apply_rotary"), at(f"{ROTARY}.turn_pair")
-    whole = head.tab.locator(".posenc-steps")
+    whole = head.tab.locator(".posenc-steps", has=head.tab.locator("#exercise-turn-pair"))
     expect(whole.locator("> .admonition-title")).to_contain_text(
         "Exercise: RoPE, from one pair to a whole head"
     )
@@ -635,6 +635,7 @@ def test_a_decoder_that_is_whole_writes_with_weights_from_this_site(at, visitor)
         box = Exercise(last.tab, step.id)
         box.keep(code=box.box.locator(".posenc-solution pre").text_content())
     last.tab.reload(wait_until=READ)
+    last.box.scroll_into_view_if_needed()  # editors come when they are near
     last.editor.wait_for()
     models = [url for url in visitor.context.requested if "/models/" in url]
     assert models == []

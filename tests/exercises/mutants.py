@@ -121,13 +121,19 @@ def same(one: Any, other: Any) -> bool:
         return False
     if one.kind != "value":
         return bool(one.error_type == other.error_type)
+    return _same_values(one.value, other.value)
+
+
+def _same_values(one: Any, other: Any) -> bool:
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(one) == len(other) and all(map(_same_values, one, other))
     try:
-        a, b = np.asarray(one.value), np.asarray(other.value)
+        a, b = np.asarray(one), np.asarray(other)
         if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
-            return one.value == other.value
+            return bool(one == other)
         return a.shape == b.shape and np.allclose(a, b, rtol=SAME, atol=SAME, equal_nan=True)
     except (TypeError, ValueError):
-        return bool(one.value == other.value)
+        return bool(one == other)
 
 
 class TooSlow(BaseException):
