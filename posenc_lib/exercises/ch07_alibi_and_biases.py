@@ -16,7 +16,8 @@ from posenc_lib.biased.cope import cope_bias
 from posenc_lib.biased.fire import fire_bias, fire_distances
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
-from posenc_lib.biased.transformer_xl import relative_shift, transformer_xl_bias
+from posenc_lib.biased.transformer_xl import relative_shift as shift_by_reshape
+from posenc_lib.biased.transformer_xl import transformer_xl_bias
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.exercises.shoot_out import DIFFERENCE
 from posenc_lib.exercises.trained_decoder import STEPS
@@ -364,7 +365,7 @@ def _shift_by(x: Array, steps: Callable[[int, int], int], fill: float = 0.0) -> 
 
 
 def _right_shift(x: Array) -> Array:
-    return np.asarray(relative_shift(x, x.shape[1]))
+    return np.asarray(shift_by_reshape(x, x.shape[1]))
 
 
 def _shift_by_reshape(x: Array) -> Array:
