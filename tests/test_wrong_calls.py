@@ -96,6 +96,18 @@ RIGHT: dict[str, dict[str, Any]] = {
     "augment_coordinates": {"coordinates": np.ones((2, 6)), "generator": np.random.default_rng(0)}
     | {"shift": 0.5, "jitter": 2.0, "rescale": 2.0},
     "data_dependent_alibi": {"log_gates": -X[..., 0]},
+    "fox_bias": {"logits": X[..., 0]},
+    "path_bias": {"q": X, "k": X, "w": X, "beta": X[..., 0], "block": 4},
+    "path_products": {"q": X, "k": X, "w": X, "beta": X[..., 0], "block": 4},
+    "pope_bias": {"q": X, "k": X, **AT, "delta": np.ones(8), "base": 1e4},
+    "pope_vectors": {"x": X, "positions": 6, "delta": np.ones(8), "base": 1e4},
+    "self_extend_distances": {**AT, "group": 2, "window": 3},
+    "self_extend_bias": {"q": X, "k": X, **AT, "group": 2, "window": 3, "base": 1e4, "layout": "half"}
+    | {"scaling": None},
+    "dual_chunk_distances": {**AT, "chunk": 3, "window": 2},
+    "dual_chunk_bias": {"q": X, "k": X, **AT, "chunk": 3, "window": 2, "base": 1e4, "layout": "half"}
+    | {"scaling": None},
+    "streaming_distances": {**AT, "sinks": 2, "window": 3},
     "deberta_bias": {"q": X, "k": X, "relative_keys": np.ones((4, 512, 8)), "relative_queries": None}
     | {**AT, "buckets": 256, "max_distance": 512, "scale": 1.0},
     "deberta_buckets": {"relative_positions": np.arange(3), "buckets": 256, "max_distance": 512},
@@ -113,6 +125,11 @@ RIGHT: dict[str, dict[str, Any]] = {
     "DINOv3Rotary": {"head_dim": 8, "shape": (2, 3), "first": 0, "base": 100.0, "normalize": "separate"}
     | {"shift": 0.5, "layout": "half"},
     "DataDependentALiBi": {"head_dim": 8, "heads": 4, "causal": True, "start": 5.0},
+    "FoX": {"head_dim": 8, "heads": 4, "start": 5.0},
+    "PaTH": {"head_dim": 8, "heads": 4, "start": 0.0},
+    "PoPE": {"head_dim": 8, "heads": 4, "base": 1e4},
+    "SelfExtend": {"head_dim": 8, "group": 2, "window": 3, "base": 1e4, "layout": "half", "scaling": None},
+    "DualChunk": {"head_dim": 8, "chunk": 3, "window": 2, "base": 1e4, "layout": "half", "scaling": None},
     "DeBERTa": {"dim": 32, "heads": 4, "buckets": 256, "max_distance": 512},
     "LearnedGrid": {"shape": (2, 3), "dim": 8, "first": 0, "mode": "bicubic", "antialias": False}
     | {"align_corners": False, "offset": 0.1, "std": 0.02},

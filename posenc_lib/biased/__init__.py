@@ -15,8 +15,17 @@ from posenc_lib.biased.flex import (
     t5_score_mod,
     transformer_xl_score_mod,
 )
-from posenc_lib.biased.gates import data_dependent_alibi, per_row_alibi
+from posenc_lib.biased.gates import data_dependent_alibi, fox_bias, per_row_alibi
 from posenc_lib.biased.kerple import kerple_bias
+from posenc_lib.biased.path import path_bias, path_products
+from posenc_lib.biased.pope import pope_bias, pope_vectors
+from posenc_lib.biased.position_maps import (
+    dual_chunk_bias,
+    dual_chunk_distances,
+    self_extend_bias,
+    self_extend_distances,
+    streaming_distances,
+)
 from posenc_lib.biased.relative import relative_positions
 from posenc_lib.biased.sandwich import sandwich_bias
 from posenc_lib.biased.shaw import shaw_bias, shaw_values
@@ -36,20 +45,30 @@ __all__ = [
     "data_dependent_alibi",
     "deberta_bias",
     "deberta_buckets",
+    "dual_chunk_bias",
+    "dual_chunk_distances",
     "fire_bias",
     "fire_distances",
     "fire_score_mod",
+    "fox_bias",
     "kerple_bias",
     "kerple_score_mod",
     "packed_mask_mod",
+    "path_bias",
+    "path_products",
     "per_row_alibi",
+    "pope_bias",
+    "pope_vectors",
     "relative_positions",
     "relative_shift",
     "sandwich_bias",
     "sandwich_score_mod",
+    "self_extend_bias",
+    "self_extend_distances",
     "shaw_bias",
     "shaw_score_mod",
     "shaw_values",
+    "streaming_distances",
     "swin_bias",
     "swin_index",
     "swin_v2_bias",

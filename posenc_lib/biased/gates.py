@@ -1,11 +1,63 @@
-"""ALiBi whose slope is read from the tokens: each token between query and key adds a penalty of its own."""
+"""ALiBi whose slope is read from the tokens: each token between query and key adds a penalty of its own.
+
+Sums up to a token grow with the text, and a penalty is a small difference of two: they are float64 where a
+library and device have it. After 100,000 tokens float32 would be off by several hundredths between
+neighbours.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, namespace, widest
+
+
+def fox_bias(logits: Array, queries: int | None = None) -> Array:
+    """The bias of the Forgetting Transformer: D_ij, the sum of log f_t over the tokens t with j < t <= i.
+
+    The forget gate f_t = sigmoid(logit_t) of a token says, for each head, how much of what stood before it
+    may still be looked at. Where all logits of a head are the same, f = exp(-slope), this is ALiBi.
+
+    Args:
+        logits: (..., heads, keys), real: what a layer makes of each token, w_f . x_t + b_f. Padding is to
+            have
+            a large number, such as 1e9: it then closes nothing.
+        queries: how many, the last ones of the keys; by default all. So a cache holds the logits of its keys.
+
+    Returns:
+        (..., heads, queries, keys), 0 or less, for `attention(..., causal=True)`; 0 for keys after the query,
+        which must be masked. Of the logits' library and device, in their dtype or in float32 where that has
+        fewer bits.
+
+    Raises:
+        TypeError: logits no real numbers, queries no integer.
+        ValueError: more queries than keys; NaN.
+
+    Example:
+        >>> import numpy as np
+        >>> half = np.zeros((1, 3))  # each token lets through half of what stood before it
+        >>> np.exp(fox_bias(half)[0])[-1]
+        array([0.25, 0.5 , 1.  ])
+
+    Who does what: flash-linear-attention 0.6.0, `naive_forgetting_attn`, adds the same numbers, from the log
+    gates and by sums in float32. x-transformers has the form for both directions: `data_dependent_alibi`.
+
+    Source: Lin et al. 2025, "Forgetting Transformer: Softmax Attention with a Forget Gate", section 3.
+    """
+    require.real_array(logits, "logits", "(..., heads, keys)", 1, more=True)
+    require.all_hold(logits == logits, logits, "logits hold NaN; give numbers")
+    keys = logits.shape[-1]
+    return penalties(
+        log_sigmoid(logits), keys if queries is None else require.count(queries, "queries", 0), None
+    )
+
+
+def log_sigmoid(x: Array) -> Array:
+    """log(1 / (1 + e^-x)), in 32 bits at least, for any x."""
+    xp = namespace(x)
+    wide = xp.astype(x, xp.result_type(x.dtype, xp.float32), copy=False)
+    return -xp.logaddexp(xp.zeros_like(wide), -wide)
 
 
 def data_dependent_alibi(
@@ -62,11 +114,12 @@ def penalties(log_gates: Array, queries: int, log_gates_after: Array | None) -> 
     keys = log_gates.shape[-1]
     require.no_more_queries(queries, keys)
     xp, sums = _sums(log_gates)
-    before = xp.tril(sums[..., keys - queries :, None] - sums[..., None, :], k=keys - queries)
-    if log_gates_after is None:
-        return before
-    _, sums = _sums(log_gates_after)
-    return before + xp.triu(sums[..., None, :] - sums[..., keys - queries :, None], k=keys - queries)
+    bias = xp.tril(sums[..., keys - queries :, None] - sums[..., None, :], k=keys - queries)
+    if log_gates_after is not None:
+        _, sums = _sums(log_gates_after)
+        after = sums[..., None, :] - sums[..., keys - queries :, None]
+        bias = bias + xp.triu(after, k=keys - queries)
+    return xp.astype(bias, _kept_dtype(log_gates), copy=False)
 
 
 def per_row_alibi(log_gates: Array) -> Array:
@@ -98,14 +151,19 @@ def per_row_alibi(log_gates: Array) -> Array:
     require.no_more_queries(queries, keys)
     xp = namespace(log_gates)
     earlier = xp.flip(xp.tril(log_gates, k=keys - queries - 1), axis=-1)
-    return xp.flip(_sums(earlier)[1], axis=-1) + 0.0  # no -0
+    bias = xp.flip(_sums(earlier)[1], axis=-1) + 0.0  # no -0
+    return xp.astype(bias, _kept_dtype(log_gates), copy=False)
 
 
 def _sums(log_gates: Array) -> tuple[Any, Array]:
-    """The array functions, and the sums up to each token, in float32 at least."""
+    """The array functions, and the sums up to each token."""
     xp = namespace(log_gates)
-    wide = xp.astype(log_gates, xp.result_type(log_gates.dtype, xp.float32), copy=False)
-    return xp, xp.cumulative_sum(wide, axis=-1)
+    return xp, xp.cumulative_sum(widest(log_gates), axis=-1)
+
+
+def _kept_dtype(log_gates: Array) -> Any:
+    xp = namespace(log_gates)
+    return xp.result_type(log_gates.dtype, xp.float32)
 
 
 def _require_gates(log_gates: Array, name: str, shape: str, ndim: int) -> None:

@@ -84,6 +84,23 @@ def offsets(query_positions: Array, key_positions: Array) -> Array:
     return second[..., None, :] - first[..., :, None]
 
 
+def of_heads(q: Array, k: Array, at_q: Array, at_k: Array) -> tuple[Array, Array]:
+    """Positions (..., queries) and (..., keys) as they go with q and k of (..., heads, tokens, head_dim)."""
+    placed = []
+    for name, x, at in (("queries", q, at_q), ("keys", k, at_k)):
+        namespace(x, at)
+        require.same_device(**{name: at, "vectors": x})
+        require.one_each(at, x.shape[-2], name, "q" if x is q else "k")
+        rows = at.shape[:-1]
+        if rows and not (len(rows) == x.ndim - 3 and require.spreads(rows, x.shape[:-3])):
+            raise ValueError(
+                f"{name} of shape {tuple(at.shape)} do not fit vectors of shape {tuple(x.shape)}; give "
+                "(tokens,), or (batch, tokens) where rows of (batch, heads, tokens, head_dim) differ"
+            )
+        placed.append(at[..., None, :] if rows else at)
+    return placed[0], placed[1]
+
+
 def real_dtype(dtype: Any, like: Array, *others: Array) -> Any:
     """The dtype of a result: as asked, else that of the first array of real numbers, else the default."""
     xp = namespace(like)

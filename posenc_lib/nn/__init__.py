@@ -17,12 +17,15 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
-from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi
+from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi, FoX
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
 from posenc_lib.nn.learned_grid import LearnedGrid
+from posenc_lib.nn.path import PaTH
+from posenc_lib.nn.pope import PoPE
+from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.transformer import Block, Transformer
 from posenc_lib.nn.vjepa2 import VJEPA2
@@ -42,7 +45,9 @@ __all__ = [
     "DINOv3Rotary",
     "DataDependentALiBi",
     "DeBERTa",
+    "DualChunk",
     "EncoderLayer",
+    "FoX",
     "FourierFeatures",
     "Grid",
     "Hybrid",
@@ -51,9 +56,12 @@ __all__ = [
     "LearnedGrid",
     "MultimodalRotary",
     "NoPE",
+    "PaTH",
+    "PoPE",
     "PositionalEncoding",
     "Rotary",
     "Sandwich",
+    "SelfExtend",
     "Shaw",
     "Sinusoidal",
     "Sizes",

@@ -70,3 +70,35 @@ class DataDependentALiBi(ScoreBias):
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, {self.heads}, causal={self.causal}"
+
+
+class FoX(DataDependentALiBi):
+    """The bias of the Forgetting Transformer: each token lets through a part of what stood before it.
+
+    It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
+    Keys at which no query may look, such as padding, close nothing.
+
+    The paper reads the gates from the layer's input x, sigmoid(w_f . x + b_f). A bias of this library sees
+    queries and keys, so here each head reads them from its keys, as `DataDependentALiBi` does, which also has
+    the form for both directions.
+
+    Args:
+        head_dim: width of a head's keys.
+        heads: number of attention heads.
+        start: of b_f: the gates begin near sigmoid(start). 0 as a new `nn.Linear` has it; larger ones forget
+            less.
+
+    Raises:
+        TypeError, ValueError: head_dim or heads below 1; start not finite; from `bias`, more queries than
+            keys.
+
+    Source: Lin et al. 2025, "Forgetting Transformer: Softmax Attention with a Forget Gate", section 3.
+    """
+
+    causal_only = True
+
+    def __init__(self, head_dim: int, heads: int, *, start: float = 0.0) -> None:
+        super().__init__(head_dim, heads, causal=True, start=start)
+
+    def extra_repr(self) -> str:
+        return f"{self.head_dim}, {self.heads}"

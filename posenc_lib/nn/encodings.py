@@ -12,10 +12,13 @@ from posenc_lib.catalogue import catalogue
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
-from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi
+from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi, FoX
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.learned_grid import LearnedGrid
+from posenc_lib.nn.path import PaTH
+from posenc_lib.nn.pope import PoPE
+from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -77,6 +80,19 @@ def _cope(sizes: Sizes) -> PositionalEncoding:
     return CoPE(sizes.head_dim, rows=65 if sizes.length is None else sizes.length + 1)
 
 
+def _self_extend(sizes: Sizes) -> PositionalEncoding:
+    """Half of the length that the model was trained on as the window, and groups of four beyond."""
+    window = max(1, (512 if sizes.length is None else sizes.length) // 2)
+    return SelfExtend(sizes.head_dim, group=4, window=window)
+
+
+def _dual_chunk(sizes: Sizes) -> PositionalEncoding:
+    """Shares of the trained length as in the authors' code: chunk_size 3/4, of which 1/8 are the window."""
+    length = 512 if sizes.length is None else sizes.length
+    window = max(1, length // 8)
+    return DualChunk(sizes.head_dim, chunk=max(window, length * 3 // 4 - window), window=window)
+
+
 ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "none": lambda sizes: NoPE(),
     # added; tables start at the spread of `Transformer`'s token embeddings, as in BERT and GPT-2
@@ -106,6 +122,11 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "data-dependent-alibi": lambda sizes: DataDependentALiBi(
         sizes.head_dim, sizes.heads, causal=sizes.causal
     ),
+    "fox": lambda sizes: FoX(sizes.head_dim, sizes.heads),
+    "path": lambda sizes: PaTH(sizes.head_dim, sizes.heads),
+    "pope": lambda sizes: PoPE(sizes.head_dim, sizes.heads),
+    "self-extend": _self_extend,
+    "dual-chunk": _dual_chunk,
     "deberta": lambda sizes: DeBERTa(sizes.dim, sizes.heads),
     "swin": lambda sizes: SwinBias(sizes.heads, sizes.square_for("swin")),
     "swin-v2": lambda sizes: SwinV2Bias(sizes.heads, sizes.square_for("swin-v2")),

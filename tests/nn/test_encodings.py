@@ -642,6 +642,8 @@ def test_each_layer_has_its_own_only_where_the_source_says_so():
         "fire",
         "cope",
         "data-dependent-alibi",
+        "fox",
+        "path",
         "deberta",
         "swin",
         "swin-v2",
