@@ -790,7 +790,7 @@ _CATALOGUE = Catalogue(
         ),
         Encoding(
             name="fox",
-            title="FoX, forget gates",
+            title="FoX",
             doors=("biased",),
             formula="s_ij + Σ_{t=j+1..i} log f_t, f_t = σ(w_h·k_t + b_h), in the paper of x_t",
             latex=r"s_{ij} + \sum_{t=j+1}^{i} \log f_t,\ f_t = \sigma(w_h \cdot k_t + b_h)",
@@ -849,7 +849,7 @@ _CATALOGUE = Catalogue(
             title="RoPE, Self-Extend",
             doors=("biased",),
             formula="RoPE at distance i - j if below w, else ⌊i/G⌋ - ⌊j/G⌋ + w - ⌊w/G⌋",
-            latex=r"\lfloor i/G \rfloor - \lfloor j/G \rfloor + w - \lfloor w/G \rfloor \ \text{if}\ i-j \geq w",
+            latex=r"\lfloor i/G \rfloor - \lfloor j/G \rfloor + w - \lfloor w/G \rfloor,\ i-j \geq w",
             parameters="0",
             year=2024,
             paper="Jin et al. 2024",

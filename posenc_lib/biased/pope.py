@@ -108,8 +108,10 @@ def pope_bias(
     xp = queries_with_keys(q, k)
     at_q, at_k = of_heads(q, k, *queries_and_keys(queries, keys, q))
     wide_q, wide_k = widened(xp, q, k)
-    if delta is not None and k.ndim > 2 and delta.ndim > 1:  # a head of keys for each head's angles
-        wide_k = xp.repeat(wide_k, q.shape[-3] // k.shape[-3], axis=-3)
+    if delta is not None:
+        require.real_array(delta, "delta", "(dim,) or (heads, dim)", 1, more=True)
+        if k.ndim > 2 and delta.ndim > 1:  # a head of keys for each head's angles
+            wide_k = xp.repeat(wide_k, q.shape[-3] // k.shape[-3], axis=-3)
     turned_q = pope_vectors(wide_q, at_q, base=base)
     turned_k = pope_vectors(wide_k, at_k, delta=delta, base=base)
     return in_place_of_product(matmul_by_group(xp, turned_q, xp.matrix_transpose(turned_k)), q, k)

@@ -26,8 +26,8 @@ class PoPE(ScoreBias):
         TypeError, ValueError: a size below 1, or a base that is not positive.
 
     Source: Gopalakrishnan et al. 2025, "Decoupling the 'What' and 'Where' With Polar Coordinate Positional
-    Embeddings", section 3. As in x-transformers, all layers share delta, and it counts as the nearest number from
-    -2 pi to 0.
+    Embeddings", section 3. As in x-transformers, all layers share delta, which counts as the nearest number
+    from -2 pi to 0.
     """
 
     heads: int
