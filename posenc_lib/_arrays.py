@@ -8,6 +8,7 @@ the library asks for nevertheless is asked for here.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -225,6 +226,19 @@ def take_along_last_axis(array: Array, index: Array) -> Array:
     if torch_of(array) is not None:  # take_along_dim would tie an exported graph to one length
         return array.gather(-1, index)
     return namespace(array, index).take_along_axis(array, index, axis=-1)
+
+
+def erf(array: Array) -> Array:
+    """The error function, which the array API standard lacks."""
+    torch = torch_of(array)
+    if torch is not None:
+        return torch.special.erf(array)
+    if _library(array) == "jax":
+        import jax
+
+        return jax.scipy.special.erf(array)
+    one_by_one = np.frompyfunc(math.erf, 1, 1)(np.asarray(array)).astype(np.float64)
+    return namespace(array).asarray(one_by_one, dtype=array.dtype)
 
 
 def moved(array: Array, *where: Any, **options: Any) -> Array:

@@ -26,7 +26,7 @@ EVERY = pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.na
 
 # Public, but no encoding: what these do is the same for several of them.
 HELPERS = {
-    "added": set(),
+    "added": {"centred_positions", "reverse_complement"},
     "rotated": {
         "LayerPositions",
         "QueryTemperature",
@@ -167,6 +167,9 @@ def test_the_learned_numbers_are_as_many_as_the_formula_says(entry: Encoding) ->
         "B": 32,
         "k": 16,
         "U": getattr(first, "out_features", 0),
+        "m": getattr(module, "features", 0),
+        "K": getattr(module, "taps", 0),
+        "G": getattr(module, "groups", 1),
     }
     assert set(numbers) == set(SYMBOLS)
     formula = entry.parameters.replace("·", "*")

@@ -23,6 +23,7 @@ warnings.filterwarnings("ignore", message=".*(nested tensors|Sparse CSR|quantize
 X, T = np.ones((2, 4, 6, 8)), torch.ones(2, 4, 6, 8)
 HEADS, WEIGHTS = np.ones(4), (np.ones((5, 1)), np.ones(5), np.ones((4, 5)), np.ones(4))
 TENSOR_WEIGHTS = tuple(torch.as_tensor(each) for each in WEIGHTS)
+RING = np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)
 PACKAGES = (posenc_lib, added, rotated, biased, nn)
 AT = {"queries": 6, "keys": 6}
 
@@ -40,7 +41,23 @@ RIGHT: dict[str, dict[str, Any]] = {
     "fourier_features": {"coordinates": np.ones((6, 2)), "matrix": np.ones((4, 2))},
     "gaussian_frequencies": {"features": 3, "axes": 2, "scale": 1.0, "seed": 0},
     "power_of_two_frequencies": {"bands": 3, "axes": 2},
+    "laplacian_eigenvectors": {"adjacency": RING, "count": 3, "normalization": "none", "dtype": None},
+    "eigenspaces": {"values": np.arange(3.0), "tolerance": 1e-6},
+    "flip_signs": {"vectors": X[0, 0], "generator": np.random.default_rng(0)},
+    "sign_invariant": {"vectors": X[0, 0], "phi": lambda v: v * v},
+    "return_probabilities": {"adjacency": RING, "steps": 3, "dtype": None},
+    "tree_paths": {"parents": np.array([-1, 0, 1, 0]), "branching": 2, "depth": 2, "dtype": None},
+    "tree_features": {"paths": X[0, 0], "decays": np.ones(3) / 2, "branching": 2},
+    "calendar_phases": {"times": np.arange(6), "circles": ("day", "year"), "offset": 60, "dtype": None},
+    "calendar_features": {"times": np.arange(6), "circles": ("month",), "offset": 60, "layout": "split"},
+    "time2vec": {"times": np.arange(6), "rates": np.ones(3), "phases": np.ones(3), "dtype": None},
+    "convolution_positions": {"x": X, "weight": np.ones((8, 2, 3)), "bias": np.ones(8), "causal": False},
+    "convolution_weight": {"direction": np.ones((8, 2, 3)), "magnitude": np.ones(3)},
+    "reverse_complement": {"bases": np.arange(4), "pairs": (3, 2, 1, 0)},
+    "centred_positions": {"length": 6},
     # rotated
+    "mixed_tables": {"positions": np.ones((2, 6)), "rates": np.ones((4, 2)), "dtype": None},
+    "mixed_rates": {"head_dim": 8, "heads": 4, "base": 10.0, "seed": 0},
     "rotary_tables": {"positions": 6, "dim": 8, "base": 1e4, "scaling": None, "dtype": None},
     "rotate": {"x": X, "tables": rotated.rotary_tables(6, 8), "layout": "half"},
     "apply_rotary": {"x": X, "positions": 6, "base": 1e4, "layout": "half", "rotary_dim": 8},
@@ -67,6 +84,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     },
     "ProportionalScaling": {"fraction": 0.5, "factor": 2.0},
     # biased
+    "enformer_features": {"offsets": np.arange(3), "features": 6, "length": 64, "dtype": None},
     "relative_positions": AT,
     "alibi_slopes": {"heads": 4},
     "alibi_bias": {"heads": 4, **AT, "causal": False, "slopes": HEADS, "slopes_after": HEADS, "dtype": None},
@@ -122,6 +140,15 @@ RIGHT: dict[str, dict[str, Any]] = {
     "swin_v2_coordinates": {"shape": (2, 3)},
     "vjepa2_mix": {"x": X, "positions": np.ones((3, 6)), "base": 1e4},
     # modules
+    "LaplacianEigenvectors": {"adjacency": RING, "dim": 32, "count": 3, "signs": "fixed", "hidden": 8}
+    | {"normalization": "none"},
+    "RandomWalk": {"adjacency": RING, "dim": 32, "steps": 3},
+    "TreePaths": {"parents": np.array([-1, 0, 1, 0]), "dim": 32, "branching": 2, "depth": 3},
+    "Calendar": {"dim": 32, "circles": ("day",), "unit": 1.0},
+    "Time2Vec": {"dim": 32, "shortest": 1.0, "longest": 100.0},
+    "ConvolutionPositions": {"dim": 32, "taps": 3, "groups": 4, "causal": False},
+    "MixedRotary": {"head_dim": 8, "shape": (2, 3), "heads": 4, "base": 10.0, "layout": "half"},
+    "Enformer": {"dim": 32, "heads": 4, "features": 12, "length": 64, "causal": False},
     "DINOv3Rotary": {"head_dim": 8, "shape": (2, 3), "first": 0, "base": 100.0, "normalize": "separate"}
     | {"shift": 0.5, "layout": "half"},
     "DataDependentALiBi": {"head_dim": 8, "heads": 4, "causal": True, "start": 5.0},

@@ -100,7 +100,7 @@ def gaussian_frequencies(
     """
     shape = (require.count(features, "features"), require.count(axes, "axes"))
     scale = require.positive(scale, "scale")
-    return _read_generator(seed).normal(scale=scale, size=shape)
+    return read_generator(seed).normal(scale=scale, size=shape)
 
 
 def power_of_two_frequencies(bands: int, axes: int) -> np.ndarray:
@@ -132,7 +132,7 @@ def power_of_two_frequencies(bands: int, axes: int) -> np.ndarray:
     return np.kron(np.eye(axes), 2.0 ** np.arange(-1, bands - 1)[:, None])
 
 
-def _read_generator(seed: Any) -> np.random.Generator:
+def read_generator(seed: Any) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, Integral):

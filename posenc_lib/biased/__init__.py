@@ -4,6 +4,7 @@ from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
 from posenc_lib.biased.alibi_in_torch import AlibiColumns, alibi_attention, alibi_columns
 from posenc_lib.biased.cope import cope_bias
 from posenc_lib.biased.deberta import deberta_bias, deberta_buckets
+from posenc_lib.biased.enformer import enformer_features
 from posenc_lib.biased.fire import fire_bias, fire_distances
 from posenc_lib.biased.flex import (
     alibi_score_mod,
@@ -47,6 +48,7 @@ __all__ = [
     "deberta_buckets",
     "dual_chunk_bias",
     "dual_chunk_distances",
+    "enformer_features",
     "fire_bias",
     "fire_distances",
     "fire_score_mod",

@@ -17,16 +17,21 @@ from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoid
 from posenc_lib.nn.attention import Attention, Cache, LayerCache
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.convolution import ConvolutionPositions
 from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi, FoX
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
 from posenc_lib.nn.encoder_layer import EncoderLayer
 from posenc_lib.nn.encodings import ENCODINGS, Sizes, make_encoding
+from posenc_lib.nn.enformer import Enformer
+from posenc_lib.nn.graphs import LaplacianEigenvectors, RandomWalk, TreePaths
 from posenc_lib.nn.learned_grid import LearnedGrid
+from posenc_lib.nn.mixed import MixedRotary
 from posenc_lib.nn.path import PaTH
 from posenc_lib.nn.pope import PoPE
 from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+from posenc_lib.nn.times import Calendar, Time2Vec
 from posenc_lib.nn.transformer import Block, Transformer
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -41,24 +46,30 @@ __all__ = [
     "AxialRotary",
     "Block",
     "Cache",
+    "Calendar",
     "CoPE",
+    "ConvolutionPositions",
     "DINOv3Rotary",
     "DataDependentALiBi",
     "DeBERTa",
     "DualChunk",
     "EncoderLayer",
+    "Enformer",
     "FoX",
     "FourierFeatures",
     "Grid",
     "Hybrid",
+    "LaplacianEigenvectors",
     "LayerCache",
     "Learned",
     "LearnedGrid",
+    "MixedRotary",
     "MultimodalRotary",
     "NoPE",
     "PaTH",
     "PoPE",
     "PositionalEncoding",
+    "RandomWalk",
     "Rotary",
     "Sandwich",
     "SelfExtend",
@@ -68,8 +79,10 @@ __all__ = [
     "SwinBias",
     "SwinV2Bias",
     "T5Bias",
+    "Time2Vec",
     "Transformer",
     "TransformerXL",
+    "TreePaths",
     "XPos",
     "make_encoding",
 ]

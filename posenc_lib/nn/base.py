@@ -28,6 +28,10 @@ class PositionalEncoding(nn.Module):
     causal_only = False
     """Whether it is defined for causal attention alone."""
 
+    reads_neighbours = False
+    """Whether `add` looks at the tokens beside each one. Then padding has to be zeros, each text of a row
+    stands alone, and a cache of keys is not enough to go on from."""
+
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """Door 1: x + p(position).
 

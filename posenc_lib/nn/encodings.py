@@ -7,19 +7,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from posenc_lib import _require as require
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn.added import FourierFeatures, Grid, Hybrid, Learned, Sinusoidal
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.biased import FIRE, KERPLE, ALiBi, CoPE, Sandwich, Shaw, T5Bias, TransformerXL
+from posenc_lib.nn.convolution import ConvolutionPositions
 from posenc_lib.nn.data_dependent_alibi import DataDependentALiBi, FoX
 from posenc_lib.nn.deberta import DeBERTa
 from posenc_lib.nn.dinov3 import DINOv3Rotary
+from posenc_lib.nn.enformer import Enformer
+from posenc_lib.nn.graphs import LaplacianEigenvectors, RandomWalk, TreePaths
 from posenc_lib.nn.learned_grid import LearnedGrid
+from posenc_lib.nn.mixed import MixedRotary
 from posenc_lib.nn.path import PaTH
 from posenc_lib.nn.pope import PoPE
 from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
+from posenc_lib.nn.times import Calendar, Time2Vec
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
@@ -93,6 +100,24 @@ def _dual_chunk(sizes: Sizes) -> PositionalEncoding:
     return DualChunk(sizes.head_dim, chunk=max(window, length * 3 // 4 - window), window=window)
 
 
+def _line(sizes: Sizes, name: str) -> np.ndarray:
+    """A sequence as a graph: each token beside the next."""
+    length = sizes.length_for(name)
+    return np.eye(length, k=1) + np.eye(length, k=-1)
+
+
+def _laplacian(sizes: Sizes) -> PositionalEncoding:
+    path = _line(sizes, "laplacian")
+    return LaplacianEigenvectors(path, sizes.dim, count=min(8, len(path) - 1))
+
+
+def _binary_tree(sizes: Sizes) -> PositionalEncoding:
+    """Tokens as the nodes of a full binary tree, level by level."""
+    length = sizes.length_for("tree")
+    depth = max(length.bit_length() - 1, 1)
+    return TreePaths((np.arange(length) + 1) // 2 - 1, sizes.dim, branching=2, depth=depth)
+
+
 ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "none": lambda sizes: NoPE(),
     # added; tables start at the spread of `Transformer`'s token embeddings, as in BERT and GPT-2
@@ -102,9 +127,18 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "fourier": lambda sizes: FourierFeatures(sizes.dim, scale=0.05),
     "grid": lambda sizes: Grid(sizes.square_for("grid"), sizes.dim),
     "learned-grid": lambda sizes: LearnedGrid(sizes.square_for("learned-grid"), sizes.dim, std=1.0),
+    "laplacian": _laplacian,
+    "random-walk": lambda sizes: RandomWalk(_line(sizes, "random-walk"), sizes.dim),
+    "tree": _binary_tree,
+    "calendar": lambda sizes: Calendar(sizes.dim, unit=3600.0),  # hours
+    "time2vec": lambda sizes: Time2Vec(sizes.dim),
+    "convolution": lambda sizes: ConvolutionPositions(
+        sizes.dim, taps=16, groups=math.gcd(16, sizes.dim), causal=sizes.causal
+    ),
     # rotated
     "rope": lambda sizes: Rotary(sizes.head_dim),
     "axial": lambda sizes: AxialRotary(sizes.head_dim, sizes.square_for("axial")),
+    "mixed": lambda sizes: MixedRotary(sizes.head_dim, sizes.square_for("mixed")),
     "dinov3": lambda sizes: DINOv3Rotary(sizes.head_dim, sizes.square_for("dinov3")),
     "mrope": _mrope,
     "xpos": lambda sizes: XPos(sizes.head_dim),
@@ -114,6 +148,7 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "t5": lambda sizes: T5Bias(sizes.heads, bidirectional=not sizes.causal, std=sizes.dim**-0.5),
     "shaw": lambda sizes: Shaw(sizes.head_dim),
     "transformer-xl": lambda sizes: TransformerXL(sizes.dim, sizes.heads, causal=sizes.causal),
+    "enformer": lambda sizes: Enformer(sizes.dim, sizes.heads, causal=sizes.causal),
     "kerple": lambda sizes: KERPLE(sizes.heads),
     # the paper's L is a quarter of its training length
     "fire": lambda sizes: FIRE(sizes.heads, threshold=512.0 if sizes.length is None else sizes.length / 4),

@@ -123,22 +123,28 @@ def read_shape(shape: Any) -> tuple[int, ...]:
 
 def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module, *, first: int = 0) -> Places:
     """The places, if they are numbers of cells of the grid, in reading order, after so many other tokens."""
+    return among(
+        places,
+        first + math.prod(shape),
+        encoding,
+        of=f"cells of the grid {shape}, in reading order",
+        outside=f"the grid {shape}, whose cells are",
+        remedy="in reading order; give fewer tokens or a larger grid",
+    )
+
+
+def among(places: Places, count: int, encoding: nn.Module, *, of: str, outside: str, remedy: str) -> Places:
+    """The places, if they are whole numbers 0 .. count - 1; the rest is for the messages."""
     places = one_axis(places, encoding)
-    cells = first + math.prod(shape)
     if isinstance(places, Tensor):
         if places.is_floating_point():
-            raise TypeError(
-                f"positions have dtype {places.dtype}; they are numbers of cells of the grid {shape}, in "
-                "reading order: give integers"
-            )
+            raise TypeError(f"positions have dtype {places.dtype}; they are numbers of {of}: give integers")
         if not values_are_known(places) or places.numel() == 0:
             return places
         first, last = int(places.min()), int(places.max())
     else:
         first, last = places.start, max(places.stop - 1, places.start)
-    if first < 0 or last >= cells:
-        raise ValueError(
-            f"position {first if first < 0 else last} lies outside the grid {shape}, whose cells are 0 to "
-            f"{cells - 1} in reading order; give fewer tokens or a larger grid"
-        )
+    if first < 0 or last >= count:
+        wrong = first if first < 0 else last
+        raise ValueError(f"position {wrong} lies outside {outside} 0 to {count - 1} {remedy}")
     return places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from posenc_lib._arrays import values_are_known
 from posenc_lib.nn.attention import Attention, Cache, LayerCache, read_texts, require_input
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
-from posenc_lib.nn.positions import Places, Positions, Span, read_places
+from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
 from posenc_lib.packed import packed_positions
 
 
@@ -165,7 +166,8 @@ class Transformer(nn.Module):
         Raises:
             TypeError: tokens, positions or mask of another kind; a mask that is not boolean.
             ValueError: shapes that do not fit, a token beyond the vocabulary, a cache with a model that is
-                not causal or with another batch, and what the encoding raises.
+                not causal, with another batch, or with an encoding that looks at neighbours, and what the
+                encoding raises.
         """
         self._require_input(tokens, padding_mask, cache)
         padding = _with_past(padding_mask, cache, tokens)
@@ -185,7 +187,7 @@ class Transformer(nn.Module):
 
         x = self.embedding(tokens)
         positions = read_places(positions, x)
-        x = self.dropout(self.encoding.add(x, positions))  # door 1
+        x = self.dropout(self._add(x, positions, padding_mask, cache, cu_seqlens))  # door 1
         for layer, block in enumerate(self.blocks):
             encoding = self.encodings[layer % len(self.encodings)]
             memory = None if cache is None else cache.layers[layer]
@@ -197,6 +199,31 @@ class Transformer(nn.Module):
             cache.padding = padding
         logits: Tensor = self.head(self.norm(x))
         return logits
+
+    def _add(
+        self,
+        x: Tensor,
+        positions: Places,
+        padding: Tensor | None,
+        cache: Cache | None,
+        cu_seqlens: Tensor | None,
+    ) -> Tensor:
+        """Door 1, which an encoding that looks at neighbours opens on whole texts, and on nothing else."""
+        encoding = self.encoding
+        if not encoding.reads_neighbours:
+            return encoding.add(x, positions)
+        if cache is not None:
+            raise ValueError(
+                f"{type(encoding).__name__} reads the tokens beside each one, which a cache does not keep; "
+                "leave the cache out, and give the whole text anew"
+            )
+        if padding is not None:
+            x = x.masked_fill(padding[..., None], 0.0)
+        if cu_seqlens is None:
+            return encoding.add(x, positions)
+        at, ends = as_tensor(positions, x.device), cu_seqlens.tolist()
+        texts = [slice(first, last) for first, last in pairwise(ends) if last > first]
+        return torch.cat([encoding.add(x[:, text], at[..., text]) for text in texts], dim=1)
 
     def _require_input(self, tokens: Any, padding_mask: Any, cache: Any) -> None:
         require.tensors(tokens=tokens)

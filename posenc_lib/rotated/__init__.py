@@ -3,6 +3,7 @@
 from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.checkpoints import convert_layout, layers_from_config, rope_from_config
 from posenc_lib.rotated.dinov3 import augment_coordinates, dinov3_tables, patch_coordinates
+from posenc_lib.rotated.mixed import mixed_rates, mixed_tables
 from posenc_lib.rotated.rotary import apply_rotary, rotary_tables, rotate
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.tables import RotaryTables
@@ -41,6 +42,8 @@ __all__ = [
     "convert_layout",
     "dinov3_tables",
     "layers_from_config",
+    "mixed_rates",
+    "mixed_tables",
     "mrope_tables",
     "patch_coordinates",
     "rope_from_config",

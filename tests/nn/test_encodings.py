@@ -647,6 +647,8 @@ def test_each_layer_has_its_own_only_where_the_source_says_so():
         "deberta",
         "swin",
         "swin-v2",
+        "mixed",
+        "enformer",
     }
 
 

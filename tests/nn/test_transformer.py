@@ -58,6 +58,8 @@ def close(got: torch.Tensor, wanted: torch.Tensor) -> None:
 
 
 names = pytest.mark.parametrize("name", ENCODINGS)
+WITH_CACHE = [name for name in ENCODINGS if name != "convolution"]
+"""All but what looks at the tokens beside each one."""
 bidirectional = pytest.mark.parametrize("name", [name for name in ENCODINGS if not FACTS[name].causal_only])
 
 
@@ -153,7 +155,7 @@ def test_a_row_of_padding_alone_is_finite_and_harms_no_other(name):
         torch.testing.assert_close(block.attention.weights.sum(-1), torch.ones(2, HEADS, LENGTH))
 
 
-@names
+@pytest.mark.parametrize("name", WITH_CACHE)
 @pytest.mark.parametrize("chunks", [(1,) * LENGTH, (7, 1, 1, 7), (LENGTH,), (1, LENGTH - 1)], ids=str)
 def test_step_by_step_with_a_cache_as_in_one_go(name, chunks):
     model, tokens, cache = model_with(name), some_tokens(), Cache()
@@ -163,7 +165,7 @@ def test_step_by_step_with_a_cache_as_in_one_go(name, chunks):
     assert cache.counts() == LENGTH
 
 
-@names
+@pytest.mark.parametrize("name", WITH_CACHE)
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_cache_after_padded_prompts(name, side):
     """Prompts of 3, 5 and 6 tokens in one batch, then five tokens more for each."""
@@ -185,6 +187,11 @@ def test_a_cache_after_padded_prompts(name, side):
         whole = model(tokens[i : i + 1, : length + 5])[0]
         close(torch.cat([step[i] for step in later]), whole[length:])
         close(first[i, left[i] : left[i] + length], whole[:length])
+
+
+def test_what_looks_at_neighbours_refuses_a_cache_which_does_not_keep_them():
+    with pytest.raises(ValueError, match="reads the tokens beside each one, which a cache does not keep"):
+        model_with("convolution")(some_tokens(), cache=Cache())
 
 
 def test_padding_in_the_middle_of_decoding():

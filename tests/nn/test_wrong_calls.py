@@ -149,7 +149,9 @@ def passes(name: str, argument: str, given: str) -> bool:
         return argument in LEFT_OUT or (argument == "positions" and "forward" in method)
     if argument in ("causal", "is_causal"):
         return given in ("True", "NumPy's True")
-    if encoding in ("cope", "data-dependent-alibi", "fox", "path") and argument.endswith("positions"):
+    if encoding in ("cope", "data-dependent-alibi", "fox", "path", "convolution") and argument.endswith(
+        "positions"
+    ):
         return given in RIGHT_TOO["positions not looked at"]
     if method == "rotate" and encoding in nn.ENCODINGS and argument in ("q", "k"):
         return given in RIGHT_TOO["vectors that turn alone"]
