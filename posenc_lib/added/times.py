@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, constant, extremes, is_floating, namespace, narrow, result_dtype, widen
 from posenc_lib.added.sinusoidal import LAYOUTS, join_pairs
@@ -151,21 +153,26 @@ def time2vec(times: Array, rates: Array, phases: Array, *, dtype: Any = None) ->
     """
     times = require.numbers(times, "times")
     dtype = result_dtype(times, dtype)
-    wide = widen(times)
     given = {"rates": require.numbers(rates, "rates"), "phases": require.numbers(phases, "phases")}
     shapes = {tuple(each.shape) for each in given.values()}
     if len(shapes) > 1 or next(iter(given.values())).ndim != 1 or (0,) in shapes:
         raise ValueError(f"{require.shapes(**given)} do not fit; give (features,) for both, one or more")
-    numbers = []
     for name, each in given.items():
-        if type(each).__module__ == "numpy":
-            numbers.append(constant(each.astype("float64"), wide))
-        else:
+        if not isinstance(each, np.ndarray):
             namespace(times, each)
             require.same_device(**{"times": times, name: each})
-            numbers.append(widen(each))
+    return line_and_waves(times, given["rates"], given["phases"], dtype)
+
+
+def line_and_waves(times: Array, rates: Array, phases: Array, dtype: Any) -> Array:
+    """`time2vec` of what was looked at already."""
+    wide = widen(times)
+    own, at = (
+        constant(each.astype(np.float64), wide) if isinstance(each, np.ndarray) else widen(each)
+        for each in (rates, phases)
+    )
     xp = namespace(wide)
-    angle = wide[..., None] * numbers[0] + numbers[1]
+    angle = wide[..., None] * own + at
     return narrow(xp.concat([angle[..., :1], xp.sin(angle[..., 1:])], axis=-1), times, dtype)
 
 
@@ -194,7 +201,7 @@ def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
 def _read_offset(offset: Any, local: Array) -> Array:
     """The offset, as an array beside the times."""
     given = require.numbers(offset, "offset")
-    if type(given).__module__ == "numpy":
+    if isinstance(given, np.ndarray):
         given = constant(given, local)
     xp = namespace(local, given)
     require.same_device(times=local, offset=given)

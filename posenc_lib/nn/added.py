@@ -330,15 +330,20 @@ def read_input(x: Any, dim: int) -> Tensor:
 def add_rows(x: Tensor, rows: Tensor) -> Tensor:
     """x + rows in the wider of the two dtypes, rounded to x's own once."""
     require.same_device(**{"x": x, "the table": rows})
-    if not require.spreads(rows.shape, x.shape):
+    require_rows(rows.shape[:-1], x)
+    return (x + rows).to(x.dtype)
+
+
+def require_rows(shape: tuple[int, ...], x: Tensor) -> None:
+    """Raise ValueError unless positions of this shape belong to the tokens of x in one way only."""
+    if not require.spreads(shape, x.shape[:-1]):
         raise ValueError(
-            f"positions of shape {tuple(rows.shape[:-1])} do not fit x of shape {tuple(x.shape)}; give "
+            f"positions of shape {tuple(shape)} do not fit x of shape {tuple(x.shape)}; give "
             "(length,), or (batch, length), one row of positions for each row of x"
         )
-    if require.fits_in_front(rows.shape[:-1], x.shape[:-1]):
+    if require.fits_in_front(shape, x.shape[:-1]):
         raise ValueError(
-            f"positions of shape {tuple(rows.shape[:-1])} may be meant for the first or for the second axis "
+            f"positions of shape {tuple(shape)} may be meant for the first or for the second axis "
             f"of x of shape {tuple(x.shape)}; give x as (rows, length, {x.shape[-1]}), and positions as "
             "(rows, length)"
         )
-    return (x + rows).to(x.dtype)

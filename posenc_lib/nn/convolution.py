@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib.added import convolution_weight
-from posenc_lib.nn.added import add_rows, read_input
+from posenc_lib.nn.added import add_rows, read_input, require_rows
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
-from posenc_lib.nn.positions import Positions, read_places
+from posenc_lib.nn.positions import Positions, one_axis, read_places
 
 
 class ConvolutionPositions(PositionalEncoding):
@@ -60,7 +60,9 @@ class ConvolutionPositions(PositionalEncoding):
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + the convolution of x, rounded once."""
-        read_places(positions, read_input(x, self.dim))
+        places = one_axis(read_places(positions, read_input(x, self.dim)), self)
+        if isinstance(places, Tensor):
+            require_rows(places.shape, x)
         require.same_device(x=x, **{"the weights": self.direction})
         dtype = wide_dtype(x)
         weight = convolution_weight(self.direction.to(dtype), self.magnitude.to(dtype))

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
-from posenc_lib.added import calendar_features, time2vec
+from posenc_lib.added import calendar_features
+from posenc_lib.added.times import line_and_waves
 from posenc_lib.nn.added import add_rows, read_input
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import Positions, as_tensor, one_axis, read_places
@@ -111,9 +112,8 @@ class Time2Vec(PositionalEncoding):
         places = one_axis(read_places(positions, read_input(x, self.dim)), self)
         require.same_device(x=x, **{"the weights": self.rates})
         dtype = wide_dtype(x)
-        rows: Tensor = time2vec(
-            as_tensor(places, x.device), self.rates.to(dtype), self.phases.to(dtype), dtype=dtype
-        )
+        times = as_tensor(places, x.device)
+        rows: Tensor = line_and_waves(times, self.rates.to(dtype), self.phases.to(dtype), dtype)
         return add_rows(x, rows)
 
     def extra_repr(self) -> str:
