@@ -1,10 +1,11 @@
-"""What the first page of the book does (book/web/src/landing.js).
+"""What the first page of the book does (hands.js, go-on.js, sentence.js of book/web/src).
 
     ```{moving-picture}                       the hands of a sinusoidal encoding, from token to token
     ```
     ```{ways-in} 01-why-order-matters         where to start, and where the reader was
     ```
     ```{your-sentence} dog chases cat         a sentence whose words can be moved, and its attention map
+    :shut:                                    without doors, and with what each word gets
     ```
 
 Without scripts, the picture stands still, and the sentence is a sentence.
@@ -13,9 +14,10 @@ Without scripts, the picture stands still, and the sentence is a sentence.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -94,6 +96,7 @@ class FillWaysIn(SphinxPostTransform):
 class YourSentence(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
+    option_spec: ClassVar = {"shut": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         sentence = self.arguments[0]
@@ -101,6 +104,7 @@ class YourSentence(SphinxDirective):
             "p", {}, _("This part needs JavaScript. Its sentence: “{words}”").format(words=sentence)
         )
         attributes = {"class": "posenc-sentence", "style": CSS, "data-words": sentence}
+        attributes |= {f"data-{name}": "" for name in self.options}
         return [Tag.make("div", attributes, Tag.make("noscript", {}, without))]
 
 

@@ -219,7 +219,7 @@ def new_angles(dim: int = 64, trained: int = 64, tested: int = 256) -> Picture:
         axes.axhline(1, color=PURPLE, linestyle=":", linewidth=1.8)
         axes.text(dim / 2 - 0.5, 1.25, "a whole turn: every angle was seen", ha="right", va="bottom")
         new = seen < 1
-        top = np.minimum(asked, 1)
+        top = np.clip(asked, seen, 1)
         axes.vlines(pairs[new], seen[new], top[new], color=ORANGE, linestyle="-", linewidth=5, alpha=0.55)
         axes.plot(
             pairs, asked, color=ORANGE, linestyle="--", marker="s", markersize=5, label=f"{tested} positions"

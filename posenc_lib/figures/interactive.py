@@ -16,7 +16,7 @@ from posenc_lib.angles import frequencies
 from posenc_lib.biased.alibi import alibi_slopes
 from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_lib.figures import formula
+from posenc_lib.figures import extrapolation, formula
 from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
@@ -254,6 +254,107 @@ def wavelengths(*, head_dim: int, base: float, original_length: int, factor: flo
         )
 
 
+def shift(*, position: int, offset: int, base: float) -> Picture:
+    """Four clocks at a position and an offset on: the turn between the two hands of each."""
+    rates = frequencies(8, base=base)
+    with canvas(width=8.0, height=2.6) as figure:
+        for pair, axes in enumerate(figure.subplots(1, len(rates))):
+            start, end = position * rates[pair], (position + offset) * rates[pair]
+            rim, swept = np.linspace(0, 2 * np.pi, 200), np.linspace(start, end, 60)
+            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
+            wedge = np.append(0, np.sin(swept)), np.append(0, np.cos(swept))
+            axes.fill(0.72 * wedge[0], 0.72 * wedge[1], color=ORANGE, alpha=0.3, linewidth=0)
+            for angle, length, colour, dash in ((start, 1.0, BLUE, "-"), (end, 0.72, ORANGE, "--")):
+                tip = length * np.sin(angle), length * np.cos(angle)
+                axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, linewidth=2.5)
+                axes.plot(*tip, color=colour, marker="o" if colour == BLUE else "s", markersize=7)
+            axes.set_title(_("pair {pair}").format(pair=pair), fontsize=11)
+            turn = offset * rates[pair]
+            words = f"cos {np.cos(turn):.3f}\nsin {np.sin(turn):.3f}".replace("-", "−")
+            axes.text(0, -1.3, words, ha="center", va="top", fontsize=10)
+            axes.set_aspect("equal")
+            axes.set_xlim(-1.25, 1.25)
+            axes.set_ylim(-2.1, 1.25)
+            axes.axis("off")
+        return finish(
+            figure,
+            alt=_(
+                "Four clock faces, base {base:,g}. On each a solid hand shows position {position} and a "
+                "shorter, dashed one position {later}. The wedge between them has the same angle at every "
+                "position: {turn:.3g} rad on the first clock, less on each of the others."
+            ).format(base=base, position=position, later=position + offset, turn=offset * rates[0]),
+        )
+
+
+# Of the figure `ruler`: how wide its vectors are, what a step of distance costs, how far the phrase can be
+# moved, and how far its tokens can stand apart.
+DIM, SLOPE, FARTHEST, REACH = 8, 1 / 16, 100, 40
+
+
+def drawn(seed: int, count: int) -> np.ndarray:
+    """Numbers that no model has learned: of size 1, and without a pattern that one would see."""
+    return np.sqrt(2) * np.sin(seed + np.arange(1, count + 1) ** 2)
+
+
+def scores(query: np.ndarray, key: np.ndarray) -> dict[str, np.ndarray]:
+    """The score of the same two words at these positions, through each of the three doors."""
+    w_q, w_k = (drawn(seed, DIM * DIM).reshape(DIM, DIM).T / np.sqrt(DIM) for seed in (1, 2))
+    asks, asked = drawn(3, DIM), drawn(4, DIM)
+
+    def product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return np.asarray((q * k).sum(axis=-1) / np.sqrt(DIM))
+
+    def turned(vector: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        return np.asarray(apply_rotary(np.tile(vector, (len(positions), 1)), positions))
+
+    return {
+        "added": product((asks + sinusoidal(query, DIM)) @ w_q, (asked + sinusoidal(key, DIM)) @ w_k),
+        "rotated": product(turned(asks @ w_q, query), turned(asked @ w_k, key)),
+        "biased": product(asks @ w_q, asked @ w_k) - SLOPE * np.abs(query - key),
+    }
+
+
+def ruler(*, query: int, key: int, shift: int) -> Picture:
+    """The score of two tokens through each door, wherever the phrase that holds them begins."""
+    moved = np.arange(FARTHEST + 1)
+    found = scores(query + moved, key + moved)
+    names = (_("added: sinusoidal"), _("rotated: RoPE"), _("biased: ALiBi"))
+    with canvas(width=8.2, height=2.9) as figure:
+        panels = figure.subplots(1, 3, sharey=True)
+        looks = zip(panels, found.items(), names, (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True)
+        for axes, (door, score), name, colour, dash in looks:
+            axes.plot(moved, score, color=colour, linestyle=dash)
+            axes.plot([shift], [score[shift]], color=PURPLE, marker="s", markersize=8)
+            axes.set_title(f"{name}\n{found[door][shift]:.3f}".replace("-", "−"), fontsize=11)
+            axes.set_xlabel(_("where the phrase begins"))
+            axes.set_ylim(-4, 4)
+        panels[0].set_ylabel(_("score"))
+        return finish(
+            figure,
+            alt=_(
+                "The score of the same two words, {offset} positions apart, against where the phrase that "
+                "holds them begins, a panel for each door. Added: it goes up and down, from {lowest:.2f} to "
+                "{highest:.2f}. Rotated: a level line at {rotated:.2f}. Biased: a level line at "
+                "{biased:.2f}. Marks show the phrase at {shift}: the query at position {query}, the key at "
+                "{key}."
+            ).format(
+                offset=key - query,
+                lowest=found["added"].min(),
+                highest=found["added"].max(),
+                rotated=found["rotated"][shift],
+                biased=found["biased"][shift],
+                shift=shift,
+                query=query + shift,
+                key=key + shift,
+            ),
+        )
+
+
+def seen(*, trained: int, length: int, dim: int) -> Picture:
+    """Which angles of which clocks a longer text shows for the first time."""
+    return extrapolation.new_angles(dim=dim, trained=trained, tested=length)
+
+
 _WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 _BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 
@@ -299,5 +400,29 @@ FIGURES = {
             Slider("factor", (1, 2, 4, 8, 16, 32), 4),
         ),
         wavelengths,
+    ),
+    "shift": LiveFigure(
+        (
+            Slider("position", tuple(range(101)), 5),
+            Slider("offset", tuple(range(-20, 21)), 3),
+            Slider("base", (16, 100, 1000, 10_000), 16),
+        ),
+        shift,
+    ),
+    "ruler": LiveFigure(
+        (
+            Slider("query", tuple(range(REACH + 1)), 12),
+            Slider("key", tuple(range(REACH + 1)), 9),
+            Slider("shift", tuple(range(FARTHEST + 1)), 0),
+        ),
+        ruler,
+    ),
+    "seen": LiveFigure(
+        (
+            Slider("trained", tuple(range(8, 65, 8)), 24),
+            Slider("length", tuple(range(8, 257, 8)), 96),
+            Slider("dim", (8, 16, 32), 32),
+        ),
+        seen,
     ),
 }

@@ -34,7 +34,16 @@ WITH_PROSE = {
     *("admonition", "attention", "caution", "danger", "dropdown", "error", "figure", "hint", "important"),
     *("live-figure", "margin", "note", "seealso", "sidebar", "tip", "topic", "warning"),
 }
-WITHOUT_PROSE = {"bibliography", "code-block", "exercise", "glossary", "predict", "raw", "toctree"}
+WITHOUT_PROSE = {
+    "bibliography",
+    "code-block",
+    "exercise",
+    "glossary",
+    "predict",
+    "raw",
+    "toctree",
+    "your-sentence",
+}
 OPENING = "the opening"  # what stands before the first `##` announces, as Take-away repeats
 BACKED_BY_WHOLE_PAGE = {OPENING, "Take-away"}
 

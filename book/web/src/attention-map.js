@@ -1,4 +1,5 @@
-// A small map of who attends to whom. A cell belongs to two words, and goes with them when they move.
+// A small map of who attends to whom. A cell belongs to two words, and goes with them when they move. So does, where
+// it is asked for, the row of numbers that a word gets; their mean stays below.
 import { made } from "./elements.js";
 import { escape } from "./figures/svg.js";
 import { number } from "./words.js";
@@ -6,21 +7,24 @@ import { words } from "./words-landing.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [MARGIN, SIZE, LONGEST, DEEPEST] = [92, 360, 10, 0.75];
+const OUTPUT = { gap: 22, cell: 17, height: 22 }; // the rows beside the map
 
 export const percent = (share) => `${number(Math.round(1000 * share) / 10, 3)}%`;
 
-export function attentionMap() {
+/** With `width` numbers in what each word gets; none is shown without. */
+export function attentionMap(width = 0) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${SIZE} ${SIZE}`);
+  const size = width ? [SIZE + OUTPUT.gap + width * OUTPUT.cell, SIZE + OUTPUT.height + 18] : [SIZE, SIZE];
+  svg.setAttribute("viewBox", `0 0 ${size.join(" ")}`);
   svg.setAttribute("role", "img");
   const reading = made("p", "posenc-reading");
   let drawn = ""; // the words whose cells are there
   let said = () => "";
 
-  /** order[place] is the word that stands there; weights[from][to] are by word. */
-  function draw({ texts, order, weights }) {
+  /** order[place] is the word that stands there; weights[from][to] and outputs[from] are by word. */
+  function draw({ texts, order, weights, outputs }) {
     const step = (SIZE - MARGIN) / texts.length;
-    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step);
+    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step) + (width ? rows(texts, step, width) : "");
     drawn = texts.join(" ");
     const at = (word) => MARGIN + order.indexOf(word) * step;
     for (const label of svg.querySelectorAll("[data-label]")) {
@@ -37,6 +41,7 @@ export function attentionMap() {
       cell.firstElementChild.style.fillOpacity = DEEPEST * share ** 0.7;
       cell.lastElementChild.textContent = Math.round(100 * share);
     }
+    if (width) fillRows(outputs, at, step);
     said = (from, to) => words.cell(texts[from], texts[to], percent(weights[from][to]));
     const most = order.map((from) => {
       const to = weights[from].indexOf(Math.max(...weights[from]));
@@ -44,6 +49,20 @@ export function attentionMap() {
     });
     svg.setAttribute("aria-label", [words.map(texts.length), ...most].join(" "));
     reading.textContent = most[0];
+  }
+
+  function fillRows(outputs, at, step) {
+    const mean = outputs[0].map((_, i) => outputs.reduce((sum, row) => sum + row[i], 0) / outputs.length);
+    for (const row of svg.querySelectorAll("[data-output]")) {
+      const word = row.dataset.output;
+      const numbers = word === "mean" ? mean : outputs[Number(word)];
+      row.dataset.numbers = numbers.join(" ");
+      if (word !== "mean") row.style.transform = `translate(${SIZE + OUTPUT.gap}px, ${at(Number(word)) + (step - OUTPUT.height) / 2}px)`;
+      [...row.querySelectorAll("rect")].forEach((rect, i) => {
+        rect.setAttribute("class", numbers[i] < 0 ? "posenc-below" : "posenc-above");
+        rect.style.fillOpacity = Math.min(Math.abs(numbers[i]) / 2, 1);
+      });
+    }
   }
 
   // A pointer or a thumb on a cell: what it says.
@@ -58,6 +77,18 @@ export function attentionMap() {
   svg.addEventListener("pointerdown", read);
 
   return { element: made("figure", "posenc-attention", svg, reading), draw };
+}
+
+/** Beside each row of the map what its word gets, and the mean of all below. */
+function rows(texts, step, width) {
+  const strip = Array.from({ length: width }, (_, i) => `<rect x="${i * OUTPUT.cell}" width="${OUTPUT.cell}" height="${OUTPUT.height}"/>`).join("");
+  const left = SIZE + OUTPUT.gap;
+  return (
+    `<text x="${left}" y="${MARGIN - 10}">${escape(words.gets)}</text>` +
+    texts.map((_, word) => `<g data-output="${word}">${strip}</g>`).join("") +
+    `<text x="${left - 8}" y="${SIZE + 15 + OUTPUT.height / 2}" dy="0.35em" text-anchor="end">${escape(words.mean)}</text>` +
+    `<g data-output="mean" transform="translate(${left} ${SIZE + 15})">${strip}</g>`
+  );
 }
 
 function elements(texts, step) {

@@ -32,6 +32,10 @@ export function weights(vectors, door) {
   );
 }
 
+/** What each word gets: the mean of all vectors, by its weights. */
+export const mixed = (shares, vectors) =>
+  shares.map((row) => vectors[0].map((_, i) => row.reduce((total, share, from) => total + share * vectors[from][i], 0)));
+
 /** The same word, the same vector, always. */
 export const vectorOf = (word) => normals(hash(word.toLowerCase()), DIM);
 

@@ -1,46 +1,53 @@
-// Puts sliders under each figure, and draws it anew, without Python, as they move.
-import * as alibi from "./figures/alibi.js";
-import * as clocks from "./figures/clocks.js";
-import * as dotProduct from "./figures/dot-product.js";
-import * as heatmap from "./figures/heatmap.js";
+// Puts sliders under each figure, lets it be dragged and played, and draws it anew, without Python, as they move.
+import { made } from "./elements.js";
 import * as numbers from "./figures/numbers.js";
-import * as rotary from "./figures/rotary.js";
+import { playButton } from "./figures/play.js";
 import { sliders } from "./figures/sliders.js";
 import { stage } from "./figures/stage.js";
-import * as wavelengths from "./figures/wavelengths.js";
 import { words } from "./words-figures.js";
 
-const FIGURES = { alibi, clocks, "dot-product": dotProduct, heatmap, rotary, wavelengths };
+const FIGURES = {
+  alibi: () => import("./figures/alibi.js"),
+  clocks: () => import("./figures/clocks.js"),
+  "dot-product": () => import("./figures/dot-product.js"),
+  heatmap: () => import("./figures/heatmap.js"),
+  rotary: () => import("./figures/rotary.js"),
+  ruler: () => import("./figures/ruler.js"),
+  seen: () => import("./figures/seen.js"),
+  shift: () => import("./figures/shift.js"),
+  wavelengths: () => import("./figures/wavelengths.js"),
+};
 const SETTLED = 300; // ms without a move, after which the reading is told: a screen reader would stumble over more
 
 // For tests, and for the curious: the numbers that the figures draw.
-window.posencFigures = { ...numbers, figures: FIGURES };
+window.posencFigures = { ...numbers, figures: {} };
 
-export function start(elements) {
+export async function start(elements) {
   for (const element of elements) {
-    try {
-      come(element);
-    } catch (error) {
-      console.error(`the figure ${element.dataset.figure} stays a still picture:`, error);
-    }
+    come(element).catch((error) => console.error(`the figure ${element.dataset.figure} stays a still picture:`, error));
   }
 }
 
 /** Replace the still picture by one that moves; it stays if anything fails before. */
-function come(element) {
-  const figure = FIGURES[element.dataset.figure];
-  const own = words[element.dataset.figure];
-  const { values, rows } = sliders(JSON.parse(element.dataset.sliders), own.sliders, () => ask());
+async function come(element) {
+  const name = element.dataset.figure;
+  const own = words[name];
+  const figure = await FIGURES[name]();
+  window.posencFigures.figures[name] = figure;
+  const controls = sliders(JSON.parse(element.dataset.sliders), own.sliders, (setting) => ask(setting));
+  const { values, rows } = controls;
   figure.draw(values, 600);
 
-  const panel = Object.assign(document.createElement("div"), { className: "posenc-sliders" });
+  const panel = made("div", "posenc-sliders", ...rows);
   panel.setAttribute("role", "group");
   panel.setAttribute("aria-label", own.name);
-  panel.append(...rows);
-  const reading = Object.assign(document.createElement("p"), { className: "posenc-reading" });
+  const reading = made("p", "posenc-reading");
   reading.setAttribute("aria-live", "polite");
   const place = element.querySelector("figure");
-  const view = stage(place, figure);
+  const view = stage(place, figure, controls);
+  const player = figure.plays && playButton(figure.plays, controls, place);
+  const tools = made("div", "posenc-tools", ...(player ? [player.toggle] : []));
+  if (own.grasp) tools.append(made("span", "posenc-grasp", own.grasp));
 
   let frame, pause;
   function ask() {
@@ -53,12 +60,19 @@ function come(element) {
     pause = setTimeout(tell, SETTLED);
   }
   function tell() {
+    if (player?.isRunning()) return void (pause = setTimeout(tell, SETTLED));
     reading.textContent = figure.reading(values);
     reading.removeAttribute("aria-busy");
     view.tell(`${own.name}. ${reading.textContent}`);
   }
+  // Whoever takes hold of something does not want it to run away.
+  for (const kind of ["pointerdown", "keydown"]) {
+    element.addEventListener(kind, ({ target, key }) => {
+      if (key !== "Tab" && !tools.contains(target)) player?.pause();
+    });
+  }
   view.draw(values);
   tell();
-  place.after(panel, reading); // with its words in place, so that nothing is announced as the page opens
+  place.after(...(tools.childElementCount ? [tools] : []), panel, reading); // with its words in place, so that nothing is announced as the page opens
   new ResizeObserver(() => view.draw(values)).observe(place);
 }

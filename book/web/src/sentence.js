@@ -1,5 +1,5 @@
 // The reader's own sentence: its words can be moved, a door can be opened, and a map shows who attends to whom.
-import { vectorOf, weights } from "./attention.js";
+import { DIM, mixed, vectorOf, weights } from "./attention.js";
 import { attentionMap, percent } from "./attention-map.js";
 import { button, made, status } from "./elements.js";
 import { language } from "./words.js";
@@ -18,6 +18,7 @@ function startPlace(place) {
   let texts = []; // the words as they were typed
   let order = []; // of places: which word stands there
   let door = "none";
+  const shut = "shut" in place.dataset; // no door can be opened, and what each word gets is shown instead
 
   const field = made("input", "");
   Object.assign(field, { type: "text", value: place.dataset.words, autocomplete: "off", spellcheck: false, maxLength: 120 });
@@ -27,13 +28,13 @@ function startPlace(place) {
   const turnRound = button(words.turnRound, () => reorder([...order].reverse()));
   const asTyped = button(words.asTyped, () => reorder([...order].sort((a, b) => a - b)));
   const about = made("p", "posenc-about");
-  const map = attentionMap();
+  const map = attentionMap(shut ? DIM : 0);
   const verdict = status("posenc-verdict");
 
   place.replaceChildren(
     made("div", "posenc-typed", made("label", "", made("span", "", words.sentence), field), hint),
     made("div", "posenc-moved", row.element, made("div", "posenc-row", ...row.buttons, turnRound, asTyped)),
-    made("div", "posenc-opened", doors(), about),
+    ...(shut ? [] : [made("div", "posenc-opened", doors(), about)]),
     made("div", "posenc-seen", map.element),
     verdict,
   );
@@ -64,8 +65,9 @@ function startPlace(place) {
   function show(said = "") {
     const now = between(order);
     const typed = between(texts.map((_, index) => index));
+    const outputs = mixed(now, texts.map(vectorOf));
     about.textContent = words.aboutDoor[door];
-    map.draw({ texts, order, weights: now });
+    map.draw({ texts, order, weights: now, outputs });
     verdict.textContent = [said, judged(now, typed)].filter(Boolean).join(" ");
     verdict.dataset.map = isSame(now, typed) ? "same" : "other";
     asTyped.disabled = isAsTyped();
@@ -80,7 +82,7 @@ function startPlace(place) {
 
   function judged(now, typed) {
     if (isAsTyped()) return words.asItWas;
-    if (isSame(now, typed)) return words.same;
+    if (isSame(now, typed)) return shut ? words.sameRows : words.same;
     const [from, to] = largest(now, typed);
     return words.other(texts[from], texts[to], percent(now[from][to]), percent(typed[from][to]));
   }

@@ -2,12 +2,20 @@
 import { _ } from "./words.js";
 
 export const words = {
+  play: _("Play"),
+  pause: _("Pause"),
+  oneOn: _("One step on"), // in place of Play, for who asked for less motion
+
   heatmap: {
     name: _("Heat map of the sinusoidal table"),
     sliders: { dim: _("Width (d_model)"), base: _("Base"), length: _("Positions") },
     column: _("column (even: sine, odd: cosine)"),
     position: _("position"),
     value: _("value"),
+    grasp: _("Point at a cell, tap it, or go there with the arrow keys: it says what it is."),
+    cells: _("Cells of the heat map"),
+    sine: _("Position {position}, column {column}: the sine of pair {pair}, which turns {frequency} rad per position. Value: {value}."),
+    cosine: _("Position {position}, column {column}: the cosine of pair {pair}, which turns {frequency} rad per position. Value: {value}."),
     reading: _(
       "Width {dim}, base {base}, {length} positions. Pairs that make a whole turn in that length: {whole} of {pairs}. " +
       "The slowest pair needs {slowest} positions for one turn.",
@@ -18,6 +26,9 @@ export const words = {
     sliders: { position: _("Position"), dim: _("Width (d_model)") },
     pair: _("pair {pair}"),
     turns: _("{turns} turns"),
+    grasp: _("Drag the tip of any hand, or press the arrow keys on it: the other hands follow."),
+    hand: _("Hand of pair {pair}"),
+    handAt: _("position {position}, {turns} turns"),
     reading: _(
       "Position {position}, width {dim}: {pairs} clocks. Pair 0 has made {fast} turns, the last pair {slow} turns. " +
       "The row of the table: {row}.",
@@ -42,6 +53,11 @@ export const words = {
     },
     query: _("query"),
     key: _("key"),
+    grasp: _("Drag an arrow round, or the mark along the wave. Play moves both tokens on."),
+    arrow: { query: _("Arrow of the query"), key: _("Arrow of the key") },
+    arrowAt: _("position {position}, score {score}"),
+    mark: _("Mark on the wave, which moves the key"),
+    markAt: _("difference {offset}, score {score}"),
     offset: _("key position − query position"),
     score: _("score (dot product)"),
     reading: _(
@@ -56,6 +72,9 @@ export const words = {
     slope: _("slope (per position)"),
     distance: _("distance back to the key (positions)"),
     bias: _("bias on the score"),
+    grasp: _("Drag the dotted line to another distance."),
+    line: _("Line of the distance"),
+    lineAt: _("distance {distance}"),
     reading: _(
       "Heads: {heads}. Slopes run from {steepest} down to {gentlest}. At distance {distance} the biases run from {lowest} to {highest}: " +
       "before the softmax is normalised, they multiply a weight by {least} in the steepest head and by {most} in the gentlest.",
@@ -71,6 +90,9 @@ export const words = {
     },
     pair: _("pair"),
     wavelength: _("wavelength (positions)"),
+    grasp: _("Drag the two level lines up and down by their dots."),
+    level: { original_length: _("Level of the trained context"), factor: _("Level of the stretched context") },
+    levelAt: _("{length} positions"),
     plain: _("plain RoPE"),
     linear: _("PI"),
     ntk: _("NTK"),
@@ -81,6 +103,51 @@ export const words = {
       "Trained on {trained} positions, stretched to {stretched}. Pairs that never made a whole turn in training: {unseen} of {pairs}. " +
       "The slowest pair's wavelength is {plain} plain, {linear} with PI, {ntk} with NTK, {yarn} with YaRN; " +
       "pair 0 has {fastest} plain and {fastestLinear} with PI. YaRN also multiplies cosines and sines by {attention}.",
+    ),
+  },
+  shift: {
+    name: _("A step is a turn"),
+    sliders: { position: _("Position"), offset: _("Offset"), base: _("Base") },
+    grasp: _("Drag a long hand to move the position, a short one to change the offset."),
+    pair: _("pair {pair}"),
+    at: _("position {position}"),
+    hand: { position: _("Long hand of pair {pair}, the position"), offset: _("Short hand of pair {pair}, the offset") },
+    handAt: _("position {position}, offset {offset}"),
+    reading: _(
+      "From position {position} to position {later}, base {base}. The hand of pair 0 turns by {angle} rad, wherever it stood: " +
+      "cosine {cos}, sine {sin}. The wedges and these numbers hang on the offset, {offset}, alone.",
+    ),
+  },
+  ruler: {
+    name: _("Two tokens on a ruler"),
+    sliders: { query: _("Query, in its phrase"), key: _("Key, in its phrase"), shift: _("Where the phrase begins") },
+    grasp: _("Drag a token, or drag the phrase by its dot: then both slide together."),
+    queryAt: _("query: {position}"),
+    keyAt: _("key: {position}"),
+    added: _("added: sinusoidal"),
+    rotated: _("rotated: RoPE"),
+    biased: _("biased: ALiBi"),
+    moved: _("where the phrase begins"),
+    score: _("score"),
+    handle: { query: _("The query"), key: _("The key"), shift: _("The phrase with both tokens") },
+    handleAt: _("query at {query}, key at {key}; scores: added {added}, rotated {rotated}, biased {biased}"),
+    reading: _(
+      "The query stands at position {query}, the key at position {key}: their offset is {offset}. " +
+      "Their score is {added} with the added encoding, {rotated} with the rotated one, and {biased} with the biased one.",
+    ),
+  },
+  seen: {
+    name: _("What training has seen"),
+    sliders: { trained: _("Positions in training"), length: _("Length of the text"), dim: _("Width (d_model)") },
+    grasp: _("Drag the end of the text past the end of the training."),
+    trainedAt: _("trained: {trained}"),
+    lengthAt: _("text: {length}"),
+    pair: _("pair {pair}"),
+    round: _("all seen"),
+    fresh: _("{share}% new"),
+    reading: _(
+      "Trained on {trained} positions, and the text has {length}. Clocks that did not go round in training: {slow} of {clocks}. " +
+      "Clocks that now point where they never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
     ),
   },
 };

@@ -1,20 +1,32 @@
 import { number, powerOfTen, say } from "../words.js";
 import { words } from "../words-figures.js";
 import { alibiSlopes, powerOfTwoWithin } from "./numbers.js";
-import { axes, circle, line, path, powers, square, ticks } from "./svg.js";
+import { axes, circle, line, path, powers, scale, square, ticks } from "./svg.js";
 
 const own = words.alibi;
 const FARTHEST = 200; // positions
+const DISTANCES = { from: 0, to: FARTHEST };
 const LOWEST = -30; // a bias below this leaves no weight
 
-export function draw({ heads, distance }, width) {
-  const narrow = width < 560;
-  const half = width / 2;
-  const boxes = narrow
+export const plays = { setting: "distance", perSecond: 8 };
+
+const boxes = (width) =>
+  width < 560
     ? [{ left: 62, top: 12, right: width - 14, bottom: 200 }, { left: 62, top: 262, right: width - 14, bottom: 480 }]
-    : [{ left: 62, top: 12, right: half - 8, bottom: 270 }, { left: half + 64, top: 12, right: width - 14, bottom: 270 }];
+    : [{ left: 62, top: 12, right: width / 2 - 8, bottom: 270 }, { left: width / 2 + 64, top: 12, right: width - 14, bottom: 270 }];
+
+export function draw({ heads, distance }, width) {
+  const [left, right] = boxes(width);
   const slopes = alibiSlopes(heads);
-  return { height: boxes[1].bottom + 46, drawing: points(boxes[0], slopes) + lines(boxes[1], slopes, distance) };
+  return { height: right.bottom + 46, drawing: points(left, slopes) + lines(right, slopes, distance) };
+}
+
+/** The dotted line of the distance. */
+export function handles({ distance }, width) {
+  const box = boxes(width)[1];
+  const [x, toX] = scale(DISTANCES, box.left, box.right);
+  const text = say(own.lineAt, { distance: number(distance) });
+  return [{ setting: "distance", way: "across", x: x(distance), y: box.bottom - 24, label: own.line, text, pull: toX }];
 }
 
 /** Heads of the plain series are round and solid; those that fill up to other numbers are square and dashed. */
@@ -35,14 +47,14 @@ function lines(box, slopes, distance) {
   const power = powerOfTwoWithin(slopes.length);
   const { x, y, drawing } = axes(
     box,
-    { from: 0, to: FARTHEST, ticks: ticks(0, FARTHEST, 4), label: own.distance },
+    { ...DISTANCES, ticks: ticks(0, FARTHEST, 4), label: own.distance },
     { from: LOWEST, to: 0, ticks: ticks(LOWEST, 0, 6), label: own.bias, show: number },
   );
   const falling = slopes.map((slope, i) => {
     const end = Math.min(FARTHEST, -LOWEST / slope); // where the line leaves the box
     return path([[x(0), y(0)], [x(end), y(-slope * end)]], i < power ? "blue thin" : "orange thin dashed");
   });
-  return drawing + falling.join("") + line(x(distance), y(LOWEST), x(distance), y(0), "ink dotted");
+  return drawing + falling.join("") + line(x(distance), y(LOWEST), x(distance), y(0), "ink dotted") + circle(x(distance), box.bottom - 24, 6, "fill purple");
 }
 
 const whole = (heads) =>

@@ -1,4 +1,4 @@
-import { number, say } from "../words.js";
+import { decimals, number, say } from "../words.js";
 import { words } from "../words-figures.js";
 import { frequencies, sinusoidalTable, wavelengths } from "./numbers.js";
 import { axes, text, ticks } from "./svg.js";
@@ -39,6 +39,28 @@ export function draw({ dim, length }, width) {
   });
   const name = text(place.right + 8, place.bottom + 17, own.value, "start");
   return { height: HEIGHT, drawing: axes(place, x, y).drawing + values.join("") + name };
+}
+
+/** What a cell is, wherever a pointer, a thumb or a key asks. */
+export function cells({ dim, base, length }, width) {
+  const rates = frequencies(dim, base);
+  return {
+    place: box(width),
+    rows: length,
+    columns: dim,
+    label: own.cells,
+    tell: (position, column) => {
+      const pair = Math.floor(column / 2);
+      const [wave, sentence] = column % 2 ? [Math.cos, own.cosine] : [Math.sin, own.sine];
+      return say(sentence, {
+        position: number(position),
+        column: number(column),
+        pair: number(pair),
+        frequency: number(rates[pair], 3),
+        value: decimals(wave(position * rates[pair]), 3),
+      });
+    },
+  };
 }
 
 /** The parts that are too many for SVG: each a box of the drawing, and the pixels that are stretched over it. */

@@ -1,5 +1,6 @@
 import { decimals, number, say } from "../words.js";
 import { words } from "../words-figures.js";
+import { turnFrom } from "./handles.js";
 import { dot, rotate } from "./numbers.js";
 import { arrow, axes, circle, line, path, square, text, ticks } from "./svg.js";
 
@@ -16,20 +17,29 @@ export function turned({ query, key, shift, frequency }) {
   return { query: vectors[0], key: vectors[1], score: dot(...vectors) };
 }
 
-export function draw(values, width) {
+export const plays = { setting: "shift", perSecond: 6 };
+
+/** Where the circle and the axes of the wave stand. */
+function layout(width) {
   const narrow = width < 560;
   const side = narrow ? Math.min(width, 300) : 290;
   const left = narrow ? (width - side) / 2 : 0;
   const box = narrow
     ? { left: 58, top: side + 16, right: width - 14, bottom: side + 210 }
     : { left: side + 68, top: 16, right: width - 14, bottom: side - 46 };
-  const drawing = plane(left, side, values) + wave(box, values);
-  return { height: narrow ? side + 258 : side, drawing };
+  return {
+    circle: { left, side, x: left + side / 2, y: side / 2 - 12, scale: (side / 2 - 22) / 1.3 },
+    box,
+    height: narrow ? side + 258 : side,
+  };
 }
 
-function plane(left, side, values) {
-  const [x, y] = [left + side / 2, side / 2 - 12];
-  const scale = (side / 2 - 22) / 1.3;
+export function draw(values, width) {
+  const { circle: place, box, height } = layout(width);
+  return { height, drawing: plane(place, values) + wave(box, values).drawing };
+}
+
+function plane({ left, side, x, y, scale }, values) {
   const now = turned(values);
   const vector = ([a, b], look) => arrow(x, y, scale * a, -scale * b, look);
   const start = ([a, b], look) => line(x, y, x + scale * a, y - scale * b, `${look} dotted`);
@@ -50,18 +60,46 @@ function plane(left, side, values) {
 function wave(box, { query, key, frequency }) {
   const score = (offset) => dot(QUERY, rotate(KEY, offset, [frequency]));
   const curve = Array.from({ length: 321 }, (_, i) => (i / 320) * 2 * FARTHEST - FARTHEST);
-  const { x, y, drawing } = axes(
+  const { x, y, toX, drawing } = axes(
     box,
     { from: -FARTHEST, to: FARTHEST, ticks: ticks(-FARTHEST, FARTHEST, 4), label: own.offset, show: number },
     { from: -1.5, to: 1.5, ticks: ticks(-1.5, 1.5, 6), label: own.score, show: number },
   );
   const [here, now] = [key - query, score(key - query)];
-  return [
+  const parts = [
     drawing,
     path(curve.map((offset) => [x(offset), y(score(offset))]), "green"),
     square(x(here), y(now), 6, "fill purple"),
     text(x(here), y(now) - 12, decimals(now, 3)),
-  ].join("");
+  ];
+  return { x: x(here), y: y(now), toX, drawing: parts.join("") };
+}
+
+/** The two arrows, and the mark on the wave, which takes the key along. */
+export function handles(values, width) {
+  const { circle: place, box } = layout(width);
+  const now = turned(values);
+  const mark = wave(box, values);
+  const { query, key, shift, frequency } = values;
+  const turning = (setting, [a, b]) => ({
+    setting,
+    way: "turn",
+    x: place.x + place.scale * a,
+    y: place.y - place.scale * b,
+    label: own.arrow[setting],
+    text: say(own.arrowAt, { position: number(values[setting] + shift), score: decimals(now.score, 3) }),
+    pull: (x, y) => values[setting] + turnFrom(Math.atan2(b, a), Math.atan2(place.y - y, x - place.x)) / frequency,
+  });
+  const sliding = {
+    setting: "key",
+    way: "across",
+    x: mark.x,
+    y: mark.y,
+    label: own.mark,
+    text: say(own.markAt, { offset: number(key - query), score: decimals(now.score, 3) }),
+    pull: (x) => query + mark.toX(x),
+  };
+  return [turning("query", now.query), turning("key", now.key), sliding];
 }
 
 export function reading(values) {

@@ -1,13 +1,20 @@
-// Where a figure is drawn: an SVG as wide as its place, and canvases below it for what is too much for SVG.
+// Where a figure is drawn: an SVG as wide as its place, canvases below it for what is too much for SVG, and above
+// it what can be grasped.
+import { cells } from "./cells.js";
+import { grips } from "./handles.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [NARROWEST, WIDEST] = [280, 720];
 
 /** Draws `figure` into `element` with settings; `draw(values)` again for others, `tell(words)` for its text form. */
-export function stage(element, figure) {
+export function stage(element, figure, controls) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("role", "img");
   const canvases = [];
+  element.classList.add("posenc-stage");
+  element.replaceChildren(svg);
+  const placeGrips = figure.handles && grips(element, controls);
+  const placeCells = figure.cells && cells(element);
 
   function draw(values) {
     const width = Math.round(Math.min(Math.max(element.clientWidth, NARROWEST), WIDEST));
@@ -16,6 +23,11 @@ export function stage(element, figure) {
     svg.innerHTML = drawing;
     const painted = figure.paint?.(values, width) ?? [];
     painted.forEach(({ place, image }, i) => lay((canvases[i] ??= addCanvas()), place, image, width, height));
+    placeGrips?.(figure.handles(values, width), width, height);
+    if (placeCells) {
+      const { place, ...map } = figure.cells(values, width);
+      placeCells(shares(place, width, height), map);
+    }
   }
 
   function addCanvas() {
@@ -25,19 +37,18 @@ export function stage(element, figure) {
     return canvas;
   }
 
-  element.classList.add("posenc-stage");
-  element.replaceChildren(svg);
   return { draw, tell: (words) => svg.setAttribute("aria-label", words) };
 }
 
+const shares = ({ left, top, right, bottom }, width, height) => ({
+  left: left / width,
+  top: top / height,
+  width: (right - left) / width,
+  height: (bottom - top) / height,
+});
+
 function lay(canvas, place, image, width, height) {
-  const share = (part, whole) => `${(100 * part) / whole}%`;
   Object.assign(canvas, { width: image.width, height: image.height });
-  Object.assign(canvas.style, {
-    left: share(place.left, width),
-    top: share(place.top, height),
-    width: share(place.right - place.left, width),
-    height: share(place.bottom - place.top, height),
-  });
+  for (const [side, share] of Object.entries(shares(place, width, height))) canvas.style[side] = `${100 * share}%`;
   canvas.getContext("2d").putImageData(image, 0, 0);
 }

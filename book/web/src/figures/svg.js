@@ -11,6 +11,17 @@ export const line = (x1, y1, x2, y2, look) =>
 export const path = (points, look) =>
   `<path d="M${points.map(([x, y]) => `${round(x)} ${round(y)}`).join("L")}" class="line ${look}"/>`;
 
+/** The part of a circle between two angles, clockwise from twelve o'clock; closed through its centre if it is a wedge. */
+export function sector(x, y, radius, from, to, look, wedge = true) {
+  const end = Math.sign(to - from) * Math.min(Math.abs(to - from), 2 * Math.PI); // once round is all
+  const steps = Math.max(Math.ceil(Math.abs(end) * 10), 1);
+  const rim = Array.from({ length: steps + 1 }, (_, i) => {
+    const angle = from + (end * i) / steps;
+    return [x + radius * Math.sin(angle), y - radius * Math.cos(angle)];
+  });
+  return path(wedge ? [[x, y], ...rim] : rim, look);
+}
+
 /** Many small dots, as one element: strokes of no length with round ends. */
 export const dots = (points, look) =>
   `<path d="${points.map(([x, y]) => `M${round(x)} ${round(y)}h0`).join("")}" class="line dots ${look}"/>`;
@@ -59,16 +70,11 @@ export function powers(from, to, base = 10, atMost = 7) {
  * A pair of axes in a box {left, top, right, bottom} of the drawing.
  *
  * Each axis: {from, to, label, ticks, log, show}, where `from` is at the left or at the bottom and `show` words a tick.
- * Gives the functions x and y from values to the drawing, and the axes' own drawing.
+ * Gives the functions x and y from values to the drawing, toX and toY back from there, and the axes' own drawing.
  */
 export function axes(box, x, y) {
-  const place = (axis, start, end) => {
-    const put = axis.log ? Math.log : (value) => value;
-    const [low, high] = [put(axis.from), put(axis.to)];
-    return (value) => start + ((put(value) - low) / (high - low)) * (end - start);
-  };
-  const across = place(x, box.left, box.right);
-  const up = place(y, box.bottom, box.top);
+  const [across, toX] = scale(x, box.left, box.right);
+  const [up, toY] = scale(y, box.bottom, box.top);
   const show = (axis, value) => (axis.show ?? String)(value);
   const middle = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const drawing = [
@@ -81,5 +87,15 @@ export function axes(box, x, y) {
     text(middle[0], box.bottom + 38, x.label),
     text(0, 0, y.label, "middle", `transform="translate(${round(box.left - 46)} ${round(middle[1])}) rotate(-90)"`),
   ];
-  return { x: across, y: up, drawing: drawing.join("") };
+  return { x: across, y: up, toX, toY, drawing: drawing.join("") };
+}
+
+/** From the values of an axis {from, to, log} to the points between two ends, and back. */
+export function scale({ from, to, log }, start, end) {
+  const [put, take] = log ? [Math.log, Math.exp] : [(value) => value, (value) => value];
+  const [low, high] = [put(from), put(to)];
+  return [
+    (value) => start + ((put(value) - low) / (high - low)) * (end - start),
+    (point) => take(low + ((point - start) / (end - start)) * (high - low)),
+  ];
 }

@@ -1,7 +1,7 @@
 import { number, powerOfTen, say } from "../words.js";
 import { words } from "../words-figures.js";
 import { frequencies, linearScaling, ntkScaling, wavelengths, yarnAttention, yarnScaling } from "./numbers.js";
-import { axes, line, path, powers, text, ticks } from "./svg.js";
+import { axes, circle, line, path, powers, text, ticks } from "./svg.js";
 
 const HEIGHT = 380; // and a second row of the legend where one is too long
 const own = words.wavelengths;
@@ -16,17 +16,42 @@ const curves = ({ head_dim: dim, base, original_length: length, factor }) => ({
   yarn: wavelengths(yarnScaling(dim, base, factor, length)),
 });
 
+function frame(values, waves, width) {
+  const pairs = waves.plain.length;
+  const longest = 10 ** Math.ceil(Math.log10(Math.max(values.original_length * values.factor * 1.5, ...waves.linear)));
+  return axes(
+    { left: 62, top: 12, right: width - 14, bottom: HEIGHT - 70 },
+    { from: 0, to: pairs - 1, ticks: ticks(0, pairs - 1, width / 90), label: own.pair },
+    { from: 1, to: longest, log: true, ticks: powers(1, longest), label: own.wavelength, show: power },
+  );
+}
+
+/** The two level lines, by their right ends. */
+export function handles(values, width) {
+  const waves = curves(values);
+  const { x, y, toY } = frame(values, waves, width);
+  const { original_length: trained, factor } = values;
+  const level = (setting, length, near, pull) => ({
+    setting,
+    way: "down",
+    x: x(waves.plain.length - 1) - near, // beside each other: their lines may be one
+    y: y(length),
+    label: own.level[setting],
+    text: say(own.levelAt, { length: number(length) }),
+    pull: (_, to) => pull(toY(to)),
+  });
+  return [
+    level("original_length", trained, 30, (length) => length),
+    level("factor", trained * factor, 90, (length) => length / trained),
+  ];
+}
+
 export function draw(values, width) {
   const waves = curves(values);
   const pairs = waves.plain.length;
   const trained = values.original_length;
   const stretched = trained * values.factor;
-  const longest = 10 ** Math.ceil(Math.log10(Math.max(stretched * 1.5, ...waves.linear)));
-  const { x, y, drawing } = axes(
-    { left: 62, top: 12, right: width - 14, bottom: HEIGHT - 70 },
-    { from: 0, to: pairs - 1, ticks: ticks(0, pairs - 1, width / 90), label: own.pair },
-    { from: 1, to: longest, log: true, ticks: powers(1, longest), label: own.wavelength, show: power },
-  );
+  const { x, y, drawing } = frame(values, waves, width);
   const level = (length, sentence, above) =>
     line(x(0), y(length), x(pairs - 1), y(length), "purple dashed thin") +
     text(x(0) + 6, y(length) + (above ? -5 : 14), say(sentence, { length: number(length) }), "start");
@@ -38,6 +63,7 @@ export function draw(values, width) {
       drawing,
       level(trained, own.trained, false),
       level(stretched, own.stretched, true),
+      ...handles(values, width).map((handle) => circle(handle.x, handle.y, 6, "fill purple")),
       ...rules.map(([rule, wave]) => path(wave.map((value, pair) => [x(pair), y(value)]), LOOKS[rule])),
       ...rules.map(([rule], i) =>
         legend(((i % inRow) + 0.1) * (width / inRow), HEIGHT - 8 + 20 * Math.floor(i / inRow), rule),
