@@ -293,7 +293,7 @@ DIM, SLOPE, FARTHEST, REACH = 8, 1 / 16, 100, 40
 
 def drawn(seed: int, count: int) -> np.ndarray:
     """Numbers that no model has learned: of size 1, and without a pattern that one would see."""
-    return np.sqrt(2) * np.sin(seed + np.arange(1, count + 1) ** 2)
+    return np.asarray(np.sqrt(2) * np.sin(seed + np.arange(1, count + 1) ** 2))
 
 
 def scores(query: np.ndarray, key: np.ndarray) -> dict[str, np.ndarray]:
@@ -421,7 +421,7 @@ FIGURES = {
         (
             Slider("trained", tuple(range(8, 65, 8)), 24),
             Slider("length", tuple(range(8, 257, 8)), 96),
-            Slider("dim", (8, 16, 32), 32),
+            Slider("dim", (8, 16, 32, 64), 32),
         ),
         seen,
     ),

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import matplotlib
+import numpy as np
 from cycler import cycler
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -115,10 +119,53 @@ def finish(figure: Figure, *, alt: str) -> Picture:
             text.set_text(translated)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(_for_page(buffer.getvalue(), alt), alt)
+    maps = [each for axes in figure.axes if (each := _cells(axes))]
+    return Picture(_for_page(buffer.getvalue(), alt, maps), alt)
 
 
-def _for_page(svg: str, alt: str) -> str:
+MOST_CELLS = 1200
+"""A heat map of more is not told cell by cell: its numbers would weigh more than its picture."""
+
+
+def _cells(axes: Axes) -> dict[str, Any] | None:
+    """What the page says of each cell of a heat map (book/web/src/picture-cells.js); None of other axes.
+
+    Where it lies, as shares of the picture's width and height from its left top corner; what its rows,
+    columns and colours are called; and its numbers, row by row from the top.
+    """
+    if not axes.images or not axes.axison:
+        return None
+    image = axes.images[0]
+    values = np.asarray(image.get_array())
+    if values.ndim != 2 or values.size > MOST_CELLS:
+        return None
+    down, across = _names(axes, "y", values.shape[0]), _names(axes, "x", values.shape[1])
+    if not (down and across):
+        return None
+    left, right, bottom, top = image.get_extent()
+    corners = axes.transData.transform([(left, top), (right, bottom)])
+    (x0, y0), (x1, y1) = axes.figure.transSubfigure.inverted().transform(corners)
+    return {
+        "place": [round(float(each), 4) for each in (x0, 1 - y0, x1 - x0, y0 - y1)],
+        "title": axes.get_title(),
+        "down": down,
+        "across": across,
+        "value": image.colorbar.ax.get_ylabel() if image.colorbar else "",
+        "numbers": [[float(f"{each:.3g}") for each in row] for row in values.tolist()],
+    }
+
+
+def _names(axes: Axes, which: str, count: int) -> list[str] | None:
+    """The label of an axis, or of one that it shares, and the words at its ticks, if there are any."""
+    shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
+    labels = [getattr(each, f"get_{which}label")() for each in (axes, *shared)]
+    label = next(filter(None, labels), "")
+    ticks = [each.get_text() for each in getattr(axes, f"get_{which}ticklabels")()]
+    words = ticks if len(ticks) == count and not all(each.lstrip("−-").isdecimal() for each in ticks) else []
+    return [label, *words] if label or words else None
+
+
+def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str:
     """Strip the XML prologue, take the page's text colour, scale with the page, make ids unique."""
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
@@ -137,6 +184,10 @@ def _for_page(svg: str, alt: str) -> str:
         f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
         'stroke-linejoin:round;stroke-linecap:butt"'
     )
+    if maps:
+        head += (
+            f' data-cells="{escape(json.dumps(maps, separators=(",", ":"), ensure_ascii=False), quote=True)}"'
+        )
     opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])
     return head + opening.removeprefix("<svg") + svg[svg.index(">") :].rstrip()
 

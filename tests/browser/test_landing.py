@@ -333,6 +333,47 @@ def test_the_arrow_keys_move_the_word_that_has_the_focus(sentence):
     expect(sentence.word("The")).to_be_focused()
 
 
+def test_in_chapter_1_rows_of_numbers_go_with_their_words_and_their_mean_stays(newcomer, plain_address):
+    tab = open_page(newcomer(), plain_address, "book/01-why-order-matters.html")
+    sentence = Sentence(tab)
+    assert sentence.words == ["dog", "chases", "cat"]
+    assert sentence.box.get_by_role("radio").count() == 0
+
+    def outputs():
+        found = sentence.box.locator("[data-output]").evaluate_all(
+            "all => all.map(({ dataset }) => dataset.numbers.split(' ').map(Number))"
+        )
+        heights = sentence.box.locator("[data-output] > rect:first-child").evaluate_all(
+            "all => all.map((each) => each.getBoundingClientRect().top)"
+        )
+        return np.array(found), heights
+
+    sentence.expected("none")  # it loads the words' vectors
+    x = np.array(tab.evaluate("words => words.map(attention.vectorOf)", sentence.words))
+    before, at = outputs()
+    weights = sentence.weights()
+    np.testing.assert_allclose(weights, sentence.expected("none"), atol=1e-6)
+    np.testing.assert_allclose(before, [*weights @ x, (weights @ x).mean(axis=0)], atol=1e-6)
+    assert at[:3] == sorted(at[:3])
+    drag_word(sentence, "dog", "cat", +8)
+    assert sentence.words == ["chases", "cat", "dog"]
+    tab.wait_for_timeout(700)  # they are on their way
+    after, now = outputs()
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(now, [at[2], at[0], at[1], at[3]], atol=1)
+    expect(sentence.verdict).to_contain_text("The same rows in other places")
+    assert tab.complaints == []
+
+
+def drag_word(sentence, word: str, beside: str, by: float) -> None:
+    sentence.word(word).scroll_into_view_if_needed()
+    sentence.tab.mouse.move(*middle(sentence.word(word)))
+    sentence.tab.mouse.down()
+    x, y = middle(sentence.word(beside))
+    sentence.tab.mouse.move(x + by, y, steps=12)
+    sentence.tab.mouse.up()
+
+
 def test_any_sentence_can_be_typed(sentence):
     every = "".join(map(chr, range(32, 127)))
     sentence.type(every)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import matplotlib
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from posenc_lib import (
     LinearScaling,
     NTKScaling,
     YaRNScaling,
+    alibi_bias,
     alibi_slopes,
     apply_rotary,
     frequencies,
+    shift_matrix,
     similarity,
     sinusoidal,
 )
+from posenc_lib import attention as attend
+from posenc_lib.figures import extrapolation, interactive
 from posenc_lib.figures.interactive import FIGURES, KEY, QUERY, first_rise
 from tests.browser.conftest import uncover
 
@@ -26,7 +32,7 @@ pytestmark = pytest.mark.slow
 PAGE = "book/playground.html"
 WIDTHS = FIGURES["dot-product"].sliders[0].values
 BASES = FIGURES["heatmap"].sliders[1].values
-LIVE = "window.posencFigures && document.querySelectorAll('.posenc-stage').length === 6"
+LIVE = f"document.querySelectorAll('.posenc-stage').length === {len(FIGURES)}"
 
 
 def open_page(newcomer, address, **options):
@@ -54,7 +60,11 @@ def live(tab, name):
 def slider(tab, name, setting):
     """The control of a setting, which the page has in the same order."""
     names = [each.name for each in FIGURES[name].sliders]
-    return live(tab, name).get_by_role("slider").nth(names.index(setting))
+    return sliders(live(tab, name)).nth(names.index(setting))
+
+
+def sliders(figure):
+    return figure.locator("input[type=range]")
 
 
 def move(tab, name, setting, value):
@@ -170,6 +180,61 @@ def test_the_scaled_frequencies_are_the_librarys(shared, dim):
         close(attention, [rule.attention_scaling])
 
 
+def test_the_scores_on_the_ruler_are_those_of_the_librarys_attention(shared):
+    """Through its own three hooks, one query and one key at a time."""
+    drawn = [
+        js(shared, "numbers.figures.ruler.drawn(...given)", seed, count)
+        for seed, count in ((1, 64), (2, 64), (3, 8), (4, 8))
+    ]
+    w_q, w_k = (each.reshape(8, 8).T / np.sqrt(8) for each in drawn[:2])
+    words = np.stack(drawn[2:])  # who asks, who is asked
+    for query, key, shift in ((12, 9, 0), (0, 40, 100), (40, 0, 37), (5, 5, 5)):
+        places = np.array([query, key]) + shift
+        found = {}
+        for door in ("added", "rotated", "biased"):
+            x = words + sinusoidal(places, 8) if door == "added" else words
+            rotate = (lambda rows, at=places: apply_rotary(rows, at)) if door == "rotated" else None
+            bias = (
+                alibi_bias(1, places, places, causal=False, slopes=[1 / 16])[0] if door == "biased" else None
+            )
+            q, k = x @ w_q, x @ w_k
+            _, [weights, _] = attend(q, k, x, rotate=rotate, bias=bias, return_weights=True)
+            # The softmax keeps the difference of two scores: here that to the score of the query's own word.
+            found[door] = np.log(weights[1] / weights[0]) + q[0] @ k[0] / np.sqrt(8)
+        got = shared.evaluate(
+            "given => window.posencFigures.figures.ruler.scores(given)",
+            {"query": query, "key": key, "shift": shift},
+        )
+        python = interactive.scores(*places[:, None])
+        for door, expected in found.items():
+            close([got[door]], [expected])
+            close([got[door]], python[door])
+
+
+def test_the_wedges_are_the_shift_matrix(shared):
+    for position, offset, base in ((5, 3, 16), (100, -20, 10_000), (0, 0, 100)):
+        got = shared.evaluate(
+            "given => window.posencFigures.figures.shift.turns(given)",
+            {"position": position, "offset": offset, "base": base},
+        )
+        blocks = shift_matrix(offset, 8, base=base)
+        close([each["cos"] for each in got], np.diag(blocks)[::2])
+        close([each["sin"] for each in got], np.diag(blocks, 1)[::2])
+        later = sinusoidal(np.array([position + offset]), 8, base=base)[0]
+        close([math.sin(each["to"]) for each in got], later[::2])
+
+
+def test_what_was_seen_is_what_the_chapter_counts(shared):
+    for trained, length, dim in ((24, 96, 32), (64, 8, 16), (8, 256, 8)):
+        got = shared.evaluate(
+            "given => window.posencFigures.figures.seen.arcs(given)",
+            {"trained": trained, "length": length, "dim": dim},
+        )
+        seen, asked = (np.minimum(extrapolation.turned(dim, count), 1) for count in (trained, length))
+        close([each["seen"] for each in got], seen)
+        close([each["fresh"] for each in got], np.maximum(asked - seen, 0))
+
+
 def test_the_colours_of_the_heat_map_are_those_of_the_still_pictures(shared):
     values = np.linspace(-1, 1, 41)
     expected = 255 * matplotlib.colormaps["coolwarm"]((values + 1) / 2)[:, :3]
@@ -188,7 +253,7 @@ def test_the_figure_starts_where_the_still_picture_stood(shared, name):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_slider_moves_by_the_arrow_keys_and_draws_anew(tab, name):
-    controls = live(tab, name).get_by_role("slider")
+    controls = sliders(live(tab, name))
     assert controls.count() == len(FIGURES[name].sliders)
     for setting, control in zip(FIGURES[name].sliders, controls.all(), strict=True):
         before, told = drawn(tab, name), reading(tab, name)
@@ -213,7 +278,7 @@ def test_every_slider_moves_by_the_arrow_keys_and_draws_anew(tab, name):
 def test_both_ends_of_every_slider_can_be_drawn(tab, name):
     complaints = []
     tab.on("pageerror", lambda error: complaints.append(str(error)))
-    for control in live(tab, name).get_by_role("slider").all():
+    for control in sliders(live(tab, name)).all():
         for key in ("Home", "End"):
             control.focus()
             tab.keyboard.press(key)
@@ -301,6 +366,337 @@ def test_the_heat_maps_pixels_are_the_table_and_lie_within_its_axes(tab):
     assert np.abs(edges).max() < 2
 
 
+# Hands: a mouse that drags, a thumb, and keys on what can be dragged
+
+
+def grips(tab, name, label=""):
+    return live(tab, name).locator(".posenc-grip" + (f"[aria-label*='{label}']" if label else ""))
+
+
+def values(tab, name):
+    """The settings as the outputs say them."""
+    shown = live(tab, name).locator("output").all_inner_texts()
+    names = [each.name for each in FIGURES[name].sliders]
+    return {
+        each: float(text.replace(",", "").replace("−", "-")) for each, text in zip(names, shown, strict=True)
+    }
+
+
+def middle(place):
+    box = place.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(tab, grip, *ways):
+    """Take hold of it, go these ways (dx, dy) one after another, in small steps, and let go."""
+    grip.scroll_into_view_if_needed()
+    x, y = middle(grip)
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    for dx, dy in ways:
+        x, y = x + dx, y + dy
+        tab.mouse.move(x, y, steps=12)
+    tab.mouse.up()
+    drawn(tab, grip.locator("xpath=ancestor::*[@data-figure]").get_attribute("data-figure"))
+    return x, y
+
+
+def turn(tab, grip, radius, start, end):
+    """Drag a hand of a clock from one angle (clockwise from twelve) to another, along its circle."""
+    angles = np.linspace(start, end, 25)
+    points = radius * np.stack([np.sin(angles), -np.cos(angles)], axis=-1)
+    return drag(tab, grip, *np.diff(points, axis=0).tolist())
+
+
+def test_dragging_one_hand_takes_the_position_and_all_hands_along(tab):
+    hand = grips(tab, "clocks", "pair 1")
+    turn(tab, hand, 56, 4.0, 4.0 + 1.5)  # 0.1 rad per position: fifteen on
+    assert values(tab, "clocks")["position"] == 55
+    row = ", ".join(f"{each:.2f}".replace("-", "−") for each in sinusoidal(np.array([55]), 8)[0])
+    assert "Position 55, width 8: 4 clocks. " in reading(tab, "clocks")
+    assert row in reading(tab, "clocks")
+    for pair, (sine, cosine) in enumerate(sinusoidal(np.array([55]), 8)[0].reshape(-1, 2)):
+        assert f"({sine:.2f}, {cosine:.2f})".replace("-", "−") in drawn(tab, "clocks")
+        assert grips(tab, "clocks", f"pair {pair}").get_attribute("aria-valuenow") == "55"
+    turn(tab, hand, 56, 5.5, 5.5 - 2 * math.pi)  # once round, back: 63 positions, and there are 55 only
+    assert values(tab, "clocks")["position"] == 0
+
+
+def test_whole_turns_add_up(tab):
+    slider(tab, "clocks", "position").focus()
+    tab.keyboard.press("Home")
+    drawn(tab, "clocks")
+    turn(tab, grips(tab, "clocks", "pair 0"), 56, 0, 4 * math.pi)
+    assert values(tab, "clocks")["position"] == 13  # 4π is 12.57: a whole position nearest to it
+
+
+def test_the_arrows_of_rope_and_its_mark_can_be_dragged(tab):
+    score = re.compile(r"The difference is (\S+), and the score is (\S+)\.$")
+    for label, position in (("query", 4), ("key", 12)):
+        arrow = grips(tab, "rotary", f"Arrow of the {label}")
+        box = live(tab, "rotary").locator("circle").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        tip_x, tip_y = middle(arrow)
+        around, ahead = math.atan2(y - tip_y, tip_x - x), math.hypot(tip_x - x, tip_y - y)
+        points = [
+            (ahead * math.cos(around + a), -ahead * math.sin(around + a)) for a in np.linspace(0, 0.7, 9)
+        ]
+        drag(tab, arrow, *np.diff(points, axis=0).tolist())  # 0.7 rad to the left, at 0.1 rad per position
+        assert values(tab, "rotary")[label] == position + 7
+    assert score.search(reading(tab, "rotary")).groups() == ("8", "0.092")
+    drag(tab, grips(tab, "rotary", "Mark"), (-60, 0))
+    offset = int(values(tab, "rotary")["key"] - values(tab, "rotary")["query"])
+    assert offset < 0
+    turned = apply_rotary(np.array([QUERY, KEY]), 0.1 * np.array([0, offset]))
+    told = score.search(reading(tab, "rotary").replace("−", "-")).groups()
+    assert told == (str(offset), f"{turned[0] @ turned[1]:.3f}")
+
+
+def told_scores(tab):
+    said = re.search(
+        r"is (\S+) with the added .*, (\S+) with the rotated one, and (\S+) with", reading(tab, "ruler")
+    )
+    return np.array([float(each.replace("−", "-")) for each in said.groups()])
+
+
+def test_two_tokens_slide_together_and_apart(tab):
+    start = told_scores(tab)
+    drag(tab, grips(tab, "ruler", "phrase"), (150, 40))  # a hand does not keep to the line
+    at = values(tab, "ruler")
+    assert at["shift"] > 20
+    assert (at["query"], at["key"]) == (12, 9)
+    together = told_scores(tab)
+    assert abs(together[0] - start[0]) > 0.01
+    assert together[1:].tolist() == start[1:].tolist()
+    drag(tab, grips(tab, "ruler", "The key"), (60, 0))
+    at = values(tab, "ruler")
+    assert at["key"] > 12
+    assert (np.abs(told_scores(tab) - together) > 0.01).all()
+    places = [np.array([at[each] + at["shift"]]) for each in ("query", "key")]
+    np.testing.assert_allclose(
+        told_scores(tab), np.concatenate(list(interactive.scores(*places).values())), atol=6e-4
+    )
+    drag(tab, grips(tab, "ruler", "The query"), (900, 0))  # as far as the phrase goes
+    assert values(tab, "ruler")["query"] == 40
+
+
+def test_a_long_hand_moves_the_position_and_a_short_one_the_offset(tab):
+    told = drawn(tab, "shift")
+    turn(tab, grips(tab, "shift", "Long hand of pair 1"), 58, 2.5, 4.5)  # half a radian per position
+    assert values(tab, "shift") == {"position": 9, "offset": 3, "base": 16}
+    assert re.findall(r"(?:cos|sin) [−\d.]+", drawn(tab, "shift")) == re.findall(r"(?:cos|sin) [−\d.]+", told)
+    turn(tab, grips(tab, "shift", "Short hand of pair 1"), 0.72 * 58, 6.0, 4.5 - 1.0)
+    assert values(tab, "shift") == {"position": 9, "offset": -2, "base": 16}
+
+
+def test_the_ends_of_training_and_text_and_the_level_lines_can_be_dragged(tab):
+    drag(tab, grips(tab, "seen", "Length"), (120, 0))
+    drag(tab, grips(tab, "seen", "training"), (60, 0))
+    at = {name: int(value) for name, value in values(tab, "seen").items()}
+    assert at["length"] > 96
+    assert 24 < at["trained"] <= 64
+    seen, asked = (np.minimum(extrapolation.turned(32, at[each]), 1) for each in ("trained", "length"))
+    assert f"in training: {(seen < 1).sum()} of 16" in reading(tab, "seen")
+    assert f"never pointed: {(asked > seen).sum()}. " in reading(tab, "seen")
+    assert f"no row: {at['length'] - at['trained']}." in reading(tab, "seen")
+
+    drag(tab, grips(tab, "alibi"), (-60, 0))
+    assert values(tab, "alibi")["distance"] < 20
+    drag(tab, grips(tab, "wavelengths", "trained"), (0, -30))
+    assert values(tab, "wavelengths")["original_length"] > 4096
+    drag(tab, grips(tab, "wavelengths", "stretched"), (0, 200))
+    assert values(tab, "wavelengths")["factor"] == 1
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("heatmap", "dot-product")])
+def test_every_grip_says_what_it_is_and_goes_by_the_arrow_keys(tab, name):
+    settings = {each.name: each.values for each in FIGURES[name].sliders}
+    assert grips(tab, name).count()
+    for grip in grips(tab, name).all():
+        box = grip.bounding_box()
+        assert min(box["width"], box["height"]) >= 24
+        assert grip.get_attribute("aria-label")
+        grip.focus()
+        before, told = values(tab, name), grip.get_attribute("aria-valuetext")
+        tab.keyboard.press("ArrowRight")
+        drawn(tab, name)
+        [setting] = [each for each, value in values(tab, name).items() if value != before[each]]
+        list_ = settings[setting]
+        place = list_.index(before[setting])
+        assert values(tab, name)[setting] == list_[place + 1]
+        assert float(grip.get_attribute("aria-valuenow")) == list_[place + 1]
+        assert grip.get_attribute("aria-valuetext") not in (told, "")
+        assert not re.search(r"NaN|undefined|[{}]", grip.get_attribute("aria-valuetext"))
+        expect(grip).to_be_focused()
+        for key, expected in (
+            ("ArrowDown", list_[place]),
+            ("PageUp", list_[min(place + 10, len(list_) - 1)]),
+            ("Home", list_[0]),
+            ("End", list_[-1]),
+            ("ArrowUp", list_[-1]),
+        ):
+            tab.keyboard.press(key)
+            assert values(tab, name)[setting] == expected
+        tab.keyboard.press("Home")
+        for _ in range(place):
+            tab.keyboard.press("ArrowRight")
+        drawn(tab, name)
+
+
+def test_a_thumb_drags_a_hand_and_beside_it_scrolls_the_page(newcomer, address):
+    tab = open_page(newcomer, address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    thumb = tab.context.new_cdp_session(tab)
+
+    def swipe(start, *points):
+        for kind, at in (("touchStart", start), *(("touchMove", point) for point in points)):
+            thumb.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at[0], "y": at[1]}]})
+        thumb.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    for grip in tab.locator(".posenc-grip").all():
+        box = grip.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+
+    live(tab, "clocks").scroll_into_view_if_needed()
+    hand = grips(tab, "clocks", "pair 1")
+    hand.scroll_into_view_if_needed()
+    x, y = middle(hand)
+    scrolled = tab.evaluate("scrollY")
+    angles = 4 + np.linspace(0, 1.5, 15)[1:]
+    from_x, from_y = x - 56 * math.sin(4), y + 56 * math.cos(4)
+    swipe((x, y), *[(from_x + 56 * math.sin(a), from_y - 56 * math.cos(a)) for a in angles])
+    drawn(tab, "clocks")
+    assert values(tab, "clocks")["position"] == 55
+    assert tab.evaluate("scrollY") == scrolled
+
+    token = grips(tab, "ruler", "The key")
+    token.scroll_into_view_if_needed()
+    scrolled = tab.evaluate("scrollY")
+    x, y = middle(token)
+    swipe((x, y), *[(x + 4 * step, y) for step in range(1, 11)])
+    drawn(tab, "ruler")
+    assert values(tab, "ruler")["key"] > 20
+    assert tab.evaluate("scrollY") == scrolled
+
+    # Up over a clock's face, beside its hand, and up over a token that goes across: the page goes along.
+    for start in (middle(live(tab, "clocks").locator("svg")), None):
+        if start is None:
+            token.scroll_into_view_if_needed()
+            start = middle(token)
+            key = values(tab, "ruler")["key"]
+        else:
+            live(tab, "clocks").locator("svg").scroll_into_view_if_needed()
+            start = middle(live(tab, "clocks").locator("svg"))
+        scrolled = tab.evaluate("scrollY")
+        swipe(start, *[(start[0], start[1] - 12 * step) for step in range(1, 13)])
+        tab.wait_for_function("before => scrollY > before + 40", arg=scrolled)
+    assert abs(values(tab, "ruler")["key"] - key) <= 2
+
+
+def test_play_advances_until_it_is_paused_taken_hold_of_or_out_of_sight(tab):
+    position = slider(tab, "clocks", "position")
+    figure = live(tab, "clocks")
+    figure.scroll_into_view_if_needed()
+    play = figure.get_by_role("button")
+    expect(play).to_have_text("Play")
+
+    def moves_on():
+        at = position.input_value()
+        tab.wait_for_function("([input, at]) => input.value !== at", arg=[position.element_handle(), at])
+
+    def stands():
+        expect(play).to_have_text("Play")
+        at = position.input_value()
+        tab.wait_for_timeout(700)
+        assert position.input_value() == at
+
+    play.click()
+    expect(play).to_have_text("Pause")
+    moves_on()
+    moves_on()
+    play.click()
+    stands()
+    assert f"Position {position.input_value()}," in reading(tab, "clocks")
+    play.click()
+    moves_on()
+    drag(tab, grips(tab, "clocks", "pair 1"), (0, 10))
+    stands()
+    play.click()
+    moves_on()
+    live(tab, "wavelengths").scroll_into_view_if_needed()
+    stands()
+    position.focus()
+    tab.keyboard.press("End")
+    play.click()  # from the end it begins anew
+    tab.wait_for_function("input => Number(input.value) < 100", arg=position.element_handle())
+
+
+def test_who_asks_for_less_motion_goes_step_by_step(newcomer, address):
+    tab = open_page(newcomer, address, reduced_motion="reduce")
+    figure = live(tab, "clocks")
+    before = values(tab, "clocks")["position"]
+    figure.get_by_role("button", name="One step on").click()
+    tab.wait_for_timeout(600)
+    assert values(tab, "clocks")["position"] == before + 1
+
+
+def test_a_cell_of_the_heat_map_says_what_it_is(tab, newcomer, address):
+    move(tab, "heatmap", "length", 10)
+    move(tab, "heatmap", "dim", 8)
+    drawn(tab, "heatmap")
+    field = live(tab, "heatmap").locator(".posenc-cells")
+    tip = live(tab, "heatmap").locator(".posenc-tip")
+
+    def told(position, column):
+        value = sinusoidal(10, 8)[position, column]
+        wave = "cosine" if column % 2 else "sine"
+        rate = f"{frequencies(8)[column // 2]:g}"
+        return (
+            f"Position {position}, column {column}: the {wave} of pair {column // 2}, which turns {rate} rad "
+            f"per position. Value: {value:.3f}."
+        ).replace(" -", " −")
+
+    field.scroll_into_view_if_needed()
+    expect(tip).to_be_hidden()
+    box = field.bounding_box()
+    for position, column in ((0, 0), (3, 5), (9, 7)):
+        tab.mouse.move(
+            box["x"] + box["width"] * (column + 0.5) / 8,
+            box["y"] + box["height"] * (position + 0.5) / 10,
+            steps=4,
+        )
+        expect(tip).to_have_text(told(position, column))
+        inside = tip.bounding_box()
+        stage = live(tab, "heatmap").bounding_box()
+        assert stage["x"] <= inside["x"]
+        assert inside["x"] + inside["width"] <= stage["x"] + stage["width"]
+    tab.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+    slider(tab, "heatmap", "dim").focus()
+    tab.keyboard.press("Shift+Tab")
+    expect(field).to_be_focused()
+    for key, cell in (
+        ("ArrowUp", (8, 7)),
+        ("ArrowLeft", (8, 6)),
+        ("Home", (8, 0)),
+        ("PageUp", (0, 0)),
+        ("ArrowRight", (0, 1)),
+    ):
+        tab.keyboard.press(key)
+        expect(tip).to_have_text(told(*cell))
+        assert field.get_attribute("aria-valuetext") == told(*cell)
+
+    phone = open_page(
+        newcomer, address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    field = live(phone, "heatmap").locator(".posenc-cells")
+    field.scroll_into_view_if_needed()
+    box = field.bounding_box()
+    phone.touchscreen.tap(box["x"] + box["width"] * 20.5 / 64, box["y"] + box["height"] * 30.5 / 100)
+    expect(live(phone, "heatmap").locator(".posenc-tip")).to_contain_text(
+        "Position 30, column 20: the sine of pair 10"
+    )
+
+
 # The page around them
 
 
@@ -323,7 +719,7 @@ def test_a_figure_that_cannot_be_built_stays_a_still_picture_and_the_others_move
 
     tab.route(f"**/{PAGE}", spoil)
     tab.goto(f"{address}/{PAGE}", wait_until="load", timeout=60_000)
-    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 5", timeout=60_000)
+    tab.wait_for_function(LIVE.replace(str(len(FIGURES)), str(len(FIGURES) - 1)), timeout=60_000)
     assert live(tab, "sundial").locator("svg[role=img]").is_visible()
     assert live(tab, "sundial").get_by_role("slider").count() == 0
     tab.close()
@@ -369,8 +765,32 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
     tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2", timeout=60_000)
     uncover(tab)
     for name in ("clocks", "heatmap"):
-        assert live(tab, name).get_by_role("slider").count() == len(FIGURES[name].sliders)
+        assert sliders(live(tab, name)).count() == len(FIGURES[name].sliders)
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("02-the-formula", {"clocks", "heatmap"}),
+        ("03-relative-position", {"shift", "ruler"}),
+        ("04-extrapolation", {"seen"}),
+    ],
+)
+def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_address, page, names):
+    tab = newcomer().new_page()
+    fetched = []
+    tab.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
+    tab.goto(f"{plain_address}/book/{page}.html", timeout=60_000)
+    tab.wait_for_function(
+        f"document.querySelectorAll('.posenc-stage').length === {len(names)}", timeout=60_000
+    )
+    loaded = {name for name in FIGURES if any(re.match(rf"{name}-\w+\.js$", each) for each in fetched)}
+    assert loaded == names
+    uncover(tab)
+    for name in names:
+        assert sliders(live(tab, name)).count() == len(FIGURES[name].sliders)
+        assert grips(tab, name).count() or name == "heatmap"
 
 
 def test_on_paper_the_picture_stays_and_the_sliders_go(tab):

@@ -9,6 +9,7 @@ const PARTS = [
   [".posenc-exercise", () => import("./exercises.js")],
   [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
+  [".posenc-figure svg[data-cells]", () => import("./picture-cells.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
   [".posenc-map:not(.posenc-progress)", () => import("./map.js")],
   [".posenc-progress", () => import("./progress.js")],
