@@ -403,6 +403,18 @@ def test_a_cell_says_what_it_shows(sentence):
     )
 
 
+def test_the_arrow_keys_go_from_cell_to_cell_of_the_map(sentence):
+    field = sentence.box.locator(".posenc-cells")
+    field.focus()
+    sentence.tab.keyboard.press("End")
+    sentence.tab.keyboard.press("ArrowDown")
+    share = f"{100 * sentence.weights()[1, 4]:.3g}"
+    told = f"“dog” gives “cat” {share}% of its attention."
+    expect(sentence.box.locator(".posenc-tip")).to_have_text(told)
+    expect(sentence.box.locator(".posenc-tip")).to_be_visible()
+    assert field.get_attribute("aria-valuetext") == told
+
+
 # Where the reader was, and the map.
 
 

@@ -23,7 +23,7 @@ from posenc_lib import (
     sinusoidal,
 )
 from posenc_lib import attention as attend
-from posenc_lib.figures import extrapolation, interactive
+from posenc_lib.figures import extrapolation, interactive, relative
 from posenc_lib.figures.interactive import FIGURES, KEY, QUERY, first_rise
 from tests.browser.conftest import uncover
 
@@ -791,6 +791,28 @@ def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_a
     for name in names:
         assert sliders(live(tab, name)).count() == len(FIGURES[name].sliders)
         assert grips(tab, name).count() or name == "heatmap"
+
+
+def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/03-relative-position.html", timeout=60_000)
+    uncover(tab)
+    maps = tab.locator(".posenc-mapped:has([aria-label='Cells of the heat map 50 times as loud'])")
+    field = maps.locator(".posenc-cells").nth(1)
+    tip = maps.locator(".posenc-tip").nth(1)
+    field.scroll_into_view_if_needed()
+    box = field.bounding_box()
+    loud = relative.one_back(12, loudness=50)
+    tab.mouse.move(box["x"] + box["width"] * 4.5 / 12, box["y"] + box["height"] * 5.5 / 12)
+    expect(tip).to_have_text(
+        f"place of the query 5, place of the key 4: attention weight {float(f'{loud[5, 4]:.3g}')}"
+    )
+    tab.mouse.click(box["x"] + 5, box["y"] + 5)
+    tab.keyboard.press("ArrowDown")
+    expect(tip).to_contain_text("place of the query 1, place of the key 0: ")
+    picture = maps.locator("svg").bounding_box()
+    assert picture["x"] < box["x"]
+    assert box["x"] + box["width"] < picture["x"] + picture["width"]
 
 
 def test_on_paper_the_picture_stays_and_the_sliders_go(tab):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from posenc_lib.colours import COLOURS
@@ -45,6 +47,46 @@ def test_a_picture_without_words_or_labels_is_refused():
         line(alt="a line")
     with pytest.raises(ValueError, match="the y axis has numbers but no label"):
         line(label="")
+
+
+def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
+    values = np.array([[0.5, -1.2345], [2, 0.001]])
+    with canvas(width=4, height=3) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        for axes in (left, right):
+            image = axes.imshow(values)
+            axes.set_xlabel("key")
+        left.set_ylabel("query")
+        right.set_xticks([0, 1], ["dog", "cat"])
+        figure.colorbar(image, ax=right).set_label("score")
+        svg = finish(figure, alt=ALT).svg
+    root = ElementTree.fromstring(svg)
+    first, second = json.loads(root.get("data-cells"))
+    assert first["numbers"] == second["numbers"] == [[0.5, -1.23], [2, 0.001]]
+    assert (first["down"], first["across"], first["value"]) == (["query"], ["key"], "")
+    assert (second["down"], second["across"], second["value"]) == (["query"], ["key", "dog", "cat"], "score")
+    # Each lies where the picture has its image.
+    width, height = (float(each) for each in root.get("viewBox").split()[2:])
+    drawn = root.findall(".//{http://www.w3.org/2000/svg}image")[:2]
+    for map_, image in zip((first, second), drawn, strict=True):
+        x, y, wide, high = map_["place"]
+        assert x * width == pytest.approx(float(image.get("x")), abs=1.5)
+        assert (wide * width, high * height) == pytest.approx(
+            (float(image.get("width")), float(image.get("height"))), abs=1.5
+        )
+        assert 0 < y < y + high < 1
+
+
+@pytest.mark.parametrize("shape", [(1, 30), (40, 31)])
+def test_a_strip_without_words_and_a_map_of_too_many_cells_bring_none(shape):
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.imshow(np.zeros(shape))
+        if shape[0] == 1:
+            axes.axis("off")
+        axes.set_xlabel("column")
+        axes.set_ylabel("position")
+        assert "data-cells" not in finish(figure, alt=ALT).svg
 
 
 @pytest.mark.parametrize("size", [8, 9, 11])

@@ -1,6 +1,7 @@
 // A small map of who attends to whom. A cell belongs to two words, and goes with them when they move. So does, where
 // it is asked for, the row of numbers that a word gets; their mean stays below.
 import { made } from "./elements.js";
+import { cells } from "./figures/cells.js";
 import { escape } from "./figures/svg.js";
 import { number } from "./words.js";
 import { words } from "./words-landing.js";
@@ -17,6 +18,8 @@ export function attentionMap(width = 0) {
   const size = width ? [SIZE + OUTPUT.gap + width * OUTPUT.cell, SIZE + OUTPUT.height + 18] : [SIZE, SIZE];
   svg.setAttribute("viewBox", `0 0 ${size.join(" ")}`);
   svg.setAttribute("role", "img");
+  const holder = made("span", "posenc-mapped", svg);
+  const byKeys = cells(holder);
   const reading = made("p", "posenc-reading");
   let drawn = ""; // the words whose cells are there
   let said = () => "";
@@ -43,6 +46,13 @@ export function attentionMap(width = 0) {
     }
     if (width) fillRows(outputs, at, step);
     said = (from, to) => words.cell(texts[from], texts[to], percent(weights[from][to]));
+    const [left, top] = size.map((each) => MARGIN / each);
+    const [wide, high] = size.map((each) => (SIZE - MARGIN) / each);
+    const count = texts.length;
+    byKeys(
+      { left, top, width: wide, height: high },
+      { rows: count, columns: count, label: words.cells, tell: (row, column) => said(order[row], order[column]) },
+    );
     const most = order.map((from) => {
       const to = weights[from].indexOf(Math.max(...weights[from]));
       return words.most(texts[from], texts[to], percent(weights[from][to]));
@@ -76,7 +86,7 @@ export function attentionMap(width = 0) {
   svg.addEventListener("pointerover", read);
   svg.addEventListener("pointerdown", read);
 
-  return { element: made("figure", "posenc-attention", svg, reading), draw };
+  return { element: made("figure", "posenc-attention", holder, reading), draw };
 }
 
 /** Beside each row of the map what its word gets, and the mean of all below. */

@@ -39,6 +39,7 @@ export const words = {
   other: (from, to, now, before) =>
     _("Another map: “{from}” now gives “{to}” {now} of its attention, and it was {before} as you typed it.", { from, to, now, before }),
   cell: (from, to, share) => _("“{from}” gives “{to}” {share} of its attention.", { from, to, share }),
+  cells: _("Cells of the attention map"),
   map: (count) => _("Attention map of {count} words: a row for each word that asks, a column for each that is asked.", { count }),
   most: (from, to, share) => _("“{from}” looks most at “{to}”: {share}.", { from, to, share }),
   asks: _("asks"),
