@@ -22,7 +22,7 @@ const SETTLED = 300; // ms without a move, after which the reading is told: a sc
 // For tests, and for the curious: the numbers that the figures draw.
 window.posencFigures = { ...numbers, figures: {} };
 
-export async function start(elements) {
+export function start(elements) {
   for (const element of elements) {
     come(element).catch((error) => console.error(`the figure ${element.dataset.figure} stays a still picture:`, error));
   }
@@ -47,6 +47,8 @@ async function come(element) {
   const view = stage(place, figure, controls);
   const player = figure.plays && playButton(figure.plays, controls, place);
   const tools = made("div", "posenc-tools", ...(player ? [player.toggle] : []));
+  tools.setAttribute("role", "group");
+  tools.setAttribute("aria-label", own.name);
   if (own.grasp) tools.append(made("span", "posenc-grasp", own.grasp));
 
   let frame, pause;
@@ -72,7 +74,7 @@ async function come(element) {
     });
   }
   view.draw(values);
-  tell();
-  place.after(...(tools.childElementCount ? [tools] : []), panel, reading); // with its words in place, so that nothing is announced as the page opens
+  tell(); // with its words in place, so that nothing is announced as the page opens
+  place.after(...(tools.childElementCount ? [tools] : []), panel, reading);
   new ResizeObserver(() => view.draw(values)).observe(place);
 }

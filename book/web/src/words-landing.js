@@ -34,7 +34,7 @@ export const words = {
   asItWas: _("The words stand as you typed them. Move one, and watch the map."),
   same: _("The same map: each word gives every other word the share that it gave before. Only rows and columns have changed places."),
   sameRows: _("The same rows in other places: each word gives every other the share that it gave before, and gets the same numbers. The mean of the rows has not moved at all."),
-  gets: _("what each word gets"),
+  gets: _("what it gets"),
   mean: _("mean"),
   other: (from, to, now, before) =>
     _("Another map: “{from}” now gives “{to}” {now} of its attention, and it was {before} as you typed it.", { from, to, now, before }),
