@@ -21,7 +21,9 @@ import matplotlib
 import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.text import Text
 
 from posenc_lib.checking.messages import _
@@ -133,26 +135,40 @@ def _cells(axes: Axes) -> dict[str, Any] | None:
     Where it lies, as shares of the picture's width and height from its left top corner; what its rows,
     columns and colours are called; and its numbers, row by row from the top.
     """
-    if not axes.images or not axes.axison:
+    map_ = _map(axes)
+    if map_ is None or not axes.axison:
         return None
-    image = axes.images[0]
-    values = np.asarray(image.get_array())
+    values = np.asarray(map_.get_array())
     if values.ndim != 2 or values.size > MOST_CELLS:
         return None
     down, across = _names(axes, "y", values.shape[0]), _names(axes, "x", values.shape[1])
     if not (down and across):
         return None
-    left, right, bottom, top = image.get_extent()
-    corners = axes.transData.transform([(left, top), (right, bottom)])
+    if isinstance(map_, AxesImage):
+        left, right, bottom, top = map_.get_extent()
+        ends = [(left, top), (right, bottom)]
+    else:
+        edges = np.asarray(map_.get_coordinates())
+        ends = [tuple(edges[0, 0]), tuple(edges[-1, -1])]
+    corners = axes.transData.transform(ends)
     (x0, y0), (x1, y1) = axes.figure.transSubfigure.inverted().transform(corners)
+    others = (each for other in axes.figure.axes if (each := _map(other)) is not None)
+    scales = (each.colorbar for each in (map_, *others) if each.get_clim() == map_.get_clim())
+    colours = next(filter(None, scales), None)
     return {
         "place": [round(float(each), 4) for each in (x0, 1 - y0, x1 - x0, y0 - y1)],
         "title": axes.get_title(),
         "down": down,
         "across": across,
-        "value": image.colorbar.ax.get_ylabel() if image.colorbar else "",
+        "value": colours.ax.get_ylabel() if colours else "",
         "numbers": [[float(f"{each:.3g}") for each in row] for row in values.tolist()],
     }
+
+
+def _map(axes: Axes) -> AxesImage | QuadMesh | None:
+    """The heat map of these axes."""
+    drawn = (each for each in axes.get_children() if isinstance(each, (AxesImage, QuadMesh)))
+    return next(drawn, None)
 
 
 def _names(axes: Axes, which: str, count: int) -> list[str] | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from posenc_lib.colours import COLOURS
-from posenc_lib.figures import picture
+from posenc_lib.figures import order, picture
 from posenc_lib.figures.picture import canvas, finish
 from posenc_lib.figures.readme import readme_pictures
 
@@ -54,7 +54,7 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
     with canvas(width=4, height=3) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes in (left, right):
-            image = axes.imshow(values)
+            image = axes.imshow(values, vmin=-2, vmax=2)
             axes.set_xlabel("key")
         left.set_ylabel("query")
         right.set_xticks([0, 1], ["dog", "cat"])
@@ -63,7 +63,7 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
     root = ElementTree.fromstring(svg)
     first, second = json.loads(root.get("data-cells"))
     assert first["numbers"] == second["numbers"] == [[0.5, -1.23], [2, 0.001]]
-    assert (first["down"], first["across"], first["value"]) == (["query"], ["key"], "")
+    assert (first["down"], first["across"], first["value"]) == (["query"], ["key"], "score")
     assert (second["down"], second["across"], second["value"]) == (["query"], ["key", "dog", "cat"], "score")
     # Each lies where the picture has its image.
     width, height = (float(each) for each in root.get("viewBox").split()[2:])
@@ -75,6 +75,21 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
             (float(image.get("width")), float(image.get("height"))), abs=1.5
         )
         assert 0 < y < y + high < 1
+
+
+def test_a_mesh_brings_its_cells_from_the_top_too():
+    words = ["dog", "chases", "cat"]
+    weights = np.arange(9).reshape(3, 3) / 9
+    svg = order.shuffled_weights(words, np.array([2, 1, 0]), weights, weights[::-1, ::-1]).svg
+    first, second = json.loads(ElementTree.fromstring(svg).get("data-cells"))
+    assert (first["down"], first["across"]) == (["query", *words], ["key", *words])
+    assert second["down"] == ["query", *words[::-1]]
+    np.testing.assert_allclose(first["numbers"], weights, rtol=5e-3)
+    np.testing.assert_allclose(second["numbers"], weights[::-1, ::-1], rtol=5e-3)
+    for map_ in (first, second):
+        x, y, wide, high = map_["place"]
+        assert min(x, y, wide, high) > 0
+        assert max(x + wide, y + high) < 1
 
 
 @pytest.mark.parametrize("shape", [(1, 30), (40, 31)])
