@@ -38,12 +38,14 @@ export function cells(element) {
     tip.textContent = text;
     const [width, height] = [1 / map.columns, 1 / map.rows];
     Object.assign(mark.style, percent({ left: column * width, top: row * height, width, height }));
-    // On the side of the cell where there is more room.
+    // On the side of the cell where there is more room, in the window: a wide picture scrolls in its place.
     const [x, y] = [box.left + (column + 0.5) * width * box.width, box.top + (row + 0.5) * height * box.height];
+    const seen = field.getBoundingClientRect();
+    const isLeft = seen.left + (column + 0.5) * width * seen.width < innerWidth / 2;
     const aside = (share, room) => `calc(${100 * share}% + ${room}px)`;
     Object.assign(tip.style, {
-      left: x < 0.5 ? aside(x, 10) : "auto",
-      right: x < 0.5 ? "auto" : aside(1 - x, 10),
+      left: isLeft ? aside(x, 10) : "auto",
+      right: isLeft ? "auto" : aside(1 - x, 10),
       top: y < 0.5 ? aside(y, 12) : "auto",
       bottom: y < 0.5 ? "auto" : aside(1 - y, 12),
     });
