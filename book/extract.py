@@ -21,6 +21,7 @@ def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterato
             asked.title,
             asked.step_of,
             asked.adds,
+            *((asked.draws.look, *asked.draws.axes) if asked.draws else ()),
             *asked.parts,
             *asked.hints,
             *(each.message for each in told),

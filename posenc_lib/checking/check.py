@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, MutableMapping
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 from posenc_lib.checking.answer import fits, lack
 from posenc_lib.checking.judge import judge
+from posenc_lib.checking.messages import _
 from posenc_lib.checking.report import Report
 from posenc_lib.checking.run import as_function, in_place, run
 from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
@@ -42,6 +44,8 @@ def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
         _display(report)
         report.raise_on_failure()
     show_afterwards(report, answer)
+    if drawn := drawing_by(report, answer):
+        _display(drawn)
     return report
 
 
@@ -54,6 +58,35 @@ def show_afterwards(report: Report, answer: Any) -> None:
         print(afterwards(answer))
     except Exception as error:  # it has passed: what comes now takes nothing away
         print(f"{type(error).__name__}: {error}")
+
+
+class Drawn:
+    """The figure that an answer drew, as HTML; or why there is none, in words."""
+
+    def __init__(self, html: str, words: str) -> None:
+        self.html, self.words = html, words
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def drawing_by(report: Report, answer: Any) -> Drawn | None:
+    """The chapter's figure, drawn by an answer that has passed, where the exercise has one."""
+    asked = report.exercise
+    if asked.draws is None or not report.passed:
+        return None
+    name, look = asked.function, _(asked.draws.look)
+    try:
+        drawing = asked.draws.by(answer)
+    except (Exception, SystemExit) as error:  # it has passed: what comes now takes nothing away
+        why = _("For the picture, your {name} was called once more, and that gave nothing to draw: {error}")
+        words = why.format(name=name, error=f"{type(error).__name__}: {error}")
+        return Drawn(f"<p>{escape(words)}</p>", words)
+    html = drawing.figure(f"{drawing.said_by(f'`{name}`')} {look}")
+    return Drawn(html, f"{drawing.said_by(name)} {look}")
 
 
 def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
@@ -103,10 +136,10 @@ def _noting(step: Exercise, called: set[str]) -> Callable[..., Any]:
     return right
 
 
-def _display(report: Report) -> None:
-    """Show the HTML report in a notebook; elsewhere the exception's text is all there is."""
+def _display(shown: Report | Drawn) -> None:
+    """Show the HTML in a notebook; elsewhere the text of an exception is all there is."""
     ipython = sys.modules.get("IPython")
     if ipython is not None and ipython.get_ipython() is not None:
         from IPython.display import display
 
-        display(report)
+        display(shown)

@@ -12,6 +12,7 @@ import numpy as np
 
 from posenc_lib._arrays import Array
 from posenc_lib.attention import attention
+from posenc_lib.exercises.drawing import Draws, curve, heat_map
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 
 Generator = np.random.Generator
@@ -727,6 +728,16 @@ NOTICED = Exercise(
 # --- softmax, causal_weights, attention -------------------------------------------------------------
 
 DECODER = "Attention for your decoder"
+ONE_SCORE = np.arange(-4, 4.1, 0.25)
+SENTENCE = ["the", "dog", "chases", "the", "cat"]
+
+
+def _words_that_attend() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of SENTENCE. The k-th value is the k-th unit vector, so that the output is the weights."""
+    draw = np.random.default_rng(4)
+    vectors = {word: draw.normal(size=(2, 4)) for word in sorted(set(SENTENCE))}
+    q, k = np.stack([vectors[word] for word in SENTENCE], axis=1)
+    return q, k, np.eye(len(SENTENCE))
 
 
 def _softmax_cases(rng: Generator) -> Iterator[Case]:
@@ -809,6 +820,16 @@ SOFTMAX = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda softmax, across, up: curve(
+            ONE_SCORE,
+            {"": [np.asarray(softmax(np.array([score, 0.0, 0.0, 0.0])))[0] for score in ONE_SCORE]},
+            across=across,
+            up=up,
+        ),
+        axes=("score of one key, where three others score 0", "its weight"),
+        look="Among equal scores it takes a quarter; each point more or less moves the weight along an S.",
+    ),
     reference=lambda scores: _softmax(scores),
     make_cases=_softmax_cases,
     credit=((BASIC, 0.5), ("large scores", 0.25), ("rows that may see nothing", 0.25)),
@@ -978,6 +999,13 @@ CAUSAL_WEIGHTS = Exercise(
     points=2,
     minutes=10,
     difficulty=3,
+    draws=Draws(
+        lambda causal_weights, rows, columns: heat_map(
+            causal_weights(np.random.default_rng(1).normal(size=(8, 8))), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="Nothing stands above the diagonal: no query looks at what comes after it.",
+    ),
     reference=lambda scores: _masked(scores, _past(scores)),
     make_cases=_causal_cases,
     where_not_finite="Mask the scores with minus infinity before the softmax, and take each row's largest "
@@ -1160,6 +1188,13 @@ ATTENTION = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda attention, rows, columns: heat_map(
+            attention(*_words_that_attend(), False), rows=rows, columns=columns, words=SENTENCE
+        ),
+        axes=("query", "key"),
+        look="Both rows of “the” are alike: the head knows the words, and not where they stand.",
+    ),
     reference=lambda q, k, v, causal: attention(q, k, v, causal=causal),
     make_cases=_attention_cases,
     properties=(

@@ -9,6 +9,7 @@ import numpy as np
 
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import SPACINGS, frequencies
+from posenc_lib.exercises.drawing import Draws, curve, heat_map
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 
 BASE = 10000.0
@@ -120,6 +121,13 @@ FREQUENCIES = Exercise(
     points=2,
     minutes=8,
     difficulty=1,
+    draws=Draws(
+        lambda frequencies, across, up: curve(
+            np.arange(32), {"": np.log10(frequencies(64))}, across=across, up=up
+        ),
+        axes=("pair", "log10 of the frequency"),
+        look="Every pair is slower than the one before by the same factor: a straight line.",
+    ),
     reference=lambda dim: frequencies(dim),
     make_cases=_frequency_cases,
     # The smallest frequency is about 1e-4: an absolute tolerance must not hide an error in it.
@@ -681,6 +689,11 @@ SINUSOIDAL = Exercise(
     points=4,
     minutes=10,
     difficulty=3,
+    draws=Draws(
+        lambda sinusoidal, rows, columns: heat_map(sinusoidal(np.arange(60), 64), rows=rows, columns=columns),
+        axes=("position", "column"),
+        look="On the left the waves are fast, and to the right they get slower and slower.",
+    ),
     reference=_table,
     make_cases=_table_cases,
     credit=((BASIC, 0.75), (UNUSUAL, 0.25)),
@@ -1271,6 +1284,13 @@ DISTANCES = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda distances, across, up: curve(
+            np.arange(200), {"": distances(np.arange(200), 64, 10000.0)}, across=across, up=up
+        ),
+        axes=("offset", "distance"),
+        look="Neighbours are close together; further apart, the distance hardly grows, and ripples.",
+    ),
     reference=lambda offsets, dim, base: _distances(offsets, dim, base),
     make_cases=_distance_cases,
     properties=(

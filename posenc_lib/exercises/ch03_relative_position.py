@@ -10,6 +10,7 @@ import numpy as np
 
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
 from posenc_lib.angles import frequencies
+from posenc_lib.exercises.drawing import Draws, curve, heat_map
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "03-relative-position"
@@ -393,6 +394,13 @@ SHIFT_BY = Exercise(
     points=2,
     minutes=12,
     difficulty=4,
+    draws=Draws(
+        lambda shift_by, rows, columns: heat_map(
+            shift_by(shift_matrix(1, 16), 5), rows=rows, columns=columns
+        ),
+        axes=("row", "column"),
+        look="Each pair has a rotation of its own on the diagonal, and nothing stands elsewhere.",
+    ),
     reference=_far,
     make_cases=_offset_cases,
     absolute_tolerance=1e-5,
@@ -571,6 +579,17 @@ EXTEND_TABLE = Exercise(
     points=4,
     minutes=18,
     difficulty=4,
+    draws=Draws(
+        lambda extend_table, across, up: curve(
+            np.arange(200),
+            {"": np.asarray(extend_table(sinusoidal(4, 64), 200)) @ sinusoidal(1, 64)[0]},
+            across=across,
+            up=up,
+        ),
+        axes=("offset", "product with row 0"),
+        look="The product is largest at offset 0, falls fast, and then ripples: it tells how far apart "
+        "two rows are.",
+    ),
     reference=lambda first, n: _table(_rates_of(first), n),
     make_cases=_table_cases,
     properties=(
@@ -1809,6 +1828,15 @@ ONE_BACK = Exercise(
     points=2,
     minutes=11,
     difficulty=3,
+    draws=Draws(
+        lambda one_back, rows, columns: heat_map(
+            one_back(sinusoidal(np.arange(1, 13), 64), sinusoidal(13, 64), 10000.0),
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query, from place 1", "key"),
+        look="Every query looks at the key of the place before its own.",
+    ),
     reference=lambda queries, keys, base: _looking_at(queries, keys, base),
     make_cases=_one_back_cases,
     relative_tolerance=0.0,
@@ -2428,6 +2456,13 @@ MATCH = Exercise(
     points=2,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda match, rows, columns: heat_map(
+            match(_noted(np.array([START, 1, 2, 3, 4, 1, 2, 3, 4]), 6), 6), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="Where the passage comes again, each token looks at what followed it the first time.",
+    ),
     reference=lambda notes, vocab: _match_weights(notes, vocab),
     make_cases=_match_cases,
     relative_tolerance=0.0,

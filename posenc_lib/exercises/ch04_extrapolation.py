@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array
+from posenc_lib.added.sinusoidal import sinusoidal
+from posenc_lib.exercises.drawing import Draws, heat_map
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 CHAPTER = "04-extrapolation"
@@ -103,6 +105,11 @@ STRETCH = Exercise(
     points=4,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda stretch, rows, columns: heat_map(stretch(sinusoidal(16, 32), 64), rows=rows, columns=columns),
+        axes=("position", "column"),
+        look="Sixteen rows reach over 64 positions now, and every wave is four times as long.",
+    ),
     reference=_stretch,
     make_cases=_stretch_cases,
     properties=(

@@ -13,6 +13,7 @@ from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
+from posenc_lib.exercises.drawing import Draws, heat_map
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 
 BASE = 10000.0
@@ -439,6 +440,15 @@ PADDED_WEIGHTS = Exercise(
     points=3,
     minutes=10,
     difficulty=3,
+    draws=Draws(
+        lambda padded_weights, rows, columns: heat_map(
+            np.asarray(padded_weights(np.zeros((1, 8, 8)), np.array([[0, 0, 1, 1, 1, 1, 1, 0]])))[0],
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query", "key"),
+        look="No query gives weight to columns of padding, here the first two and the last.",
+    ),
     reference=lambda scores, mask: _padded_weights(scores, mask),
     make_cases=_padded_score_cases,
     where_not_finite="Mask before the softmax, and mind the sentence of padding alone: there is nothing to "
@@ -879,6 +889,13 @@ MAY_LOOK = Exercise(
     points=1,
     minutes=8,
     difficulty=2,
+    draws=Draws(
+        lambda may_look, rows, columns: heat_map(
+            may_look(np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, -1, -1])), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="Each text is a triangle of its own, and padding sees and shows nothing.",
+    ),
     reference=lambda texts: _may_look(texts),
     make_cases=_packed_cases,
     properties=(
@@ -1049,6 +1066,12 @@ SEEN = Exercise(
     points=1,
     minutes=8,
     difficulty=2,
+    draws=Draws(
+        lambda seen, rows, columns: heat_map(seen(5, 4), rows=rows, columns=columns),
+        axes=("new query", "key"),
+        look="The cache holds five keys: the first new query sees them and itself, and each next one "
+        "sees one more.",
+    ),
     reference=lambda past, new: _seen(past, new),
     make_cases=_seen_cases,
     properties=(

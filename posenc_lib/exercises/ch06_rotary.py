@@ -13,6 +13,7 @@ from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
+from posenc_lib.exercises.drawing import Draws, arrows, curve, heat_map
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
@@ -77,6 +78,14 @@ TURN_PAIR = Exercise(
     points=2,
     minutes=6,
     difficulty=1,
+    draws=Draws(
+        lambda turn_pair: arrows(
+            np.stack([turn_pair(np.array([1.0, 0.0]), position, 0.5) for position in range(6)]),
+            [str(position) for position in range(6)],
+        ),
+        look="The pair (1, 0) at positions 0 to 5: each step turns it by half a radian, and its length "
+        "stays.",
+    ),
     reference=lambda pair, position, frequency: _turn(pair, position * frequency),
     make_cases=_pair_cases,
     properties=(
@@ -288,6 +297,11 @@ def _far_is_exact(args: tuple[Any, ...], value: Any) -> bool:
     return not (error.size and 1e-3 < error.max() < 0.5)
 
 
+def _scores_of(rows: Any) -> np.ndarray:
+    """Of each row with each."""
+    return np.asarray(np.inner(rows, rows))
+
+
 APPLY_ROTARY = Exercise(
     id=f"{CHAPTER}.apply_rotary",
     title="Turn a whole head, or part of it",
@@ -297,6 +311,16 @@ APPLY_ROTARY = Exercise(
     points=4,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda apply_rotary, rows, columns: heat_map(
+            _scores_of(apply_rotary(np.ones((24, 16)), np.arange(24), 16)),
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("position of the query", "position of the key"),
+        look="The same vector stands everywhere, and its scores are equal along each diagonal: they "
+        "know the offset alone.",
+    ),
     reference=_rotary,
     make_cases=_rotary_cases,
     credit=((BASIC, 0.5), (PARTIAL, 0.25), (FAR, 0.25)),
@@ -2256,6 +2280,17 @@ YARN_FREQUENCIES = Exercise(
     points=3,
     minutes=15,
     difficulty=4,
+    draws=Draws(
+        lambda yarn_frequencies, across, up: curve(
+            np.arange(32),
+            {"": np.asarray(yarn_frequencies(64, 10000.0, 4.0, 2048)) / frequencies(64)},
+            across=across,
+            up=up,
+        ),
+        axes=("pair", "new frequency / old"),
+        look="The fast pairs stay as they are, the slow ones are four times slower, and between them "
+        "is a ramp.",
+    ),
     reference=_yarn,
     make_cases=_yarn_cases,
     # The smallest frequencies are below 1e-4: an absolute tolerance must not hide an error in them.

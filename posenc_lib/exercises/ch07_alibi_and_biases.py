@@ -18,6 +18,7 @@ from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift as shift_by_reshape
 from posenc_lib.biased.transformer_xl import transformer_xl_bias
+from posenc_lib.exercises.drawing import Draws, curve, heat_map
 from posenc_lib.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.exercises.shoot_out import DIFFERENCE
 from posenc_lib.exercises.trained_decoder import STEPS
@@ -959,6 +960,13 @@ T5_BUCKET = Exercise(
     points=4,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda t5_bucket, rows, columns: heat_map(
+            t5_bucket(np.arange(64) - np.arange(64)[:, None], 32, 64, True), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="Near the diagonal each offset has a bucket of its own; far from it many share one.",
+    ),
     reference=_right_buckets,
     make_cases=_bucket_cases,
     credit=((BASIC, 0.75), (PAST_ONLY, 0.25)),
@@ -1314,6 +1322,13 @@ ALIBI_BIAS = Exercise(
     points=3,
     minutes=12,
     difficulty=2,
+    draws=Draws(
+        lambda alibi_bias, rows, columns: heat_map(
+            np.asarray(alibi_bias(np.array([0.25]), 24, 24, True))[0], rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="The further back a key lies, the more is taken off its score.",
+    ),
     reference=_right_bias,
     make_cases=_alibi_cases,
     properties=(
@@ -1729,6 +1744,19 @@ KERPLE = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda kerple_bias, across, up: curve(
+            np.arange(40),
+            {
+                kind: np.asarray(kerple_bias(np.array([1.0]), np.array([0.5]), 40, 40, kind))[0, -1, ::-1]
+                for kind in ("log", "power")
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("distance", "bias"),
+        look="The logarithm falls fast at first and then hardly; the power goes on falling.",
+    ),
     reference=lambda r1, r2, queries, keys, kind: np.asarray(kerple_bias(r1, r2, queries, keys, kind=kind)),
     make_cases=_kerple_cases,
     where_not_finite="No key is hidden here: those after the query are at a distance too, and a distance is "

@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from posenc_lib.exercises.drawing import Draws
 
 BASIC = ""
 """The group of cases that must be right before any other group counts."""
@@ -92,6 +95,8 @@ class Exercise:
     """What the learner's own decoder gets by it, as one sentence."""
     afterwards: Callable[[Callable[..., Any]], str] | None = None
     """What a right answer is good for: called with it once it has passed, it gives a text to read."""
+    draws: Draws | None = None
+    """How a right answer draws the chapter's figure: shown once it has passed."""
     parts: tuple[str, ...] = ()
     """Of an answer that is several values: what each is called in a report, as in “without a mask”."""
 

@@ -101,6 +101,7 @@ def test_all_words_of_all_exercises_are_gathered(template):
             asked.title,
             asked.step_of,
             asked.adds,
+            *((asked.draws.look, *asked.draws.axes) if asked.draws else ()),
             *asked.parts,
             *asked.hints,
             *told,

@@ -1,8 +1,10 @@
 // The exercises of a page: an editor each, checked by Python in a worker that they share.
-import { button, intoView, isInView, made, status } from "./elements.js";
-import { NoVerdict, Runner } from "./runner.js";
+import { button, intoView, made } from "./elements.js";
+import { whenNear } from "./near.js";
+import { listen, onward } from "./onward.js";
+import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
-import { language } from "./words.js";
+import { Workplace } from "./workplace.js";
 import { words } from "./words-exercises.js";
 
 const SAVE_AFTER = 300; // ms without a key pressed
@@ -12,6 +14,7 @@ export function start(elements) {
   const exercises = elements.filter((each) => !live.includes(each)).map((each) => new NotebookExercise(each));
   if (live.length) exercises.push(...startLive(live));
   for (const element of document.querySelectorAll(".posenc-steps")) startWhole(element);
+  listen();
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
   });
@@ -22,20 +25,13 @@ export function start(elements) {
 }
 
 function startLive(elements) {
-  const { pyodide, library, sizes, exercise } = elements[0].dataset;
-  const runner = new Runner({
-    pyodide: address(pyodide),
-    library: address(library),
-    sizes: JSON.parse(sizes),
-    exercise,
-    language,
-  });
+  const runner = pythonOf(elements[0].dataset);
   const exercises = [];
   for (const element of elements) exercises.push(new LiveExercise(element, runner, [...exercises]));
 
   // An editor is made when its exercise comes near. Python is many times larger: it is loaded at the first touch of an
   // editor, unless the reader has asked for it on the page of progress.
-  whenSeen(exercises, "600px", (exercise) => exercise.open());
+  whenNear(exercises, (exercise) => exercise.open());
   if (store.load("setting", "python")?.early) runner.start();
   addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
   return exercises;
@@ -52,26 +48,6 @@ function startWhole(element) {
   };
   store.onChange(fill);
   fill();
-}
-
-/** Of a file of this site, or of another one. */
-function address(path) {
-  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
-  return new URL(path, root).href;
-}
-
-function whenSeen(exercises, margin, action) {
-  const byElement = new Map(exercises.map((exercise) => [exercise.element, exercise]));
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
-        observer.unobserve(target);
-        action(byElement.get(target));
-      }
-    },
-    { rootMargin: `${margin} 0px` },
-  );
-  for (const element of byElement.keys()) observer.observe(element);
 }
 
 /** An exercise that a page cannot check: the reader says when it has passed. */
@@ -104,15 +80,16 @@ function badge(element) {
   return sign;
 }
 
-class LiveExercise {
+class LiveExercise extends Workplace {
   #saving; // the timer of a save to come
-  #touched = false;
-  #toldOfPython = false; // by what the status says now
   #agreed; // the code that this tab read or kept last: another in the store comes from elsewhere
   #elsewhere = false; // other code came from another tab, and is now the former version
 
   constructor(element, runner, earlier) {
-    Object.assign(this, { element, runner, earlier });
+    super(runner, Number(element.dataset.seconds));
+    Object.assign(this, { element, earlier });
+    this.begins = words.checking;
+    this.notebook = element.querySelector(".posenc-notebook a");
     this.id = element.dataset.exercise;
     this.place = element.querySelector(".posenc-editor");
     this.starter = this.place.querySelector("pre").textContent.trimEnd();
@@ -149,46 +126,11 @@ class LiveExercise {
     });
     old.remove();
     this.keys.hidden = false;
-    this.place.addEventListener("click", () => this.#touch());
+    this.place.addEventListener("click", () => this.touch());
   }
 
-  /** How Python comes, for the eye. The status has it in sentences. */
-  hear({ kind, received, total }) {
-    this.loading.hidden = kind !== "loading" && kind !== "stalled";
-    this.controls.retry.hidden = kind !== "stalled";
-    if (kind === "loading") {
-      if (total) this.meter.value = received / total;
-      else this.meter.removeAttribute("value");
-      this.bytes.textContent = words.bytes(received, total);
-    }
-    if (kind === "unreachable") this.#sayUnreachable();
-    else if (kind !== "ready") this.#tellOfPython(words.python[kind]);
-    else if (this.#toldOfPython) this.#tellOfPython(words.python.ready);
-  }
-
-  async check() {
-    if (this.runner.busy) return this.#say(words.busy);
-    this.#touched = true;
-    this.#clear();
-    this.#say(this.runner.ready ? words.checking : "");
-    this.#showRunning(true);
-    try {
-      const checked = this.runner.check(this.#request(), {
-        seconds: Number(this.element.dataset.seconds),
-        onBegin: () => this.#say(words.checking),
-        onPrint: (text) => this.#print(text),
-      });
-      this.runner.tell(this);
-      intoView(this.status);
-      this.#show(await checked);
-    } catch (problem) {
-      if (!(problem instanceof NoVerdict)) throw problem;
-      this.#showNoVerdict(problem);
-    }
-    this.#showRunning(false);
-    // A reader who went on reading meanwhile is left in peace.
-    const verdict = this.result.querySelector(".posenc-report > *") ?? this.result.firstElementChild;
-    if (isInView(this.element)) intoView(verdict ?? this.status);
+  check() {
+    return this.ask({ do: "check", ...this.#request() }, (result) => this.#show(result));
   }
 
   saveNow() {
@@ -205,7 +147,7 @@ class LiveExercise {
     this.#agreed = this.code;
     if (changed) this.#setCode(record.code);
     this.#refresh();
-    if (changed && this.editor) this.#say(words.fromElsewhere);
+    if (changed && this.editor) this.say(words.fromElsewhere);
   }
 
   #begin(record) {
@@ -219,27 +161,19 @@ class LiveExercise {
   #build() {
     this.controls = {
       check: button(words.check, () => this.check()),
-      stop: button(words.stop, () => this.runner.stop()),
+      stop: this.stop,
       hint: button("", () => this.#nextHint()),
       reset: button(words.reset, () => this.#reset()),
       former: button(words.former, () => this.#bringBack()),
-      retry: button(words.retry, () => (this.runner.restart(), this.controls.check.focus())),
+      retry: this.retry,
     };
     if (this.solution) this.controls.solution = button(words.solution, () => this.#askForSolution());
     this.controls.check.classList.add("posenc-check");
-    this.controls.stop.hidden = this.controls.retry.hidden = true;
+    this.again = this.controls.check;
     this.keys = made("p", "posenc-keys", words.keys);
     this.keys.id = `${this.element.id}-keys`;
     this.keys.hidden = true;
-    this.status = status("posenc-status");
     this.notices = made("div", "posenc-notices");
-    this.output = made("div", "posenc-output");
-    this.result = made("div", "posenc-result");
-    this.meter = made("progress", "");
-    this.meter.setAttribute("aria-label", words.python.loading);
-    this.bytes = made("span", "");
-    this.loading = made("p", "posenc-loading", this.meter, this.bytes);
-    this.loading.hidden = true;
     this.badge = badge(this.element);
     this.place.after(
       this.keys,
@@ -263,8 +197,8 @@ class LiveExercise {
     hint.disabled = hints >= this.hints.length;
     this.controls.former.hidden = former === undefined || former === this.code;
     if (solution) {
-      this.solution.hidden = !solutionShown;
-      solution.hidden = solutionShown;
+      this.solution.hidden = !solutionShown && !passed; // a right answer has nothing to lose by it
+      solution.hidden = !this.solution.hidden;
     }
     this.#showNotices(this.begun && starter !== this.starter);
   }
@@ -301,26 +235,42 @@ class LiveExercise {
     };
   }
 
-  #show(result) {
+  async #show(result) {
     const passed = result.kind === "report" && result.passed;
     this.#save({ attempts: this.record.attempts + 1, passed: this.record.passed || passed });
     this.#refresh();
     if (result.kind === "report") {
-      this.#say(result.headline);
+      this.say(result.headline);
       this.status.classList.add("posenc-unseen"); // the report says it too
       this.result.innerHTML = result.html; // made, and escaped, by posenc_lib's report
     } else if (result.kind === "error") {
-      this.#say(words.failedToRun);
-      const where = result.line ? words.errorAt(result.error, result.line) : result.error;
-      this.result.append(made("p", "posenc-error", where));
-      if (result.source) this.result.append(made("pre", "", result.source));
+      this.showError(result);
     } else if (result.kind === "unwritten") {
-      this.#say(words.unwritten);
+      this.say(words.unwritten);
     } else {
-      this.#say(words[result.kind](result.function));
+      this.say(words[result.kind](result.function));
     }
     for (const name of passed ? [] : (result.needs ?? [])) this.#pointTo(name);
-    if (result.cut) this.#printNote(words.cut(result.cut));
+    if (passed) await this.#showWhatItIsGoodFor(result);
+  }
+
+  /** The chapter's figure by this answer, the solution to compare with, and the way on. */
+  async #showWhatItIsGoodFor({ draws }) {
+    if (this.solution) {
+      this.solution.open = true;
+      this.result.append(made("p", "posenc-after", words.compare));
+    }
+    this.result.append(onward(this.element));
+    if (!draws) return;
+    const place = made("div", "posenc-figure-of-yours");
+    this.result.firstElementChild.after(place);
+    try {
+      const { html } = await this.runner.run({ do: "draw" }, { seconds: this.seconds });
+      place.innerHTML = html; // made, and escaped, by posenc_lib
+    } catch (problem) {
+      if (!(problem instanceof NoVerdict)) throw problem;
+      place.append(made("p", "", words.notDrawn));
+    }
   }
 
   #pointTo(name) {
@@ -330,69 +280,6 @@ class LiveExercise {
     this.result.append(made("p", "", words.needs(name), " ", link));
   }
 
-  #showNoVerdict({ reason }) {
-    const sentences = {
-      stopped: words.stopped,
-      time: words.tooLong(Number(this.element.dataset.seconds)),
-      broken: words.broken,
-    };
-    if (reason === "unreachable") this.#sayUnreachable();
-    else this.#say(sentences[reason]);
-    if (this.output.firstChild) this.#printNote(words.cutUnfinished);
-  }
-
-  #say(sentence) {
-    this.status.textContent = sentence;
-    this.status.classList.remove("posenc-unseen");
-    this.#toldOfPython = false;
-  }
-
-  /** Unless something else is said, which the reader may not have read yet. */
-  #tellOfPython(sentence) {
-    if (this.status.textContent === sentence || (this.status.textContent && !this.#toldOfPython)) return;
-    this.#say(sentence);
-    this.#toldOfPython = true;
-  }
-
-  #sayUnreachable() {
-    this.#say(words.unreachable);
-    this.status.append(" ", this.element.querySelector(".posenc-notebook a").cloneNode(true));
-  }
-
-  /** The first touch of an editor is the moment to load Python. */
-  #touch() {
-    if (this.#touched) return;
-    this.#touched = true;
-    this.runner.start();
-    this.runner.tell(this);
-  }
-
-  #clear() {
-    this.result.replaceChildren();
-    this.output.replaceChildren();
-  }
-
-  #print(text) {
-    if (!this.output.firstChild) {
-      const printed = made("pre");
-      printed.tabIndex = 0; // it scrolls, and must with the keyboard too
-      printed.setAttribute("role", "region");
-      printed.setAttribute("aria-label", words.printed);
-      this.output.append(made("p", "", words.printed), printed);
-    }
-    this.output.querySelector("pre").append(text);
-  }
-
-  #printNote(note) {
-    this.output.append(made("p", "posenc-cut", note));
-  }
-
-  #showRunning(running) {
-    const { check, stop } = this.controls;
-    if (!running && document.activeElement === stop) check.focus();
-    stop.hidden = !running;
-  }
-
   #nextHint() {
     const next = this.hints[this.record.hints];
     this.#save({ hints: this.record.hints + 1 });
@@ -400,7 +287,7 @@ class LiveExercise {
     next.open = true;
     intoView(next);
     if (this.controls.hint.disabled) next.querySelector("summary").focus();
-    this.#say(words.hintShown(this.record.hints));
+    this.say(words.hintShown(this.record.hints));
   }
 
   #reset() {
@@ -419,8 +306,9 @@ class LiveExercise {
     this.#save({ former, code, starter: this.starter });
     this.#setCode(code);
     this.#refresh();
-    this.#clear();
-    this.#say(sentence);
+    this.result.replaceChildren();
+    this.output.replaceChildren();
+    this.say(sentence);
   }
 
   #keepMine() {
@@ -451,12 +339,12 @@ class LiveExercise {
     this.#refresh();
     this.solution.open = true;
     this.solution.querySelector("summary").focus();
-    this.#say(words.solutionShown);
+    this.say(words.solutionShown);
   }
 
   #edited(code) {
     if (code === this.code) return; // set by this page, not typed
-    this.#touch();
+    this.touch();
     const starter = this.record.starter ?? this.starter;
     this.record = { ...this.record, code, starter };
     clearTimeout(this.#saving);

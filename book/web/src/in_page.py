@@ -6,7 +6,9 @@ Words are the page's own: what goes back is data, and the library's report.
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
+import copy
 import io
 import json
 import linecache
@@ -16,9 +18,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from posenc_lib.checking import report_on
+from posenc_lib.checking import Report, report_on
 from posenc_lib.checking.answer import lack, stops_as_released
-from posenc_lib.checking.check import show_afterwards
+from posenc_lib.checking.check import drawing_by, show_afterwards
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import exercise
 
@@ -98,23 +100,32 @@ def _plain_words() -> Iterator[None]:
 
 
 def run(request: str, show: Callable[[str], None]) -> str:
-    """Judge one answer; request and result are JSON.
+    """Do what a page asks; request and result are JSON.
 
     Args:
-        request: {exercise, setup, earlier: code of the exercises before, unwritten: their functions that the
-            learner has not begun, code}.
+        request: {do: "check", exercise, setup, earlier: code of the exercises before, unwritten: their functions
+            that the learner has not begun, code}: judge an answer;
+            {do: "draw"}: the figure that the last answer draws, which has passed;
+            {do: "cell", above: code of the cells before, code}: run a cell of the chapter.
         show: gets what is printed.
 
     Returns:
-        {kind: "report", passed, headline, html, needs} or {kind: "error", error, line, source, needs} or
-        {kind: "unwritten"} or {kind: "missing" or "uncallable", function}; each with cut, the number of
-        characters printed that were not shown.
+        Of an answer {kind: "report", passed, draws, headline, html, needs} or {kind: "error", error, line,
+        source, needs} or {kind: "unwritten"} or {kind: "missing" or "uncallable", function}. Of a figure
+        {kind: "drawing", html}. Of a cell {kind: "cell", shown: [{html} or {text}]}, or the error, or
+        {kind: "above", error} where a cell before it fails. Each with cut, the number of characters printed
+        that were not shown.
     """
+    asked = json.loads(request)
     output = Output(show)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), _plain_words():
-        result = _judge(**json.loads(request))
+        result = {"check": _judge, "draw": _draw, "cell": cells.run}[asked.pop("do")](**asked)
     output.flush()
     return json.dumps(result | {"cut": output.cut})
+
+
+_passed: tuple[Report, Any] | None = None
+"""The answer that passed last, for the figure that it draws."""
 
 
 def _judge(exercise: str, setup: str, earlier: list[str], unwritten: list[str], code: str) -> dict[str, Any]:
@@ -127,8 +138,14 @@ def _judge(exercise: str, setup: str, earlier: list[str], unwritten: list[str], 
         exec(compile(code, FILE, "exec"), namespace)
         result = _check(exercise, namespace)
     except (Exception, SystemExit) as error:
-        result = _explain(exercise, error)
+        result = _explain(error, exercise)
     return result | {"needs": _used(unwritten, code)}
+
+
+def _draw() -> dict[str, Any]:
+    """After the verdict, which stands whatever becomes of the figure."""
+    drawn = drawing_by(*_passed) if _passed else None
+    return {"kind": "drawing", "html": drawn._repr_html_() if drawn else ""}
 
 
 def _run_quietly(code: str, namespace: dict[str, Any]) -> None:
@@ -143,24 +160,30 @@ def _run_quietly(code: str, namespace: dict[str, Any]) -> None:
 
 
 def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    global _passed
     asked = exercise(exercise_id)
     if why := lack(asked, namespace):
         return {"kind": why, "function": asked.function}
-    report = report_on(exercise_id, namespace[asked.function])
-    show_afterwards(report, namespace[asked.function])
+    answer = namespace[asked.function]
+    report = report_on(exercise_id, answer)
+    _passed = (report, answer)
+    show_afterwards(report, answer)
     return {
         "kind": "report",
         "passed": report.passed,
+        "draws": report.passed and asked.draws is not None,
         "headline": report.headline,
         "html": report._repr_html_(),
     }
 
 
-def _explain(exercise_id: str, error: BaseException) -> dict[str, Any]:
+def _explain(error: BaseException, exercise_id: str = "") -> dict[str, Any]:
     """The error with the learner's own line; nothing of ours."""
-    asked, name = exercise(exercise_id), type(error).__name__
-    if asked.kind == "value" and stops_as_released(asked, name):
-        return {"kind": "unwritten"}
+    name = type(error).__name__
+    if exercise_id:
+        asked = exercise(exercise_id)
+        if asked.kind == "value" and stops_as_released(asked, name):
+            return {"kind": "unwritten"}
     if isinstance(error, SyntaxError):
         line, text = error.lineno, error.msg
     else:
@@ -173,6 +196,97 @@ def _explain(exercise_id: str, error: BaseException) -> dict[str, Any]:
 def _let_errors_quote(code: str) -> None:
     """Make the learner's lines known to tracebacks, for which they are no file."""
     linecache.cache[FILE] = (len(code), None, code.splitlines(keepends=True), FILE)
+
+
+class Cells:
+    """The cells of the chapter: those above run once, and the one that is tried runs after them, each time."""
+
+    def __init__(self) -> None:
+        self.above: list[str] = []
+        self.names: dict[str, Any] = {}
+
+    def run(self, above: list[str], code: str) -> dict[str, Any]:
+        try:
+            self._catch_up(above)
+        except (Exception, SystemExit) as error:
+            self.above, self.names = [], {}
+            return {"kind": "above", "error": f"{type(error).__name__}: {error}"}
+        kept, shown = _copied(self.names), []
+        self.names["display"] = lambda *values: shown.extend(map(_shown, values))
+        _let_errors_quote(code)
+        try:
+            last = _run_cell(code, self.names)
+            shown += [] if last is None else [_shown(last)]
+            return {"kind": "cell", "shown": shown + _open_figures()}
+        except (Exception, SystemExit) as error:
+            return _explain(error) | {"shown": shown}
+        finally:
+            # Functions from above look their names up in this very dict: it is set back, not replaced.
+            self.names.clear()
+            self.names.update(kept)
+
+    def _catch_up(self, above: list[str]) -> None:
+        if self.above != above[: len(self.above)]:
+            self.above, self.names = [], {}
+        self.names.setdefault("__name__", "__main__")
+        nowhere = Output(lambda text: None)
+        with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            for each in above[len(self.above) :]:
+                exec(compile(each, "a cell above", "exec"), self.names)
+                self.above.append(each)
+
+
+def _run_cell(code: str, names: dict[str, Any]) -> Any:
+    """The value of the last line, where it is one."""
+    tree = ast.parse(code, FILE)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, FILE, "exec"), names)
+    return None if last is None else eval(compile(ast.Expression(last.value), FILE, "eval"), names)
+
+
+def _copied(names: dict[str, Any]) -> dict[str, Any]:
+    """So that a cell that is run again finds the arrays and the random numbers as it found them first."""
+    memo: dict[int, Any] = {}
+    kept = {}
+    for name, value in names.items():
+        kept[name] = value
+        if name != "__builtins__":
+            with contextlib.suppress(Exception):
+                kept[name] = copy.deepcopy(value, memo)
+    return kept
+
+
+def _shown(value: Any) -> dict[str, str]:
+    """As a notebook shows it: a picture or a table, else its text."""
+    if hasattr(value, "savefig"):
+        return {"html": _picture(value)}
+    for name in ("_repr_html_", "_repr_svg_"):
+        if found := getattr(value, name, lambda: None)():
+            return {"html": str(found)}
+    text = repr(value)
+    return {"text": text if len(text) <= OUTPUT_LIMIT else f"{text[:OUTPUT_LIMIT]} ..."}
+
+
+def _open_figures() -> list[dict[str, str]]:
+    """Those that pyplot holds, closed after that; none where nobody has asked for pyplot."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    found = [{"html": _picture(pyplot.figure(number))} for number in pyplot.get_fignums()]
+    pyplot.close("all")
+    return found
+
+
+def _picture(figure: Any) -> str:
+    """A figure of Matplotlib as SVG on white paper, whose colours nobody has chosen for a dark page."""
+    svg = io.StringIO()
+    figure.savefig(svg, format="svg", facecolor="white", bbox_inches="tight")
+    address = base64.b64encode(svg.getvalue().encode()).decode()
+    alt = _("A picture that your code drew with Matplotlib.")
+    return f'<img class="posenc-plot" alt="{alt}" src="data:image/svg+xml;base64,{address}">'
+
+
+cells = Cells()
 
 
 def _used(functions: list[str], code: str) -> list[str]:

@@ -1,8 +1,21 @@
-// Runs checks in a worker, one at a time. The worker is ended and replaced when a check must be stopped.
+// Runs code in a worker, one run at a time. The worker is ended and replaced when a run must be stopped.
+import { language } from "./words.js";
 
 const STALLED_AFTER = 8000; // ms without a byte
 
-/** A check that ended without a verdict. `reason`: "stopped", "time", "broken" or "unreachable". */
+let shared;
+
+/** The one Python of a page. `data` says where it comes from, as attributes of an element (book/_ext/live_exercise.py). */
+export function pythonOf({ pyodide, library, sizes, exercise }) {
+  const address = (path) => {
+    const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+    return new URL(path, root).href; // of a file of this site, or of another one
+  };
+  const needs = { pyodide: address(pyodide), library: address(library), sizes: JSON.parse(sizes), exercise, language };
+  return (shared ??= new Runner(needs));
+}
+
+/** A run that ended without a result. `reason`: "stopped", "time", "broken" or "unreachable". */
 export class NoVerdict extends Error {
   constructor(reason, detail = "") {
     super(detail || reason);
@@ -12,7 +25,7 @@ export class NoVerdict extends Error {
 
 export class Runner {
   #worker = null;
-  #running = null; // {request, seconds, onBegin, onPrint, resolve, reject, clock}
+  #running = null; // {request, packages, seconds, onBegin, onPrint, resolve, reject, clock, sent}
   #waiting; // the timer that runs while bytes are waited for
 
   /**
@@ -49,35 +62,40 @@ export class Runner {
     this.#worker.postMessage({ kind: "start", ...this.needs });
   }
 
-  /** Whether a check runs, or waits for Python. There is one at a time. */
+  /** Whether something runs, or waits for Python. There is one at a time. */
   get busy() {
     return this.#running !== null;
   }
 
-  /** The result of in_page.py's `run`. Rejects with NoVerdict. The time counts from when Python is there. */
-  check(request, { seconds, onBegin, onPrint }) {
+  /**
+   * The result of in_page.py's `run`. Rejects with NoVerdict. `packages` are loaded first, those that are not there
+   * yet; the time counts from when all is there.
+   */
+  run(request, { seconds, packages = [], onBegin = () => {}, onPrint = () => {} }) {
     return new Promise((resolve, reject) => {
-      this.#running = { request, seconds, onBegin, onPrint, resolve, reject };
+      this.#running = { request, packages, seconds, onBegin, onPrint, resolve, reject };
       if (this.ready) this.#send();
       else this.start();
     });
   }
 
-  /** End the running check. The next one finds a new worker; what is still on its way here goes on coming. */
+  /** End what runs. The next one finds a new worker; what is still on its way here goes on coming. */
   stop(reason = "stopped") {
     const ended = this.#end();
-    if (this.ready) this.restart();
+    if (ended?.sent) this.restart();
     ended?.reject(new NoVerdict(reason));
   }
 
-  /** Load Python anew. A check that waits for it goes on waiting. */
+  /** Load Python anew. A run that waits for it goes on waiting. */
   restart() {
     this.#dropWorker();
     this.start();
   }
 
   #send() {
-    this.#worker.postMessage({ kind: "check", request: this.#running.request });
+    const { request, packages } = this.#running;
+    this.#running.sent = true;
+    this.#worker.postMessage({ kind: "run", request, packages });
   }
 
   #hear(message) {
@@ -85,6 +103,7 @@ export class Runner {
       this.#enter(message);
       if (this.ready && this.#running) this.#send();
     } else if (message.kind === "begun") {
+      if (!this.ready) this.#enter({ kind: "ready" }); // what it needed besides has come
       this.#running.clock = setTimeout(() => this.stop("time"), this.#running.seconds * 1000);
       this.#running.onBegin();
     } else if (message.kind === "printed") {

@@ -14,7 +14,7 @@ export const words = {
   answerTo: (title) => _("Your answer to: {title}", { title }),
   keys: _(
     "Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab. " +
-    "Ctrl+Enter checks.",
+    "Ctrl+Enter checks. Alt+Enter goes on to the next exercise.",
   ),
   passedBefore: _("✓ passed"),
   stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
@@ -56,6 +56,11 @@ export const words = {
   failedToRun: _("Your code stopped with an error."),
   errorAt: (error, line) => _("{error} (line {line})", { error, line }),
   needs: (name) => _("Your code uses {name}, which is the answer to an earlier exercise of this chapter. Write that one first:", { name }),
+
+  compare: _("The solution is open below. Compare it with yours."),
+  next: (title) => _("Next exercise: {title} (Alt+Enter)", { title }),
+  nextChapter: (title) => _("Next chapter: {title} (Alt+Enter)", { title }),
+  notDrawn: _("The figure that your answer draws did not come in time. That takes nothing away: it has passed."),
 
   printed: _("What your code printed"),
   cut: (characters) =>

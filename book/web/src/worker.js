@@ -1,5 +1,5 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "check", request}
+//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "run", request, packages}
 //   out: {kind: "loading", received, total}, {kind: "starting"}, {kind: "ready"}, {kind: "begun"},
 //        {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
 import { Downloads } from "./download.js";
@@ -8,12 +8,12 @@ import program from "./in_page.py";
 const CORE = ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip"];
 const PACKAGES = ["numpy"];
 
-let run;
+let run, bring;
 
 self.onmessage = async ({ data }) => {
   try {
     if (data.kind === "start") await start(data);
-    else check(data.request);
+    else await runRequest(data);
   } catch (error) {
     self.postMessage({ kind: "broken", reason: String(error) });
   }
@@ -25,10 +25,15 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   const lock = `${pyodide}pyodide-lock.json`;
   keep(lock, await new Downloads().get(lock)); // it says what else is to come
   const known = JSON.parse(await files.get(lock).text()).packages;
-  const wheels = withNeeded(PACKAGES, known).map((name) => known[name].file_name);
-  const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
-  const get = async (address) => keep(address, await downloads.get(address));
-  const [ours] = await Promise.all([get(library), ...[...CORE, ...wheels].map((name) => get(pyodide + name))]);
+  const here = new Set();
+  const fetchFiles = async (names, others) => {
+    const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
+    const wheels = withNeeded(names, known).filter((name) => !here.has(name));
+    wheels.forEach((name) => here.add(name));
+    const addresses = [...others, ...wheels.map((name) => pyodide + known[name].file_name)];
+    await Promise.all(addresses.map(async (address) => keep(address, await downloads.get(address))));
+  };
+  await fetchFiles(PACKAGES, [library, ...CORE.map((name) => pyodide + name)]);
 
   // All of it is here. From now on no byte is waited for, and Pyodide finds each file in memory.
   self.postMessage({ kind: "starting" });
@@ -39,13 +44,21 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   };
   await script(files.get(`${pyodide}pyodide.asm.js`)); // Pyodide would fetch it past `fetch`
   const { loadPyodide } = await script(files.get(`${pyodide}pyodide.mjs`));
-  const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES, env: { LANGUAGE: language } });
-  python.unpackArchive(await ours.arrayBuffer(), "wheel");
+  const env = { LANGUAGE: language, MPLBACKEND: "svg" }; // a worker has no window that Matplotlib could draw on
+  const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES, env });
+  python.unpackArchive(await files.get(library).arrayBuffer(), "wheel");
   python.FS.writeFile("in_page.py", program);
   files.clear();
   const page = python.pyimport("in_page");
-  page.exercise(exercise); // reads its chapter now, before a learner waits for it
+  if (exercise) page.exercise(exercise); // reads its chapter now, before a learner waits for it
   run = page.run;
+  bring = async (names) => {
+    if (names.every((name) => here.has(name))) return;
+    await fetchFiles(names, []);
+    self.postMessage({ kind: "starting" });
+    await python.loadPackage(names);
+    files.clear();
+  };
   self.postMessage({ kind: "ready" });
 }
 
@@ -65,7 +78,8 @@ async function script(file) {
   }
 }
 
-function check(request) {
+async function runRequest({ request, packages }) {
+  await bring(packages);
   self.postMessage({ kind: "begun" });
   const show = (text) => self.postMessage({ kind: "printed", text });
   self.postMessage({ kind: "result", result: JSON.parse(run(JSON.stringify(request), show)) });
