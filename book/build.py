@@ -31,9 +31,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
+PYODIDE_PICTURES = "matplotlib"
+"""For cells that draw: placed where the release has it, and loaded by a page only when a reader runs such a cell."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
-NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "figures", "__pycache__")
-"""Parts of posenc_lib that no page can use: a browser has no torch, matplotlib or nbgrader. And leftovers."""
+NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
+"""Parts of posenc_lib that no page can use: a browser has no torch or nbgrader. And leftovers."""
 
 
 class PyodideError(Exception):
@@ -196,7 +198,7 @@ def place_pyodide(root: Path, release: Path | None) -> None:
         return
     files = [found for pattern in PYODIDE_FILES for found in _in_release(release, pattern)]
     packages = json.loads((release / "pyodide-lock.json").read_text())["packages"]
-    wanted = list(PYODIDE_PACKAGES)
+    wanted = [*PYODIDE_PACKAGES, *({PYODIDE_PICTURES} & packages.keys())]
     for name in wanted:  # it grows while we walk it
         if name not in packages:
             raise PyodideError(f"{release} holds no {name}; give the folder of a full Pyodide release")

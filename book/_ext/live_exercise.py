@@ -213,19 +213,26 @@ class ExerciseDirective(SphinxDirective):
         return made
 
 
-def _open_box(self: Any, node: live_exercise) -> None:
-    config = self.builder.config
-    data = {
-        "exercise": node["asked"],
-        "title": node["title"],
-        "setup": node["setup"],
-        "live": "yes" if node["live"] else "no",
-        "seconds": config.posenc_seconds,
-        "pyodide": config.posenc_pyodide,
-        "library": self.builder.app.posenc_library,
-        "sizes": json.dumps(config.posenc_sizes),
+def python_of(app: Sphinx) -> dict[str, str]:
+    """Where the Python of a page comes from, and how long it may run, as attributes of an element."""
+    config = app.config
+    return {
+        "data-pyodide": config.posenc_pyodide,
+        "data-library": app.posenc_library,  # type: ignore[attr-defined]
+        "data-sizes": json.dumps(config.posenc_sizes),
+        "data-seconds": str(config.posenc_seconds),
     }
-    attributes = " ".join(f'data-{name}="{html.escape(str(value))}"' for name, value in data.items())
+
+
+def _open_box(self: Any, node: live_exercise) -> None:
+    data = {
+        "data-exercise": node["asked"],
+        "data-title": node["title"],
+        "data-setup": node["setup"],
+        "data-live": "yes" if node["live"] else "no",
+        **python_of(self.builder.app),
+    }
+    attributes = " ".join(f'{name}="{html.escape(str(value))}"' for name, value in data.items())
     name = html.escape(node["heading"])
     self.body.append(
         f'<section class="posenc-exercise admonition" id="{node["ids"][0]}" aria-label="{name}" '
@@ -261,9 +268,11 @@ def _choose_pyodide(app: Sphinx, config: Config) -> None:
     copy = Path(app.srcdir) / "_build" / "web" / "pyodide"
     config.posenc_pyodide = config.posenc_pyodide.rstrip("/") + "/"
     config.posenc_sizes = PACKED if config.posenc_pyodide == PYODIDE else {}
+    config.posenc_pictures = True
     if (copy / "pyodide.mjs").exists():
         config.posenc_pyodide = "_static/pyodide/"
         config.posenc_sizes = {name: (copy / name).stat().st_size for name in PACKED}
+        config.posenc_pictures = any(copy.glob("matplotlib-*.whl"))
 
 
 def _find_library(app: Sphinx) -> None:
@@ -279,6 +288,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("posenc_publish_solutions", True, "env", [bool])
     app.add_config_value("posenc_pyodide", PYODIDE, "html", [str])
     app.add_config_value("posenc_sizes", {}, "html", [dict])
+    app.add_config_value("posenc_pictures", True, "html", [bool])
     app.add_config_value("posenc_seconds", 20, "html", [int, float])
     app.add_directive("exercise", ExerciseDirective)
     others = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,10 @@ def outcome(box: str, value: Any) -> None:
         given.ndim == 0 and given.dtype.kind in "iuf"
     ):
         raise TypeError(f"the outcome of {box!r} is {value!r}; give one number, or a list of True and False")
-    from IPython.core.interactiveshell import InteractiveShell
-    from IPython.display import display
+    ipython = sys.modules.get("IPython")  # there is none in a page, where cells run too
+    if ipython is not None and ipython.get_ipython() is not None:
+        from IPython.display import display
 
-    if InteractiveShell.initialized():
         display(
             {f"{RECORD}application/json": json.dumps(given.tolist())},
             raw=True,

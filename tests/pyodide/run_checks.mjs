@@ -1,5 +1,6 @@
-// Loads posenc_lib in Pyodide with NumPy alone, and prints what the checks of every exercise say.
-//   node run_checks.mjs REPOSITORY
+// Loads posenc_lib in Pyodide with NumPy alone, and prints what the checks of every exercise say, and what becomes
+// of the cells that can be tried in the pages.
+//   node run_checks.mjs REPOSITORY CELLS.json
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,7 @@ const wheel = readdirSync(assets).find((name) => name.startsWith("numpy-"));
 const pyodide = await loadPyodide();
 pyodide.unpackArchive(Uint8Array.from(readFileSync(join(assets, wheel))), "wheel");
 pyodide.mountNodeFS("/repository", process.argv[2]);
+pyodide.FS.writeFile("cells.json", readFileSync(process.argv[3]));
 console.log(
   await pyodide.runPythonAsync(`
 import json, sys
@@ -35,6 +37,25 @@ for exercise in all_exercises():
         except CheckFailed as failure:
             named.append(failure.report.mistake is mistake and "posenc-report" in failure.report._repr_html_())
     verdicts[exercise.id] = [check(exercise.id, answer).passed, *named]
-json.dumps({"platform": sys.platform, "torch": "torch" in sys.modules, "verdicts": verdicts})
+# The cells of each chapter, one after another, as a reader may try them.
+sys.path.insert(0, "/repository/book/web/src")
+import time
+
+import in_page
+
+failed, slowest = {}, 0
+for chapter, cells in json.load(open("cells.json")).items():
+    for place, cell in enumerate(cells):
+        if not cell["offered"]:
+            continue
+        above = [[each["plain"], False] for each in cells[:place]]
+        begun = time.monotonic()
+        said = []
+        result = json.loads(in_page.run(json.dumps({"do": "cell", "above": above, "code": cell["source"]}), said.append))
+        slowest = max(slowest, time.monotonic() - begun)
+        if result["kind"] != "cell" or (cell["shows"] and not said and not result["shown"]):
+            failed[f"{chapter}, cell {place}: {cell['source'][:60]}"] = result
+
+json.dumps({"failed": failed, "slowest": slowest, "platform": sys.platform, "torch": "torch" in sys.modules, "verdicts": verdicts})
 `),
 );

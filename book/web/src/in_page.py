@@ -106,7 +106,8 @@ def run(request: str, show: Callable[[str], None]) -> str:
         request: {do: "check", exercise, setup, earlier: code of the exercises before, unwritten: their functions
             that the learner has not begun, code}: judge an answer;
             {do: "draw"}: the figure that the last answer draws, which has passed;
-            {do: "cell", above: code of the cells before, code}: run a cell of the chapter.
+            {do: "cell", above: of each cell before [its code, whether the reader changed it], code}: run a cell
+            of the chapter.
         show: gets what is printed.
 
     Returns:
@@ -202,12 +203,12 @@ class Cells:
     """The cells of the chapter: those above run once, and the one that is tried runs after them, each time."""
 
     def __init__(self) -> None:
-        self.above: list[str] = []
+        self.above: list[tuple[str, bool]] = []
         self.names: dict[str, Any] = {}
 
-    def run(self, above: list[str], code: str) -> dict[str, Any]:
+    def run(self, above: list[list[Any]], code: str) -> dict[str, Any]:
         try:
-            self._catch_up(above)
+            self._catch_up([(str(each), bool(changed)) for each, changed in above])
         except (Exception, SystemExit) as error:
             self.above, self.names = [], {}
             return {"kind": "above", "error": f"{type(error).__name__}: {error}"}
@@ -225,15 +226,26 @@ class Cells:
             self.names.clear()
             self.names.update(kept)
 
-    def _catch_up(self, above: list[str]) -> None:
+    def _catch_up(self, above: list[tuple[str, bool]]) -> None:
         if self.above != above[: len(self.above)]:
             self.above, self.names = [], {}
         self.names.setdefault("__name__", "__main__")
         nowhere = Output(lambda text: None)
         with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-            for each in above[len(self.above) :]:
-                exec(compile(each, "a cell above", "exec"), self.names)
-                self.above.append(each)
+            for code, changed in above[len(self.above) :]:
+                _run_above(code, changed, self.names)
+                self.above.append((code, changed))
+
+
+def _run_above(code: str, changed: bool, names: dict[str, Any]) -> None:
+    """A cell before the one that is tried. One that the reader changed must run; the book's own does what it can
+    in a page, statement by statement: where one of these cannot run here, no cell that is offered hangs on it."""
+    if changed:
+        exec(compile(code, "a cell above", "exec"), names)
+        return
+    for statement in ast.parse(code).body:
+        with contextlib.suppress(Exception):
+            exec(compile(ast.Module([statement], []), "a cell above", "exec"), names)
 
 
 def _run_cell(code: str, names: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ const PARTS = [
   [".posenc-predict, .posenc-outcome", () => import("./predict.js")],
   [".posenc-surprises", () => import("./surprises.js")],
   [".posenc-exercise", () => import("./exercises.js")],
+  [".posenc-cells", () => import("./cells.js")],
   [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-figure svg[data-cells]", () => import("./picture-cells.js")],

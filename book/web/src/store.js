@@ -5,6 +5,7 @@
 //   "exercise" {code, starter, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
 //   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
+//   "cell"     {code, ran}, of a cell of a chapter that was changed,  id "<chapter>.<its place>"
 //   "setting"  {early}, whether Python is loaded with the page,         id "python"
 // `save` adds `updated`, an ISO time. Fields that a page does not know stay as they are.
 
@@ -23,6 +24,7 @@ const FIELDS = {
   },
   quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
   prediction: { said: "string", right: "boolean", shown: "boolean" },
+  cell: { code: "string", ran: "string" },
   setting: { early: "boolean" },
 };
 

@@ -1,0 +1,212 @@
+// Cells of a chapter that the reader runs and changes: "Try it" makes an editor of one (book/_ext/try_cell.py).
+import { button, made } from "./elements.js";
+import { whenNear } from "./near.js";
+import { pythonOf } from "./runner.js";
+import * as store from "./store.js";
+import { Workplace } from "./workplace.js";
+import { words } from "./words-cells.js";
+
+const KIND = "cell";
+const SAVE_AFTER = 300; // ms without a key pressed
+const DRAWS = /\bmatplotlib\b|\bposenc_lib\.figures\b/;
+
+export function start([page]) {
+  const chapter = new Chapter(page);
+  const cells = [...document.querySelectorAll(".posenc-cell")].map((place) => new Cell(place, chapter));
+  chapter.cells = cells;
+  // What was changed on an earlier visit comes back as it was left.
+  whenNear(
+    cells.filter((cell) => cell.changed).map((cell) => ({ element: cell.element, cell })),
+    ({ cell }) => cell.open(),
+  );
+  store.onChange(({ kind, id }) => {
+    for (const cell of cells) if (!kind || (kind === KIND && id === cell.id)) cell.takeFromStore();
+  });
+  addEventListener("pagehide", () => cells.forEach((cell) => cell.saveNow()));
+}
+
+/** What the cells of a page share: their Python, and what stands above each. */
+class Chapter {
+  #listed;
+
+  constructor({ dataset }) {
+    Object.assign(this, { runner: pythonOf(dataset), seconds: Number(dataset.seconds), name: dataset.chapter });
+    this.notebook = made("a", "", words.run);
+    this.notebook.href = dataset.notebook;
+    this.notebook.textContent = dataset.notebook.split("/").at(-1);
+    this.notebook.download = "";
+    this.address = dataset.cells;
+  }
+
+  /** All cells, in order, hidden ones too: {id, plain, drawn, packages}. */
+  async listed() {
+    this.#listed ??= fetch(this.address).then((answer) => answer.json());
+    try {
+      return await this.#listed;
+    } catch (problem) {
+      this.#listed = undefined; // the next one tries again
+      throw problem;
+    }
+  }
+
+  /** What to run for a cell: all above it, as the reader has changed it, and the packages that takes. */
+  async request(cell) {
+    const listed = await this.listed();
+    const place = listed.findIndex(({ id }) => cell.element.id === `cell-${id}`);
+    const changed = new Map(this.cells.filter((each) => each.changed && each.ran === each.code).map((each) => [each.element.id, each]));
+    const draws = listed[place].packages.includes("matplotlib") || DRAWS.test(cell.code);
+    const above = listed.slice(0, place).map(({ id, plain, drawn }) => {
+      const mine = changed.get(`cell-${id}`)?.code;
+      if (mine !== undefined && (draws || !DRAWS.test(mine))) return [mine, true];
+      return [draws ? drawn : plain, false];
+    });
+    return { request: { do: "cell", above, code: cell.code }, packages: draws ? ["matplotlib"] : [] };
+  }
+}
+
+class Cell extends Workplace {
+  #saving; // the timer of a save to come
+  #editor;
+
+  constructor(element, chapter) {
+    super(chapter.runner, chapter.seconds);
+    Object.assign(this, { element, chapter, notebook: chapter.notebook, begins: words.running });
+    this.id = `${chapter.name}.${element.id.replace(/^cell-/, "")}`;
+    this.still = element.querySelector("div[class*='highlight-']") ?? element.firstElementChild;
+    this.original = element.querySelector("pre").textContent.trimEnd();
+    const { code, ran } = store.load(KIND, this.id) ?? {};
+    this.code = code ?? this.original;
+    this.ran = ran;
+    this.again = this.begin = button(words.tryIt, () => this.open(true));
+    this.begin.classList.add("posenc-try");
+    element.append(made("p", "posenc-trying", this.begin));
+  }
+
+  get changed() {
+    return this.code !== this.original;
+  }
+
+  /** What the book shows for the cell. */
+  get shownByTheBook() {
+    return this.element.closest(".cell").querySelectorAll(":scope > .cell_output, :scope > details .cell_output");
+  }
+
+  /** Make an editor of it. */
+  async open(asked = false) {
+    if (this.panel) return;
+    this.panel = made("div", "posenc-trial");
+    const { createEditor } = await import("./editor.js");
+    const keys = made("p", "posenc-keys", words.keys);
+    keys.id = `${this.element.id}-keys`;
+    const place = made("div", "posenc-editor");
+    const run = button(words.run, () => this.run());
+    run.classList.add("posenc-check");
+    this.reset = button(words.reset, () => this.#reset());
+    this.again = run;
+    const close = button(words.close, () => this.#close());
+    const controls = made("div", "posenc-controls", run, this.stop, this.reset, close, this.retry);
+    this.panel.append(place, keys, controls, this.status, this.loading, this.result, this.output);
+    this.#editor = createEditor(place, {
+      code: this.code,
+      label: words.code(1 + this.chapter.cells.indexOf(this)),
+      describedBy: keys.id,
+      onChange: (code) => this.#edited(code),
+      onCheck: () => this.run(),
+    });
+    place.addEventListener("click", () => this.touch());
+    this.element.append(this.panel);
+    this.still.hidden = this.begin.parentElement.hidden = true;
+    if (!store.available) this.say(words.notKept);
+    else if (asked) this.say(words.fresh);
+    if (!asked) return;
+    this.#editor.focus();
+    this.touch();
+  }
+
+  async run() {
+    if (this.runner.busy) return this.say(words.busy);
+    let made;
+    try {
+      made = await this.chapter.request(this);
+    } catch {
+      return this.hear({ kind: "unreachable" });
+    }
+    const { code } = this;
+    return this.ask(made.request, (result) => this.#show(result, code), made.packages);
+  }
+
+  saveNow() {
+    if (this.#saving) this.#save();
+  }
+
+  /** Another tab, or an import, may have changed it. What is being written here stays. */
+  takeFromStore() {
+    if (this.#saving || this.#editor?.focused()) return;
+    const { code = this.original, ran } = store.load(KIND, this.id) ?? {};
+    this.ran = ran;
+    if (code === this.code) return;
+    this.code = code;
+    this.#editor?.setCode(code);
+    if (this.#editor) this.say(words.fromElsewhere);
+    else if (this.changed) this.open();
+  }
+
+  #show(result, code) {
+    for (const each of this.shownByTheBook) each.hidden = true;
+    if (result.kind === "above") return this.say(words.above(result.error));
+    for (const { html, text } of result.shown ?? []) {
+      const piece = made("div", "posenc-shown");
+      if (html) piece.innerHTML = html; // by the reader's own code, in the reader's own page
+      else piece.append(this.#text(text));
+      this.result.append(piece);
+    }
+    if (result.kind === "error") return this.showError(result);
+    this.ran = code;
+    this.#save();
+    this.say(this.result.firstChild ? words.ran : this.output.firstChild ? words.printed : words.silent);
+  }
+
+  #text(text) {
+    const pre = made("pre", "", text);
+    pre.tabIndex = 0; // it scrolls, and must with the keyboard too
+    pre.setAttribute("role", "region");
+    pre.setAttribute("aria-label", words.ran);
+    return pre;
+  }
+
+  #edited(code) {
+    if (code === this.code) return; // set by this page, not typed
+    this.touch();
+    this.code = code;
+    clearTimeout(this.#saving);
+    this.#saving = setTimeout(() => this.#save(), SAVE_AFTER);
+  }
+
+  #save() {
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    const { code, ran } = this;
+    if (this.changed || store.load(KIND, this.id)) store.save(KIND, this.id, { code, ...(ran !== undefined && { ran }) });
+  }
+
+  #reset() {
+    this.code = this.original;
+    this.#editor.setCode(this.code);
+    this.#save();
+    this.result.replaceChildren();
+    this.output.replaceChildren();
+    for (const each of this.shownByTheBook) each.hidden = false;
+    this.say(words.wasReset);
+  }
+
+  /** The page as the book has it. What was written stays, and comes back with "Try it". */
+  #close() {
+    this.saveNow();
+    this.panel.remove();
+    this.panel = this.#editor = undefined;
+    for (const each of this.shownByTheBook) each.hidden = false;
+    this.still.hidden = this.begin.parentElement.hidden = false;
+    this.again = this.begin;
+    this.begin.focus();
+  }
+}
