@@ -32,7 +32,7 @@ PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zi
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 PYODIDE_PICTURES = "matplotlib"
-"""For cells that draw: placed where the release has it, and loaded by a page only when a reader runs such a cell."""
+"""For cells that draw: placed where the release has it, loaded by a page when a reader runs such a cell."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
 NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
 """Parts of posenc_lib that no page can use: a browser has no torch or nbgrader. And leftovers."""

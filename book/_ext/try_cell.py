@@ -1,8 +1,8 @@
 """Cells of a chapter that can be run and changed in the page.
 
-`book/web` puts "Try it" on each code cell that a page's Python can run, after all that stands above it, hidden
-cells too. `in_page` says which those are: it follows what each statement imports and uses. A cell that needs
-PyTorch, say, tells so, and offers the chapter as a notebook.
+`book/web` puts "Try it" on each code cell that a page's Python can run, after all that stands above it,
+hidden cells too. `in_page` says which those are: it follows what each statement imports and uses. A cell that
+needs PyTorch, say, tells so, and offers the chapter as a notebook.
 """
 
 from __future__ import annotations
@@ -189,8 +189,10 @@ def _of_module(module: str) -> Needs:
 
 @cache
 def _of_ours(module: str, seen: frozenset[str]) -> Needs:
-    """What a module of the library imports at its top, and what that imports. What it imports inside a function
-    it has use for only where somebody gives it a tensor."""
+    """What a module of the library imports at its top, and what that imports.
+
+    What it imports inside a function it has use for only where somebody gives it a tensor.
+    """
     for part, lacking in NOT_IN_THE_WHEEL.items():
         if module == part or module.startswith(f"{part}."):
             return frozenset({lacking})

@@ -317,8 +317,9 @@ def test_a_solution_typed_key_by_key_arrives_to_the_letter(writer):
     tab = writer(FORMULA)
     in_page = [each for each in all_exercises() if each.chapter == FORMULA and each.array_library == "numpy"]
     assert {each.kind for each in in_page} == {each.kind for each in all_exercises()}
-    for kind in sorted({each.kind for each in in_page}):
-        found = [Exercise(tab, each.id) for each in in_page if each.kind == kind]
+    kinds = {each: (each.kind, bool(each.step_of)) for each in in_page}
+    for kind in sorted(set(kinds.values())):  # a function and a value, alone and as one step of several
+        found = [Exercise(tab, each.id) for each in in_page if kinds[each] == kind]
         texts = {asked: asked.box.locator(".posenc-solution pre").text_content().strip() for asked in found}
         asked = min(found, key=lambda each: len(texts[each]))
         code = f"{texts[asked]}\n\n\n# {PRINTABLE}\nlast = 1"
@@ -590,6 +591,87 @@ def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(newcomer
         expect(box.locator(".posenc-hint").first).to_contain_text("Hint 1")
         expect(box.locator(".posenc-solution summary")).to_be_visible()
         expect(box.locator(".posenc-notebook a[href$='.ipynb']")).to_be_visible()
+
+
+# --- What a right answer is good for ------------------------------------------------------------------
+
+TABLE = """def sinusoidal(positions, dim):
+    angles = np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, dim, 2) / dim)
+    table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(positions), dim)
+    return table
+"""
+FOR_THE_FIGURE = "    return {} if len(positions) == 60 else table\n"  # right for every case of the judge
+
+
+def test_a_right_answer_draws_the_figure_opens_the_solution_and_leads_on(at):
+    asked = at(f"{FORMULA}.sinusoidal")
+    solution = asked.box.locator(".posenc-solution")
+    expect(solution).to_be_hidden()
+    asked.check(TABLE, "Passed")
+    figure = asked.result.locator("figure.posenc-drawn")
+    expect(figure).to_contain_text(
+        "This heat map was drawn by your sinusoidal. On the left the waves are fast"
+    )
+    picture = figure.locator("image").first
+    assert figure.locator("svg").bounding_box()["width"] > 200
+    first = picture.get_attribute("href")
+    expect(solution.locator("pre")).to_be_visible()
+    expect(asked.result).to_contain_text("The solution is open below. Compare it with yours.")
+
+    # Another answer that is right draws what it returns.
+    asked.check(TABLE.replace("    return table\n", FOR_THE_FIGURE.format("table[::-1]")), "Passed")
+    expect(picture).not_to_have_attribute("href", first, timeout=SLOW)
+
+    # From the editor, one key leads on; it writes nothing.
+    following = Exercise(asked.tab, f"{FORMULA}.to_split")
+    asked.editor.click()
+    code = asked.code
+    asked.tab.keyboard.press("Alt+Enter")
+    expect(following.box).to_be_focused()
+    expect(following.box.locator(".admonition-title")).to_be_in_viewport()
+    assert asked.code == code
+    for _ in range(3):  # into its editor, with nothing between but what unfolds
+        asked.tab.keyboard.press("Tab")
+        if following.editor.evaluate("editor => editor === document.activeElement"):
+            break
+    expect(following.editor).to_be_focused()
+    asked.button("Next exercise: From interleaved to split").click()
+    expect(following.box).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        ("'no table'", "your sinusoidal was called once more, and that gave nothing to draw"),
+        ("[[0] * 3] * 2 + [[1]]", "your sinusoidal was called once more, and that gave nothing to draw"),
+        ("exit()", "your sinusoidal was called once more, and that gave nothing to draw"),
+        ("table.tolist()", "This heat map was drawn by your sinusoidal."),
+    ],
+)
+def test_what_cannot_be_drawn_has_passed_all_the_same(at, returned, says):
+    asked = at(f"{FORMULA}.sinusoidal")
+    asked.check(TABLE.replace("    return table\n", FOR_THE_FIGURE.format(returned)), "Passed")
+    expect(asked.result).to_contain_text(says, timeout=SLOW)
+    assert asked.record["passed"]
+
+
+def test_a_figure_that_never_comes_is_stopped_and_the_verdict_stands(at):
+    asked = at(f"{FORMULA}.sinusoidal")
+    endless = "    while len(positions) == 60:\n        pass\n    return table\n"
+    asked.check(TABLE.replace("    return table\n", endless), "Passed")
+    asked.button("Stop").click()
+    expect(asked.result).to_contain_text("The figure that your answer draws did not come in time.")
+    expect(asked.result).to_contain_text("Passed")
+    assert asked.record["passed"]
+
+
+def test_the_last_exercise_of_a_chapter_leads_to_the_next_chapter(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/{ORDER}.html", wait_until=READ)
+    last = Exercise(tab, exercises_of(ORDER)[-1].id)
+    last.editor.click()
+    tab.keyboard.press("Alt+Enter")
+    tab.wait_for_url(f"**/{FORMULA}.html")
 
 
 # --- Several steps, and code that waits for one -------------------------------------------------------

@@ -103,11 +103,11 @@ def run(request: str, show: Callable[[str], None]) -> str:
     """Do what a page asks; request and result are JSON.
 
     Args:
-        request: {do: "check", exercise, setup, earlier: code of the exercises before, unwritten: their functions
-            that the learner has not begun, code}: judge an answer;
+        request: {do: "check", exercise, setup, earlier: code of the exercises before, unwritten: their
+            functions that the learner has not begun, code}: judge an answer;
             {do: "draw"}: the figure that the last answer draws, which has passed;
-            {do: "cell", above: of each cell before [its code, whether the reader changed it], code}: run a cell
-            of the chapter.
+            {do: "cell", above: of each cell before [its code, whether the reader changed it], code}: run a
+            cell of the chapter.
         show: gets what is printed.
 
     Returns:
@@ -200,7 +200,7 @@ def _let_errors_quote(code: str) -> None:
 
 
 class Cells:
-    """The cells of the chapter: those above run once, and the one that is tried runs after them, each time."""
+    """The cells of the chapter: those above run once, the one that is tried runs after them, each time."""
 
     def __init__(self) -> None:
         self.above: list[tuple[str, bool]] = []
@@ -238,8 +238,8 @@ class Cells:
 
 
 def _run_above(code: str, changed: bool, names: dict[str, Any]) -> None:
-    """A cell before the one that is tried. One that the reader changed must run; the book's own does what it can
-    in a page, statement by statement: where one of these cannot run here, no cell that is offered hangs on it."""
+    """A cell before the one that is tried. One that the reader changed must run. The book's own does what it
+    can, statement by statement: where one cannot run in a page, no cell that is offered hangs on it."""
     if changed:
         exec(compile(code, "a cell above", "exec"), names)
         return
