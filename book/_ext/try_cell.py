@@ -230,6 +230,13 @@ def digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:8]
 
 
+def _named(cells: list[Cell]) -> list[str]:
+    """A name for each; of two that say the same, the later ones are numbered."""
+    digests = [digest(cell.source) for cell in cells]
+    earlier = [digests[:place].count(each) for place, each in enumerate(digests)]
+    return [f"{each}-{count}" if count else each for each, count in zip(digests, earlier, strict=True)]
+
+
 class OfferCells(SphinxPostTransform):
     default_priority = (
         197  # before MyST-NB folds cells, and before code is folded until an exercise has passed
@@ -242,7 +249,7 @@ class OfferCells(SphinxPostTransform):
         notebook = jupytext.read(self.env.doc2path(page))
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         cells = in_page([cell.source for cell in code])
-        names = [f"{digest(cell.source)}-{number}" for number, cell in enumerate(cells)]
+        names = _named(cells)
         notebook_uri = self._write(
             "notebooks", f"{chapter_of(page)}.ipynb", nbformat.writes(_for_jupyter(notebook))
         )

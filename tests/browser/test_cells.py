@@ -117,7 +117,9 @@ def test_the_last_line_is_shown_and_so_is_a_picture_that_the_numbers_change(chap
     cell.run("worked[1] * 2")  # of a cell above
     expect(cell.result.locator("pre")).to_contain_text("1.6829")
     picture = cell.result.locator("svg[role=img]")
-    draw = "from posenc_lib.exercises.drawing import heat_map\nheat_map(sinusoidal({}, 16), rows='p', columns='c')"
+    draw = (
+        "from posenc_lib.exercises.drawing import heat_map\nheat_map(sinusoidal({}, 8), rows='', columns='')"
+    )
     cell.run(draw.format(20))
     expect(picture).to_have_attribute("aria-label", re.compile("20 rows"))
     assert picture.bounding_box()["width"] > 200
