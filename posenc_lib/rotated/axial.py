@@ -134,7 +134,7 @@ def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
     """(dim/2,) the axis by which each pair turns."""
     axes = len(sections)
     if dealt == "in runs":
-        return np.repeat(np.arange(axes), sections)
+        return np.repeat(np.arange(axes), np.asarray(sections, dtype=np.intp))  # 32 bits in a browser
     if dealt == "time last":
         if len(sections) != 3 or sections[0] != sections[1]:
             raise ValueError(

@@ -85,6 +85,7 @@ def chapter(browser, address):
 
 def tell_all(tab) -> None:
     """Say what every prediction asks: what a box covers can be tried only then."""
+    tab.get_by_role("button", name="Show me").first.wait_for()
     for box in tab.get_by_role("button", name="Show me").all():
         if box.is_visible():
             box.click()
