@@ -36,6 +36,7 @@ NAMES = {
     "byte-model-rates": "byte_model_rates",
     "byte-models": "byte_models",
     "exported": "export",
+    "train-live": "train_live",
 }
 """Name of an experiment -> its module here."""
 
