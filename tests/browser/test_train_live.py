@@ -1,4 +1,4 @@
-"""Models that are trained in the page: the numbers are PyTorch's, and the page says no more than they show."""
+"""Models that are trained in the page: their numbers are PyTorch's, and no more is said than they show."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def trained(browser, address):
     visit = Visit(browser, address, PAGE)
     choose(visit.tab, "T5", steps=200)
     press(visit.tab, "Train")
-    expect(training(visit.tab).get_by_role("status")).to_contain_text("Trained and tested", timeout=SLOW)
+    expect(training(visit.tab).locator(".posenc-verdict")).to_contain_text("Trained and tested", timeout=SLOW)
     yield visit
     visit.tab.close()
 
@@ -147,14 +147,12 @@ def test_scores_loss_and_gradients_are_those_of_pytorch(desk, address, encoding,
     np.testing.assert_allclose(found["scores"], scores, rtol=0, atol=1e-4)
     assert set(found["gradients"]) == set(weights)
     for name, each in named(model, encoding).items():
-        assert each.grad.abs().max() > 1e-4, name
+        wanted = each.grad.flatten().numpy()
+        largest = np.abs(wanted).max()
+        # softmax takes away what a key's shift adds to all scores of a row, unless they are turned
+        assert largest > 1e-4 or (name.endswith("key_shift") and encoding != "rope"), name
         np.testing.assert_allclose(
-            found["gradients"][name], each.grad.flatten(), rtol=0, atol=1e-4, err_msg=name
-        )
-        # close even where gradients are small
-        assert (
-            np.abs(found["gradients"][name] - each.grad.flatten().numpy()).max()
-            < 1e-3 * each.grad.abs().max()
+            found["gradients"][name], wanted, rtol=0, atol=min(1e-4, 1e-3 * largest + 1e-7), err_msg=name
         )
 
 
@@ -238,7 +236,7 @@ def test_below_the_gate_there_is_no_verdict_and_a_pause_is_one(newcomer, address
     box.get_by_role("button", name="Train", exact=True).tap()
     expect(told(tab)).to_contain_text("step")
     box.get_by_role("button", name="Pause").tap()
-    expect(box.get_by_role("status")).to_have_text("The training pauses.")
+    expect(box.locator(".posenc-verdict")).to_have_text("The training pauses.")
     expect(box.get_by_role("button", name="Go on")).to_be_enabled()
     tab.wait_for_timeout(2000)  # the steps that were under way
     standing = told(tab).inner_text()
@@ -246,7 +244,7 @@ def test_below_the_gate_there_is_no_verdict_and_a_pause_is_one(newcomer, address
     tab.wait_for_timeout(1000)
     assert told(tab).inner_text() == standing
     box.get_by_role("button", name="Go on").tap()
-    expect(box.get_by_role("status")).to_contain_text("Trained and tested", timeout=SLOW)
+    expect(box.locator(".posenc-verdict")).to_contain_text("Trained and tested", timeout=SLOW)
     assert share(told(tab)) < 0.99
     expect(told(tab)).to_contain_text("there is no verdict on longer texts")
     control = box.get_by_role("slider")
@@ -266,7 +264,7 @@ def test_stop_forgets_and_another_seed_is_another_training(newcomer, address):
     press(tab, "Train")
     expect(training(tab).locator(".posenc-trainees").first.locator("li")).to_have_count(3)
     press(tab, "Stop")
-    expect(training(tab).get_by_role("status")).to_contain_text("Stopped")
+    expect(training(tab).locator(".posenc-verdict")).to_contain_text("Stopped")
     expect(training(tab).locator(".posenc-trainees li")).to_have_count(0)
     seed = training(tab).get_by_label("Seed")
     seed.click()
@@ -286,7 +284,7 @@ def test_a_seed_that_is_none_is_told(desk, typed):
     desk.tab.keyboard.press("Delete")
     desk.tab.keyboard.type(typed)
     press(desk.tab, "Train")
-    expect(training(desk.tab).get_by_role("status")).to_contain_text("from 0 to 9999")
+    expect(training(desk.tab).locator(".posenc-verdict")).to_contain_text("from 0 to 9999")
     expect(training(desk.tab).get_by_role("button", name="Stop")).to_be_disabled()
 
 

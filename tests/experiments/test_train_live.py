@@ -1,4 +1,4 @@
-"""The model that the page trains: the task has an answer, and the sizes and the gate are those of the page."""
+"""The model that the page trains: its task has an answer, its sizes and gate are those of the page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_page_has_the_same_sizes():
     assert tuple(sizes) == ours
     rows, steps, rate = json.loads(re.search(r"RATE\] = (\[.*?\])", code)[1])
     assert (rows, rate) == (train_live.ROWS, train_live.RATE)
-    assert {run["steps"] for run in train_live.runs()} == {steps}
+    assert {run["steps"] for run in train_live.runs()} == {steps, 2 * steps}
     assert float(re.search(r"LEAST = ([\d.]+)", code)[1]) == train_live.LEAST
 
 
