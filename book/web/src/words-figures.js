@@ -6,7 +6,7 @@ export const words = {
   pause: _("Pause"),
   oneOn: _("One step on"), // in place of Play, for who asked for less motion
 
-  // Of heat maps in still pictures: {row} and {column} are what their axes say, such as "position of the query 5".
+  // Of heat maps in still pictures: {row} and {column} are what their axes say, as in: position of the query 5.
   cells: _("Cells of the heat map {title}"),
   cell: _("{row}, {column}: {number}"),
   cellOf: _("{row}, {column}: {value} {number}"),
