@@ -52,5 +52,6 @@ NEXT = {
     "sizes": "sizes",
     "confusions": "confusions",
     "bags": "bags",
+    "beyond-text": "beyond_text",
 }
 """The same of those that will take the place of some above. The book does not quote them yet."""
