@@ -69,10 +69,9 @@ def enformer_features(offsets: Array, features: int, *, length: int, dtype: Any 
     distance = xp.abs(wide)[..., None]
     half_lives = 2.0 ** np.linspace(math.log2(_SHORTEST), math.log2(length), each)
     widths = 2.0 ** np.arange(1, each + 1) - 1.0
-    means = np.linspace(length / each, length, each)
-    spread = length / (2 * each)
-    shape, rate = (means / spread) ** 2, means / spread**2
-    scale = shape * np.log(rate) - np.asarray([math.lgamma(a) for a in shape])
+    number = np.arange(1, each + 1)
+    shape, rate = 4.0 * number**2, 4.0 * number * each / length  # means number * length / each, of one spread
+    scale = shape * np.log(rate) - np.asarray([math.lgamma(4 * n * n) for n in range(1, each + 1)])
     tops = np.floor((shape - 1) / rate) + np.asarray([[0.0], [1.0]])  # whole distances beside each top
     highest = np.exp((shape - 1) * np.log(np.maximum(tops, 1.0)) - rate * tops + scale).max()
     there = distance > 0
@@ -83,7 +82,7 @@ def enformer_features(offsets: Array, features: int, *, length: int, dtype: Any 
         [
             xp.exp(distance * beside(-math.log(2.0) / half_lives)),
             xp.astype(beside(widths) > distance, wide.dtype),
-            (bumps + _NEVER_0) / (float(highest) + _NEVER_0),
+            (bumps + _NEVER_0) / beside(highest + _NEVER_0),
         ],
         axis=-1,
     )

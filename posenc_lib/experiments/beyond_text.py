@@ -3,7 +3,8 @@
 Each case has runs without positions, with the plain index, and with what is made for it. All data are
 simulated here, as each function says, but for the handwritten digits (scikit-learn).
 
-* `cycle`, `distance`: nodes of random graphs: which lie on a triangle, and how far two of them are apart;
+* `cycle`: nodes of random graphs: which lie on a triangle?
+* `side`: graphs of two clusters: which nodes are on the side of the one that is marked?
 * `sound`: does a tone rise or fall, somewhere in a noise? Tested at twice the length, too;
 * `week`: values with a weekly effect at irregular times; tested a year later;
 * `strands`: how far apart are two motifs? Tested on the other strand, too, where their order is turned
@@ -51,7 +52,7 @@ GATE = (
 )
 ABOUT = {
     "cycle": ("random-walk",),
-    "distance": ("laplacian",),
+    "side": ("laplacian",),
     "sound": ("convolution",),
     "week": ("calendar",),
     "strands": ("alibi", "enformer"),
@@ -62,7 +63,7 @@ ABOUT = {
 
 VARIANTS = {
     "cycle": ("none", "sinusoidal", "laplacian", "laplacian-invariant", "random-walk"),
-    "distance": ("none", "sinusoidal", "laplacian", "laplacian-invariant", "random-walk"),
+    "side": ("none", "sinusoidal", "laplacian", "laplacian-invariant", "random-walk"),
     "sound": ("none", "sinusoidal", "convolution"),
     "week": ("none", "index", "sinusoidal", "time2vec", "calendar"),
     "strands": ("none", "sinusoidal", "alibi", "enformer"),
@@ -71,7 +72,7 @@ VARIANTS = {
 }
 _STEPS = {
     "cycle": 200,
-    "distance": 300,
+    "side": 300,
     "sound": 250,
     "week": 300,
     "strands": 300,
@@ -156,39 +157,35 @@ def unseen(run: dict[str, Any]) -> torch.Generator:
 NODES, WAVES, WALK = 14, 8, 8
 
 
+Graphs = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
 @cache
-def graphs(count: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Random trees of 14 nodes with three more edges each, nodes numbered at random.
+def graphs(case: str, count: int, seed: int) -> Graphs:
+    """Graphs of 14 nodes in any order, without loops: trees with three more edges, or two clusters of seven.
 
     Returns:
-        (count, 14, 14) adjacencies; (8, count, 14) eigenvectors times the root of 14; (8, count, 14) chances
-        of a walk to come back.
+        (count, 14, 14) adjacencies; (count, 14) the cluster of each node, 0 in trees; (8, count, 14)
+        eigenvectors times the root of 14; (8, count, 14) chances of a walk to come back.
     """
     generator = np.random.default_rng(seed)
-    found = np.zeros((count, NODES, NODES))
-    for edges in found:
+    found, cluster = np.zeros((count, NODES, NODES)), np.zeros((count, NODES), dtype=np.int64)
+    for edges, sides in zip(found, cluster, strict=True):
         names = generator.permutation(NODES)
-        for node in range(1, NODES):
-            other = generator.integers(max(0, node - 4), node)
-            edges[names[node], names[other]] = 1
-        for _ in range(3):
-            edges[tuple(generator.choice(NODES, 2, replace=False))] = 1
-        edges += edges.T.copy()
-        np.minimum(edges, 1, out=edges)
+        if case == "side":
+            sides[names[NODES // 2 :]] = 1
+            edges[:] = (generator.random((NODES, NODES)) < 0.5) & (sides[:, None] == sides)
+        for node in range(1, NODES):  # a tree, which keeps all together
+            nearest = node - 1 if case == "side" else max(0, node - 4)
+            edges[names[node], names[generator.integers(nearest, node)]] = 1
+        if case == "cycle":
+            for _ in range(3):
+                edges[tuple(generator.choice(NODES, 2, replace=False))] = 1
+        edges[:] = np.maximum(edges, edges.T) * (1 - np.eye(NODES))
     waves = np.stack([laplacian_eigenvectors(each, WAVES)[1] for each in found]) * math.sqrt(NODES)
     walks = return_probabilities(found, WALK)
-    as_positions = (np.moveaxis(each, -1, 0).astype(np.float32) for each in (waves, walks))
-    return torch.from_numpy(found).float(), *map(torch.from_numpy, as_positions)
-
-
-def steps_apart(adjacency: Tensor) -> Tensor:
-    """(..., nodes, nodes): how many edges the shortest way has."""
-    reached = torch.eye(adjacency.shape[-1]).expand_as(adjacency)
-    apart = torch.zeros_like(adjacency)
-    for _ in range(adjacency.shape[-1]):
-        apart = apart + (reached == 0)
-        reached = ((reached + reached @ adjacency) > 0).float()
-    return apart
+    positions = [torch.from_numpy(np.moveaxis(each, -1, 0).astype(np.float32)) for each in (waves, walks)]
+    return torch.from_numpy(found).float(), torch.from_numpy(cluster), positions[0], positions[1]
 
 
 def _of_graphs(run: dict[str, Any]) -> str | PositionalEncoding:
@@ -203,39 +200,30 @@ def _of_graphs(run: dict[str, Any]) -> str | PositionalEncoding:
 
 
 def of_graphs(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
-    """Each node says whether it lies on a triangle; or two are marked: how far apart, 1 to 4 or more?"""
-    far = run["case"] == "distance"
-    model = VectorModel({**run, "encoding": _of_graphs(run)}, inputs=1, outputs=4 if far else 2, length=NODES)
-    learnt, tested = graphs(800, run["seed"]), graphs(300, 10_000 + run["seed"])
+    """Each node says whether it lies on a triangle; or whether it is on the side of the one node that is "
+    "marked."""
+    model = VectorModel({**run, "encoding": _of_graphs(run)}, inputs=1, outputs=2, length=NODES)
+    learnt, tested = graphs(run["case"], 800, run["seed"]), graphs(run["case"], 300, 10_000 + run["seed"])
 
-    def asked(which: tuple[Tensor, ...], rows: Tensor, generator: torch.Generator) -> tuple[Tensor, ...]:
+    def asked(which: Graphs, rows: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Marks, positions and answers of these graphs."""
-        adjacency, waves, walks = which
-        positions = walks if run["encoding"] == "random-walk" else waves
-        positions = positions[:, rows]
+        adjacency, sides, waves, walks = which
+        positions = (walks if run["encoding"] == "random-walk" else waves)[:, rows]
         if run["encoding"] == "laplacian":
             coins = torch.randint(2, (WAVES, len(rows), 1), generator=generator)
             positions = positions * (2 * coins - 1)
+        marks = torch.zeros(len(rows), NODES, 1)
+        if run["case"] == "side":
+            marks[:, 0] = 1  # any node: they are numbered at random
+            return marks, positions, (sides[rows] == sides[rows, :1]).long()
         edges = adjacency[rows]
-        if not far:
-            triangles = torch.diagonal(edges @ edges @ edges, dim1=-2, dim2=-1) > 0
-            return torch.zeros(len(rows), NODES, 1), positions, triangles.long()
-        apart = steps_apart(edges).clamp(1, 4)
-        first = torch.zeros(len(rows), dtype=torch.long)
-        wanted = torch.randint(
-            1, 5, (len(rows), 1), generator=generator
-        )  # each distance as often, where there is one
-        likely = (apart[:, 0] == wanted) + 1e-6
-        likely[:, 0] = 0
-        second = torch.multinomial(likely.float(), 1, generator=generator)[:, 0]
-        marks = torch.zeros(len(rows), NODES)
-        marks[torch.arange(len(rows)), first], marks[torch.arange(len(rows)), second] = 1, 1
-        return marks[..., None], positions, apart[torch.arange(len(rows)), first, second].long() - 1
+        triangles = torch.diagonal(edges @ edges @ edges, dim1=-2, dim2=-1) > 0
+        return marks, positions, triangles.long()
 
     def said(marks: Tensor, positions: Tensor) -> Tensor:
         with_index = run["encoding"] in ("none", "sinusoidal")
         logits: Tensor = model(marks, None if with_index else positions)
-        return logits.mean(dim=1) if far else logits
+        return logits
 
     def loss(generator: torch.Generator) -> Tensor:
         rows = torch.randint(len(learnt[0]), (32,), generator=generator)
@@ -307,11 +295,12 @@ def week(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     A score of 1 is that of who knows the effect and the level; that of 0 knows the level alone.
     """
     name, since_1970 = run["encoding"], 1_672_531_200
-    encoding: Any = {
+    made: dict[str, Callable[[], Any]] = {
         "time2vec": lambda: Time2Vec(run["dim"], shortest=1.0, longest=42.0),
         "calendar": lambda: Calendar(run["dim"], circles=("day", "week", "year")),
         "index": lambda: "sinusoidal",
-    }.get(name, lambda: name)()
+    }
+    encoding = made[name]() if name in made else name
     model = VectorModel({**run, "encoding": encoding}, inputs=2, outputs=1, length=STAMPS)
 
     def said(times: Tensor, values: Tensor) -> Tensor:
@@ -388,11 +377,12 @@ def enlarged(images: Tensor) -> Tensor:
 def resolution(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     """Which digit it is. Elsewhere: the same images in 8 x 8 patches, whose places lie between the old."""
     name, head_dim = run["encoding"], run["dim"] // run["heads"]
-    encoding: Any = {
+    made: dict[str, Callable[[], Any]] = {
         "learned-grid": lambda: LearnedGrid((4, 4), run["dim"], mode="bilinear", std=0.5),
         "axial": lambda: AxialRotary(head_dim, axes=2, base=100.0),
         "mixed": lambda: MixedRotary(head_dim),
-    }.get(name, lambda: name)()
+    }
+    encoding = made[name]() if name in made else name
     model = VectorModel({**run, "encoding": encoding}, inputs=4, outputs=10, length=64)
     images, shown = digits()
 
@@ -459,7 +449,7 @@ def waves(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 
 CASES: dict[str, Callable[[dict[str, Any], Bench], dict[str, Any]]] = {
     "cycle": of_graphs,
-    "distance": of_graphs,
+    "side": of_graphs,
     "sound": sound,
     "week": week,
     "strands": strands,

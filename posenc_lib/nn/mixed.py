@@ -119,12 +119,8 @@ class MixedRotary(TableRotation):
             )
         places = in_grid(places, self.shape, self)
         along = [torch.arange(n, device=x.device) for n in self.shape]
-        cells = torch.stack(torch.meshgrid(*along, indexing="ij")).reshape(2, -1)
-        if isinstance(places, Tensor):
-            coordinates = rows_of(cells.mT.to(torch.float64), places).movedim(-1, 0)
-        else:
-            coordinates = cells[:, places.start : places.stop]
-        return tables_along(coordinates, rates, dtype)
+        cells = torch.stack(torch.meshgrid(*along, indexing="ij"), dim=-1).reshape(-1, 2).float()
+        return tables_along(rows_of(cells, places).movedim(-1, 0), rates, dtype)
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, shape={self.shape}, heads={self.heads}, base={self.base:g}"
