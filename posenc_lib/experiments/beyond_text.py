@@ -8,7 +8,7 @@ simulated here, as each function says, but for the handwritten digits (scikit-le
 * `sound`: does a tone rise or fall, somewhere in a noise? Tested at twice the length, too;
 * `week`: values with a weekly effect at irregular times; tested a year later;
 * `strands`: how far apart are two motifs? Tested on the other strand, too, where their order is turned
-around; * `resolution`: digits in 4 x 4 patches; tested in 8 x 8 patches, too;
+around; * `resolution`: digits as the brightness of 4 x 4 patches; tested with 8 x 8, too;
 * `waves`: a network fits a sum of waves from a coordinate: which frequencies come first?
 """
 
@@ -369,10 +369,11 @@ def strands(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 # Images of another resolution.
 
 
-def enlarged(images: Tensor) -> Tensor:
-    """(images, 16 patches, 4 pixels) at twice the resolution, (images, 64, 4): each pixel four times."""
-    pixels = images.reshape(-1, 4, 4, 2, 2).permute(0, 1, 3, 2, 4).reshape(-1, 8, 8)
-    return pixels.reshape(-1, 64, 1).expand(-1, -1, 4)
+def brightness() -> tuple[Tensor, Tensor, Tensor]:
+    """Which digit it is. Elsewhere: the same images in 8 x 8 patches, whose places lie between the old ones."""
+    patches, shown = digits()
+    pixels = patches.reshape(-1, 4, 4, 2, 2).permute(0, 1, 3, 2, 4).reshape(-1, 64, 1)
+    return patches.mean(dim=-1, keepdim=True), pixels, shown
 
 
 def resolution(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
@@ -384,8 +385,8 @@ def resolution(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
         "mixed": lambda: MixedRotary(head_dim),
     }
     encoding = made[name]() if name in made else name
-    model = VectorModel({**run, "encoding": encoding}, inputs=4, outputs=10, length=64)
-    images, shown = digits()
+    model = VectorModel({**run, "encoding": encoding}, inputs=1, outputs=10, length=64)
+    coarse, fine, shown = brightness()
 
     def said(some: Tensor) -> Tensor:
         side = math.isqrt(some.shape[1])
@@ -398,10 +399,10 @@ def resolution(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 
     def loss(generator: torch.Generator) -> Tensor:
         which = torch.randint(1200, (32,), generator=generator)
-        return F.cross_entropy(said(images[which]), shown[which])
+        return F.cross_entropy(said(coarse[which]), shown[which])
 
     def score(larger: bool = False) -> float:
-        some = enlarged(images[1200:]) if larger else images[1200:]
+        some = (fine if larger else coarse)[1200:]
         return above_chance(said(some).argmax(-1) == shown[1200:], 0.1)
 
     return learned(run, bench, model, loss, score, lambda: score(True))

@@ -56,12 +56,14 @@ def test_motifs_are_near_or_far_and_stand_in_order():
     assert torch.equal((second - first < 8).long(), near)
 
 
-def test_enlarged_images_show_the_same():
-    images, _ = beyond_text.digits()
-    large = beyond_text.enlarged(images)
-    assert large.shape == (1797, 64, 4)
-    first = images[0].reshape(4, 4, 2, 2).permute(0, 2, 1, 3).reshape(8, 8)  # rows of pixels
-    assert torch.equal(large[0, :, 0].reshape(8, 8), first)
+def test_both_resolutions_are_those_of_the_images():
+    from sklearn.datasets import load_digits
+
+    coarse, fine, _ = beyond_text.brightness()
+    images = torch.tensor(load_digits().images / 8 - 1, dtype=torch.float32)
+    assert torch.equal(fine.reshape(-1, 8, 8), images)
+    means = torch.nn.functional.avg_pool2d(images[:, None], 2)
+    torch.testing.assert_close(coarse.reshape(-1, 1, 4, 4), means)
 
 
 def test_scores_run_from_chance_to_all():
