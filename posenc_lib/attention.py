@@ -25,6 +25,7 @@ def attention(
     mask: Array | None = None,
     causal: bool = False,
     cu_seqlens: Array | tuple[Array, Array] | None = None,
+    sink: Array | None = None,
     seq_axis: int = -2,
     return_weights: bool = False,
 ) -> Array | tuple[Array, Array]:
@@ -47,6 +48,8 @@ def attention(
         cu_seqlens: for texts packed one after another, where each ends, see `posenc_lib.packed_positions`; a
             pair, (for q, for k), where they differ. No query looks at another text; with `causal`, the last
             query of each text stands at the text's last key.
+        sink: (heads,) numbers, or one as a 0-d array: the score of a key that is always there, and has no
+            value. What the softmax gives it is lost, so that a head need not look at anything (gpt-oss).
         seq_axis: which axis of q, k and v is the sequence: -2 for (batch, heads, seq, head_dim), -3 (or 1)
             for (batch, seq, heads, head_dim), as flash-attn has it. `rotate` gets q and k as they are; bias,
             mask and weights are (batch, heads, queries, keys) in any case.
@@ -54,13 +57,15 @@ def attention(
 
     Returns:
         (..., queries, value_dim), axes in q's order, of the dtype of q, k and v; with `return_weights`, the
-        pair (output, weights). A query that may look at no key at all gets weights and output 0, not NaN.
+        pair (output, weights). With a sink, weights sum to less than 1. A query that may look at no key at
+        all gets weights and output 0, not NaN.
         Scores and weights are float32 inside, or wider where an argument is, and are cast last: in
         bfloat16 a bias of -1000 would otherwise be off by up to 2.
 
     Raises:
         TypeError: arrays of different libraries; integers or different dtypes in q, k, v; a mask
-            that is not boolean; a bias that is; a rotate that cannot be called or gives no real vectors.
+            that is not boolean; a bias or a sink that is; a rotate that cannot be called or gives no real
+            vectors.
         ValueError: shapes that do not fit, different devices, more queries than keys with `causal`.
 
     Example:
@@ -73,10 +78,13 @@ def attention(
                [0.269, 0.731, 0.   ],
                [0.09 , 0.245, 0.665]])
 
-    Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA".
+    Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA"; the sink:
+    transformers, `modeling_gpt_oss.py`.
     """
     return_weights = require.flag(return_weights, "return_weights")
     xp = _require_fit(q, k, v, bias, mask, require.flag(causal, "causal"), seq_axis)
+    if sink is not None:
+        sink = _read_sink(sink, heads_first(seq_axis, q=q)[0])
     rotate_q, rotate_k = _read_rotations(rotate)
     q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
@@ -90,7 +98,7 @@ def attention(
     if bias is not None:
         scores = scores + bias
     allowed = allowed_keys(xp, scores, mask, causal)
-    weights = _softmax(xp, scores, allowed)
+    weights = _softmax(xp, scores, allowed, sink)
     output = matmul_by_group(xp, weights, xp.astype(v, weights.dtype, copy=False))
     output = seq_back(xp.astype(output, v.dtype, copy=False), seq_axis)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
@@ -123,17 +131,35 @@ def allowed_keys(xp: Any, scores: Array, mask: Array | None, causal: bool) -> Ar
     return past if mask is None else xp.logical_and(mask, past)
 
 
-def _softmax(xp: Any, scores: Array, allowed: Array | None) -> Array:
-    """Weights over the last axis that sum to 1, or to 0 where nothing is allowed."""
+def _softmax(xp: Any, scores: Array, allowed: Array | None, sink: Array | None = None) -> Array:
+    """Weights over the last axis that sum to 1 (with a sink, to less), or to 0 where nothing is allowed."""
     if allowed is not None:
         scores = xp.where(
             allowed, scores, xp.asarray(-math.inf, dtype=scores.dtype, device=device_of(scores))
         )
     peak = xp.max(scores, axis=-1, keepdims=True)
+    if sink is not None:
+        sink = xp.astype(sink, scores.dtype, copy=False)
+        peak = xp.where(peak > sink, peak, sink)
     peak = xp.where(peak == -math.inf, xp.zeros_like(peak), peak)
     raised = xp.exp(scores - peak)
     total = xp.sum(raised, axis=-1, keepdims=True)
+    if sink is not None:
+        total = total + xp.exp(sink - peak)
     return raised / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def _read_sink(sink: Any, q: Array) -> Array:
+    """The sink as it goes with the scores, (..., heads, queries, keys)."""
+    require.real_array(sink, "sink", "(heads,)", 0, more=True)
+    namespace(q, sink)
+    require.same_device(q=q, sink=sink)
+    if sink.ndim > 1 or (sink.ndim == 1 and (q.ndim < 3 or sink.shape[0] not in (1, q.shape[-3]))):
+        raise ValueError(
+            f"sink of shape {tuple(sink.shape)} does not fit q of shape {tuple(q.shape)}; give one "
+            "number for each head, (heads,), or a 0-d array for all"
+        )
+    return sink[:, None, None] if sink.ndim else sink
 
 
 def _rotated(rotation: Rotation | None, x: Array, name: str) -> Array:

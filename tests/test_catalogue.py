@@ -29,7 +29,6 @@ HELPERS = {
     "added": {"centred_positions", "reverse_complement"},
     "rotated": {
         "LayerPositions",
-        "QueryTemperature",
         "RopeSettings",
         "RotaryTables",
         "Scaling",
@@ -38,7 +37,7 @@ HELPERS = {
         "rope_from_config",
         "scaling_from_config",
     },
-    "biased": {"AlibiColumns", "packed_mask_mod", "relative_positions"},
+    "biased": {"AlibiColumns", "packed_mask_mod", "relative_positions", "window_mask"},
 }
 SIZES = Sizes(dim=32, heads=4, causal=True, length=16)
 SCALINGS = {

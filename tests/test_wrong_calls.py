@@ -29,7 +29,7 @@ AT = {"queries": 6, "keys": 6}
 
 RIGHT: dict[str, dict[str, Any]] = {
     "attention": {"q": X, "k": X, "v": X, "bias": X[..., :6], "mask": np.ones((6, 6), bool), "causal": True}
-    | {"return_weights": False},
+    | {"return_weights": False, "sink": np.ones(4)},
     "frequencies": {"dim": 8, "base": 1e4, "spacing": "paper", "scaling": None},
     # added
     "sinusoidal": {"positions": 6, "dim": 8, "base": 1e4, "layout": "split", "spacing": "paper"},
@@ -63,6 +63,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "apply_rotary": {"x": X, "positions": 6, "base": 1e4, "layout": "half", "rotary_dim": 8},
     "axial_tables": {"positions": np.ones((2, 6)), "dim": 8, "sections": (2, 2), "base": 1e4},
     "mrope_tables": {"positions": np.ones((2, 6)), "dim": 8, "sections": (2, 2), "interleaved": False},
+    "mrope_positions": {"parts": [2, (1, 2, 3)], "start": 1, "seconds_per_grid": 1.0},
     "xpos_tables": {"positions": 6, "dim": 8, "scale_base": 512.0, "gamma": 0.4, "center": 0.0},
     "convert_layout": {"weight": np.ones((16, 4)), "heads": 2, "source": "half", "target": "interleaved"},
     "RotaryTables": {"cos": X, "sin": X},
@@ -126,6 +127,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "dual_chunk_bias": {"q": X, "k": X, **AT, "chunk": 3, "window": 2, "base": 1e4, "layout": "half"}
     | {"scaling": None},
     "streaming_distances": {**AT, "sinks": 2, "window": 3},
+    "window_mask": {**AT, "window": 2, "sinks": 1, "causal": True},
     "deberta_bias": {"q": X, "k": X, "relative_keys": np.ones((4, 512, 8)), "relative_queries": None}
     | {**AT, "buckets": 256, "max_distance": 512, "scale": 1.0},
     "deberta_buckets": {"relative_positions": np.arange(3), "buckets": 256, "max_distance": 512},
@@ -152,6 +154,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "DINOv3Rotary": {"head_dim": 8, "shape": (2, 3), "first": 0, "base": 100.0, "normalize": "separate"}
     | {"shift": 0.5, "layout": "half"},
     "DataDependentALiBi": {"head_dim": 8, "heads": 4, "causal": True, "start": 5.0},
+    "LogTemperature": {"formula": "log", "beta": 1.0, "length": 64.0},
+    "ScalableSoftmax": {"heads": 4, "length": 64.0},
     "FoX": {"head_dim": 8, "heads": 4, "start": 5.0},
     "PaTH": {"head_dim": 8, "heads": 4, "start": 0.0},
     "PoPE": {"head_dim": 8, "heads": 4, "base": 1e4},

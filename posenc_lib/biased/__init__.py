@@ -34,6 +34,7 @@ from posenc_lib.biased.swin import swin_bias, swin_index
 from posenc_lib.biased.swin_v2 import swin_v2_bias, swin_v2_coordinates
 from posenc_lib.biased.t5 import t5_bias, t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift, transformer_xl_bias
+from posenc_lib.biased.window import window_mask
 
 __all__ = [
     "AlibiColumns",
@@ -80,4 +81,5 @@ __all__ = [
     "t5_score_mod",
     "transformer_xl_bias",
     "transformer_xl_score_mod",
+    "window_mask",
 ]

@@ -32,6 +32,7 @@ from posenc_lib.nn.pope import PoPE
 from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.times import Calendar, Time2Vec
+from posenc_lib.nn.temperature import LogTemperature, ScalableSoftmax
 from posenc_lib.nn.transformer import Block, Transformer
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
@@ -63,6 +64,7 @@ __all__ = [
     "LayerCache",
     "Learned",
     "LearnedGrid",
+    "LogTemperature",
     "MixedRotary",
     "MultimodalRotary",
     "NoPE",
@@ -72,6 +74,7 @@ __all__ = [
     "RandomWalk",
     "Rotary",
     "Sandwich",
+    "ScalableSoftmax",
     "SelfExtend",
     "Shaw",
     "Sinusoidal",

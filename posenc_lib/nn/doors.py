@@ -101,7 +101,7 @@ class ScoreBias(PositionalEncoding):
         raise NotImplementedError
 
 
-def places_of_vectors(positions: Any, x: Any, name: str, head_dim: int, seq_axis: int) -> Places:
+def places_of_vectors(positions: Any, x: Any, name: str, head_dim: int | None, seq_axis: int) -> Places:
     """Where queries or keys stand, after a look at their shape."""
     require.vectors_of_heads(x, name, head_dim=head_dim)
     (first,) = heads_first(seq_axis, x=x)

@@ -27,6 +27,7 @@ from posenc_lib.nn.pope import PoPE
 from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
 from posenc_lib.nn.times import Calendar, Time2Vec
+from posenc_lib.nn.temperature import LogTemperature, ScalableSoftmax
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
@@ -87,15 +88,19 @@ def _cope(sizes: Sizes) -> PositionalEncoding:
     return CoPE(sizes.head_dim, rows=65 if sizes.length is None else sizes.length + 1)
 
 
+def _trained(sizes: Sizes) -> int:
+    """The length that the model is trained on, 512 where it is not known."""
+    return 512 if sizes.length is None else max(sizes.length, 2)
+
+
 def _self_extend(sizes: Sizes) -> PositionalEncoding:
     """Half of the length that the model was trained on as the window, and groups of four beyond."""
-    window = max(1, (512 if sizes.length is None else sizes.length) // 2)
-    return SelfExtend(sizes.head_dim, group=4, window=window)
+    return SelfExtend(sizes.head_dim, group=4, window=_trained(sizes) // 2)
 
 
 def _dual_chunk(sizes: Sizes) -> PositionalEncoding:
     """Shares of the trained length as in the authors' code: chunk_size 3/4, of which 1/8 are the window."""
-    length = 512 if sizes.length is None else sizes.length
+    length = _trained(sizes)
     window = max(1, length // 8)
     return DualChunk(sizes.head_dim, chunk=max(window, length * 3 // 4 - window), window=window)
 
@@ -141,6 +146,8 @@ ENCODINGS: dict[str, Callable[[Sizes], PositionalEncoding]] = {
     "mixed": lambda sizes: MixedRotary(sizes.head_dim, sizes.square_for("mixed")),
     "dinov3": lambda sizes: DINOv3Rotary(sizes.head_dim, sizes.square_for("dinov3")),
     "mrope": _mrope,
+    "log-temperature": lambda sizes: LogTemperature(length=_trained(sizes)),
+    "ssmax": lambda sizes: ScalableSoftmax(sizes.heads, length=_trained(sizes)),
     "xpos": lambda sizes: XPos(sizes.head_dim),
     "v-jepa-2": lambda sizes: VJEPA2(sizes.head_dim, (1, *sizes.square_for("v-jepa-2"))),
     # biased

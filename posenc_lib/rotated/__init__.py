@@ -1,6 +1,6 @@
 """Door 2, rotated into queries and keys: R(position) q, R(position) k."""
 
-from posenc_lib.rotated.axial import axial_tables, mrope_tables
+from posenc_lib.rotated.axial import axial_tables, mrope_positions, mrope_tables
 from posenc_lib.rotated.checkpoints import convert_layout, layers_from_config, rope_from_config
 from posenc_lib.rotated.dinov3 import augment_coordinates, dinov3_tables, patch_coordinates
 from posenc_lib.rotated.mixed import mixed_rates, mixed_tables
@@ -44,6 +44,7 @@ __all__ = [
     "layers_from_config",
     "mixed_rates",
     "mixed_tables",
+    "mrope_positions",
     "mrope_tables",
     "patch_coordinates",
     "rope_from_config",

@@ -109,6 +109,60 @@ def mrope_tables(
     return tables_by_owner(positions, dim, sections, dealt, base=base, scaling=scaling, dtype=dtype)
 
 
+def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: float = 1.0) -> np.ndarray:
+    """Where tokens of a text with pictures and videos stand, for `mrope_tables`: time, height and width.
+
+    Text counts on, all three axes alike. A picture or a video takes a block: its tokens stand at their frame,
+    row and column, counted from the position after what came before. What follows goes on after the largest
+    number in the block. So a picture of 20 by 30 tokens takes 30 positions, not 600.
+
+    Args:
+        parts: what stands one after another: an int for so many tokens of text, and (frames, rows, columns)
+            for a picture (1 frame) or a video, in tokens, after patches were merged.
+        start: the position of the first token, as after what is in a cache.
+        seconds_per_grid: how far apart two frames stand. 1 in Qwen2-VL; in Qwen2.5-VL the seconds between two
+            frames times `tokens_per_second`, rounded down for each frame.
+
+    Returns:
+        (3, tokens), NumPy int64.
+
+    Raises:
+        TypeError: parts that are no integers or no tuples of three; start no integer.
+        ValueError: sizes below 1 (0 tokens of text are none), or seconds_per_grid not above 0.
+
+    Example:
+        >>> mrope_positions([2, (1, 2, 3), 2])  # two words, a picture of 2 rows and 3 columns, two words
+        array([[0, 1, 2, 2, 2, 2, 2, 2, 5, 6],
+               [0, 1, 2, 2, 2, 3, 3, 3, 5, 6],
+               [0, 1, 2, 3, 4, 2, 3, 4, 5, 6]])
+
+    Who does what: transformers 5.23.0 goes on after max(rows, columns), which is the same unless a video has
+    more frames; then its positions of the video and of what follows overlap, and the paper's do not. Qwen3-VL
+    writes
+    each frame as a picture, with its time as text before it: give (1, rows, columns) for each.
+
+    Source: Wang et al. 2024, "Qwen2-VL", section 2.1; transformers, `get_rope_index` of
+    `modeling_qwen2_vl.py`, `modeling_qwen2_5_vl.py` and `modeling_qwen3_vl.py`.
+    """
+    at = require.count(start, "start", 0)
+    apart = require.positive(seconds_per_grid, "seconds_per_grid")
+    if not isinstance(parts, (list, tuple)):
+        raise TypeError(f"parts is of type {type(parts).__name__}; give a list such as [5, (1, 4, 6), 3]")
+    placed = [np.zeros((3, 0), dtype=np.int64)]
+    for part in parts:
+        if require.is_count(part):
+            block = np.broadcast_to(np.arange(require.count(part, "a number of words", 0)), (3, int(part)))
+        elif isinstance(part, (list, tuple)) and len(part) == 3:
+            sizes = [require.count(size, "a size of a grid") for size in part]
+            block = np.indices(sizes).reshape(3, -1)
+            block[0] = np.floor(block[0] * apart)
+        else:
+            raise TypeError(f"{part!r} is no part; give a number of words, or (frames, rows, columns)")
+        placed.append(block + at)
+        at = max(at, int(placed[-1].max(initial=-1)) + 1)
+    return np.concatenate(placed, axis=1)
+
+
 def tables_by_owner(
     positions: Array, dim: int, sections: Sequence[int], dealt: str, *, base: float, scaling: Any, dtype: Any
 ) -> RotaryTables:

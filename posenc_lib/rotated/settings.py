@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +143,10 @@ class RopeSettings:
         return RotaryTables(tables.cos, -tables.sin) if self.backwards else tables
 
 
+FORMULAS = ("llama4", "ministral3", "beam", "log", "clipped log")
+"""Of the temperature of queries."""
+
+
 @dataclass(frozen=True)
 class QueryTemperature:
     """By what a layer multiplies a query, so that attention stays sharp in long texts.
@@ -150,15 +155,19 @@ class QueryTemperature:
 
     Attributes:
         formula: "llama4": 1 + beta * ln(1 + floor((p + 1) / length)). "ministral3": 1 + beta * ln(1 +
-            floor(p / length)). "beam": (1 + p / length)^beta.
-        beta, length: the numbers in it.
+            floor(p / length)). "beam": (1 + p / length)^beta. "log": beta * ln(p + 1) / ln(length), where
+            p + 1 is how many keys a causal query sees. "clipped log": the same, and 1 where it would be less.
+        beta, length: the numbers in it. With "log", beta = 1 and the length of training are Su's, and a beta
+            per layer with length = e is Scalable-Softmax.
 
     Raises:
-        TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0; from a
-            call, positions as for `rotary_tables`.
+        TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0, or not
+            above 1 for a logarithm; from a call, positions as for `rotary_tables`, or below 0.
 
     Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py` and `modeling_beam.py`;
-    Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399).
+    Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399); Su 2021, "Entropy
+    invariance of attention" (kexue.fm/archives/8823). Qwen's first `modeling_qwen.py` has the clipped form
+    (`use_logn_attn`), as has the code of Self-Extend (`scale_base`).
 
     Example:
         >>> import numpy as np
@@ -171,9 +180,11 @@ class QueryTemperature:
     length: float
 
     def __post_init__(self) -> None:
-        require.choice(self.formula, "formula", ("llama4", "ministral3", "beam"))
+        require.choice(self.formula, "formula", FORMULAS)
         require.finite(self.beta, "beta", "give a number such as 0.1")
         require.positive(self.length, "length")
+        if "log" in self.formula and self.length <= 1:
+            raise ValueError(f"length={self.length!r} has no logarithm above 0; give a length above 1")
 
     def __call__(self, positions: int | Array) -> Array:
         """(...,) factors for positions (...,), in float64 where the library has it."""
@@ -181,6 +192,10 @@ class QueryTemperature:
         xp = namespace(p)
         if self.formula == "beam":
             return (1 + p / self.length) ** self.beta
+        if "log" in self.formula:
+            require.all_hold(p >= 0, positions, "positions must be 0 or more: a query sees position + 1 keys")
+            factor = xp.log1p(p) * (self.beta / math.log(self.length))
+            return factor if self.formula == "log" else xp.where(factor > 1, factor, xp.ones_like(factor))
         steps = xp.floor((p + 1 if self.formula == "llama4" else p) / self.length)
         return 1 + self.beta * xp.log(1 + steps)
 

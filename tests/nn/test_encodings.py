@@ -644,6 +644,7 @@ def test_each_layer_has_its_own_only_where_the_source_says_so():
         "data-dependent-alibi",
         "fox",
         "path",
+        "ssmax",
         "deberta",
         "swin",
         "swin-v2",

@@ -1,0 +1,45 @@
+"""The mask of a sliding window, with the first keys of the text kept if you like."""
+
+from __future__ import annotations
+
+from posenc_lib import _require as require
+from posenc_lib._arrays import Array, namespace
+from posenc_lib.biased.relative import offsets, queries_and_keys
+
+
+def window_mask(
+    queries: int | Array, keys: int | Array, window: int, *, sinks: int = 0, causal: bool = True
+) -> Array:
+    """At which keys each query may look: at those less than `window` back, and at the first `sinks`.
+
+    Args:
+        queries, keys: where they stand, as in `relative_positions`.
+        window: how many keys are seen, the query itself among them, as models count their `sliding_window`.
+        sinks: how many of the first positions are seen by all, as in StreamingLLM.
+        causal: False for keys less than `window` ahead as well.
+
+    Returns:
+        (..., queries, keys) booleans, True where the query may look: a mask for `attention`. For positions of
+        shape (batch, ...) put an axis for the heads into it.
+
+    Raises:
+        TypeError: window or sinks no integer, causal no boolean, positions no numbers.
+        ValueError: window below 1, or sinks below 0; positions that do not fit.
+
+    Example:
+        >>> window_mask(5, 5, 2, sinks=1).astype(int)
+        array([[1, 0, 0, 0, 0],
+               [1, 1, 0, 0, 0],
+               [1, 1, 1, 0, 0],
+               [1, 0, 1, 1, 0],
+               [1, 0, 0, 1, 1]])
+
+    Source: Beltagy et al. 2020, "Longformer: The Long-Document Transformer", section 3.1; Xiao et al. 2024,
+    "Efficient Streaming Language Models with Attention Sinks", section 3.2, on the sinks.
+    """
+    window, sinks = require.count(window, "window"), require.count(sinks, "sinks", 0)
+    at_q, at_k = queries_and_keys(queries, keys)
+    ahead = offsets(at_q, at_k)
+    xp = namespace(ahead)
+    seen = xp.logical_or(ahead > -window, (at_k < sinks)[..., None, :])
+    return xp.logical_and(seen, ahead <= 0 if require.flag(causal, "causal") else ahead < window)
