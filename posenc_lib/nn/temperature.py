@@ -47,7 +47,10 @@ class LogTemperature(PositionalEncoding):
     ) -> tuple[Tensor, Tensor]:
         """Queries times their factors, rounded once, and keys as they are."""
         places = one_axis(places_of_vectors(q_positions, q, "q", None, seq_axis), self)
-        one_axis(places_of_vectors(k_positions, k, "k", None, seq_axis), self)
+        of_keys = one_axis(places_of_vectors(k_positions, k, "k", None, seq_axis), self)
+        require.numbers(as_tensor(of_keys, k.device), "k_positions")  # not used, and refused if wrong
+        require.same_device(q=q, k=k)
+        require.same_head_dim(q=q, k=k)
         (by_head,) = heads_first(seq_axis, q=q)
         require.vectors_of_heads(by_head, "q", self.heads)
         factors = self._of_heads(self.temperature(as_tensor(places, q.device)).to(q.device, wide_dtype(q)))

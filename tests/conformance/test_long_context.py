@@ -9,6 +9,7 @@ HKUNLP/ChunkLlama, for chunk_size 10 and local_window 4, read back as positions.
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -121,7 +122,7 @@ def test_the_temperature_of_llama_4():
     peer, length = modeling("llama4"), 40
     config = transformers.Llama4TextConfig(
         hidden_size=16, num_attention_heads=2, num_key_value_heads=2, head_dim=8, num_hidden_layers=4,
-        floor_scale=4, attn_scale=0.3, attn_temperature_tuning=True, no_rope_layers=[1, 1, 1, 0], vocab_size=9,
+        floor_scale=4, attn_scale=0.3, no_rope_layers=[1, 1, 1, 0], vocab_size=9,
     )  # fmt: skip
     layer = peer.Llama4TextAttention(config, 3)
     with torch.no_grad():
@@ -145,19 +146,13 @@ def test_positions_of_text_pictures_and_video(family):
     vision = SimpleNamespace(spatial_merge_size=2, tokens_per_second=2)
     model = SimpleNamespace(config=SimpleNamespace(vision_config=vision))
     kind = getattr(peer, f"{prefix}Model")
-    model.get_vision_position_ids = lambda *args, **options: kind.get_vision_position_ids(
-        model, *args, **options
-    )
+    model.get_vision_position_ids = partial(kind.get_vision_position_ids, model)
     video = [(1, 4, 6)] * 3 if family == "qwen3_vl" else [(3, 4, 6)]
     frames = [part for grid in video for part in (2, (grid[0], 2, 3))]  # Qwen3-VL: a time before each
     parts = [3, (1, 4, 3), 2, *frames, 4]
-    types = [
-        type_
-        for part in parts
-        for type_ in (
-            [0] * part if isinstance(part, int) else [1 if part[1] == 4 else 2] * int(np.prod(part))
-        )
-    ]
+    types = []
+    for part in parts:
+        types += [0] * part if isinstance(part, int) else [1 if part[1] == 4 else 2] * int(np.prod(part))
     padding = 5
     tokens = torch.tensor([[0] * padding + types, types + [0] * padding])
     seen = torch.ones_like(tokens)
@@ -173,8 +168,6 @@ def test_positions_of_text_pictures_and_video(family):
         **options,
     )
     ours = torch.as_tensor(mrope_positions([*parts, 0], seconds_per_grid=3.0 if options else 1.0))
-    until = (
-        len(types) - 4 if options else len(types)
-    )  # there a video is longer than it is wide, see the docstring
+    until = len(types) - 4 if options else len(types)  # what follows a video of more frames than columns
     assert torch.equal(theirs[:, 0, padding:][:, :until], ours[:, :until])
     assert torch.equal(theirs[:, 1, : len(types)][:, :until], ours[:, :until])
