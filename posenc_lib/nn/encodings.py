@@ -26,8 +26,8 @@ from posenc_lib.nn.path import PaTH
 from posenc_lib.nn.pope import PoPE
 from posenc_lib.nn.position_maps import DualChunk, SelfExtend
 from posenc_lib.nn.rotated import AxialRotary, MultimodalRotary, Rotary, XPos
-from posenc_lib.nn.times import Calendar, Time2Vec
 from posenc_lib.nn.temperature import LogTemperature, ScalableSoftmax
+from posenc_lib.nn.times import Calendar, Time2Vec
 from posenc_lib.nn.vjepa2 import VJEPA2
 from posenc_lib.nn.windows import SwinBias, SwinV2Bias
 
