@@ -1,9 +1,9 @@
 """Rotations, ALiBi and FoX as one thing: powers of one matrix, or products of such, between query and key.
 
 After Zhang et al. 2026, "Group Representational Position Encoding" (arXiv 2512.07805): a position p is the
-matrix G(p) = exp(p X) of a fixed X, so that G(i) G(j) = G(i + j), and a score is q . G(j - i) k. Where X turns,
-G is a rotation: RoPE. Where X is nilpotent, G adds: ALiBi. Where each token brings a step of its own, the sum
-of the steps takes the place of p: FoX.
+matrix G(p) = exp(p X) of a fixed X, so that G(i) G(j) = G(i + j), and a score is q . G(j - i) k. Where X
+turns, G is a rotation: RoPE. Where X is nilpotent, G adds: ALiBi. Where each token brings a step of its own,
+the sum of the steps takes the place of p: FoX.
 """
 
 from __future__ import annotations
