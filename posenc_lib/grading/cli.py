@@ -90,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_grade(commands)
     _add_report(commands)
+    _add_verify(commands)
     return top
 
 
@@ -311,6 +312,50 @@ def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
             "a spreadsheet program would take these for formulas, so an apostrophe was put before them: "
             f"{some(changed)}"
         )
+
+
+def _add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verify = commands.add_parser(
+        "verify",
+        help="whether a certificate's code fits an exported progress file",
+        description="Compute the code of a certificate anew from an exported progress file. The code proves "
+        "practice, not identity: it is a checksum, no signature.",
+    )
+    verify.add_argument("file", metavar="FILE", nargs="?", help="the exported progress file (asked for)")
+    verify.add_argument("code", metavar="CODE", nargs="?", help="as on the certificate (asked for)")
+    verify.add_argument(
+        "--answers",
+        action="store_true",
+        help="judge the answers in the file again, behind walls; run it in the course's folder",
+    )
+    verify.set_defaults(run=_verify, needs=("posenc_lib.grading.verify",))
+
+
+def _verify(chosen: argparse.Namespace) -> int:
+    from posenc_lib.grading import verify
+
+    file = chosen.file or _asked("Exported progress file: ")
+    code = chosen.code or _asked("Code on the certificate: ")
+    progress = verify.read(Path(file))
+    certificate = verify.find(progress, code)
+    print(verify.said(certificate))
+    if not chosen.answers:
+        print(f"{verify.LIMITS}\n{verify.NOT_JUDGED}")
+        return 0
+    grades = verify.judged(progress, certificate, Path.cwd())
+    print(f"{verify.said_of_answers(grades)}\n{verify.LIMITS}")
+    return 0 if all(each.verdict is Verdict.RIGHT for each in grades) else 1
+
+
+def _asked(question: str) -> str:
+    """What is typed, where the command line does not say it."""
+    try:
+        typed = input(question).strip()
+    except EOFError:
+        typed = ""
+    if not typed:
+        raise CourseError("give the exported file and the code: posenc verify FILE CODE")
+    return typed
 
 
 def _positive_int(text: str) -> int:
