@@ -1,6 +1,6 @@
 """The code on a certificate: a checksum of what stands on it, the same in Python and in the page.
 
-`book/web/src/certificate-code.js` computes the same. It is no signature: whoever has the program can make one.
+`book/web/src/certificate-code.js` computes the same. It is no signature: anyone can make one.
 """
 
 from __future__ import annotations

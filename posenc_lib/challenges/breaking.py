@@ -146,9 +146,9 @@ def _rows_that_meet(draws: Draws) -> Challenge:
     return Challenge(
         "rows-that-meet",
         _("Two rows that meet"),
-        _("Whatever two positions you take, their rows are at least {limit} apart (Euclidean distance).").format(
-            limit=limit
-        ),
+        _(
+            "Whatever two positions you take, their rows are at least {limit} apart (Euclidean distance)."
+        ).format(limit=limit),
         _("The smaller your larger position, the better."),
         code,
         (Field("one", _("One position")), Field("other", _("Another position"))),
@@ -235,7 +235,10 @@ def _rounded_frequencies(draws: Draws) -> Challenge:
 def _likeness_that_grows(draws: Draws) -> Challenge:
     dim, base = draws.choice((4, 8, 16, 32, 64)), draws.choice((20, 100, 1000, 10_000))
     margin = draws.choice((0.002, 0.01))
-    code = f"def likeness(offset):\n    return posenc_lib.similarity([offset], {dim}, base={base}.0)[0] / {dim // 2}\n"
+    code = (
+        f"def likeness(offset):\n"
+        f"    return posenc_lib.similarity([offset], {dim}, base={base}.0)[0] / {dim // 2}\n"
+    )
 
     def growth(names: Mapping[str, Any], offset: int) -> float:
         return float(names["likeness"](offset + 1) - names["likeness"](offset))
@@ -253,7 +256,9 @@ def _likeness_that_grows(draws: Draws) -> Challenge:
     return Challenge(
         "likeness-that-grows",
         _("Further apart, and more alike"),
-        _("One step further away, two rows never become more alike by more than {margin}.").format(margin=margin),
+        _("One step further away, two rows never become more alike by more than {margin}.").format(
+            margin=margin
+        ),
         _("The smaller your offset, the better."),
         code,
         (Field("offset", _("An offset d, for which d + 1 is more alike than d")),),
@@ -363,7 +368,9 @@ def _neighbours(draws: Draws) -> Challenge:
 
 
 def _cells_that_meet(draws: Draws) -> Challenge:
-    down, right = draws.choice(((2, 3), (3, 2), (3, 4), (3, 5), (4, 5), (5, 3), (5, 7), (7, 4), (1, 6), (9, 2)))
+    down, right = draws.choice(
+        ((2, 3), (3, 2), (3, 4), (3, 5), (4, 5), (5, 3), (5, 7), (7, 4), (1, 6), (9, 2))
+    )
     code = (
         f"def encode(row, column):  # a cell of a picture\n"
         f"    return posenc_lib.sinusoidal([{down} * row + {right} * column], 64)[0]\n"

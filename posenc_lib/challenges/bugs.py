@@ -1,4 +1,4 @@
-"""Find the bug: right solutions of the exercises with one mistake put in, that people make and the judge names.
+"""Find the bug: right solutions with one mistake put in that people make and the judge names.
 
 The solutions stand in `solutions/`; `bugs.json` says which words of a line to take out, and which to put in.
 `book/web/src/challenge-bug.js` draws from the same list in the same way.

@@ -1,4 +1,4 @@
-"""Numbers drawn by a seed: the same on every machine, in every version of Python, and in the page's JavaScript.
+"""Numbers drawn by a seed: the same on every machine, in every Python, and in the page's JavaScript.
 
 NumPy promises no such thing of its generators. SHA-256 is the same everywhere; `book/web/src/draws.js` has
 the same few lines.

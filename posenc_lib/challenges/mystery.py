@@ -84,7 +84,7 @@ class Model:
         return np.asarray((weights[:, None] @ values).ravel())
 
     def _placed(self, tokens: Sequence[int], positions: np.ndarray) -> np.ndarray:
-        words = self._words[np.asarray(tokens)]
+        words: np.ndarray = self._words[np.asarray(tokens)]
         if self.encoding == "sinusoidal":
             return np.asarray(words + sinusoidal(positions, DIM))
         if self.encoding == "learned":
@@ -151,14 +151,18 @@ def _far(model: Model) -> Measurement:
         lines = falls(model, FAR)
     except OutOfRange:
         return Measurement(
-            _("The model stops with an error: it has nothing for position {position}.").format(position=LENGTH)
+            _("The model stops with an error: it has nothing for position {position}.").format(
+                position=LENGTH
+            )
         )
     beyond = lines[:, FAR.index(128) :]
     said = _("The model runs. From distance 128 on, the scores spread over {spread}.")
     return _drawn(lines, FAR, said, float(np.ptp(beyond, axis=1).max()))
 
 
-def _drawn(lines: np.ndarray, distances: Sequence[int], said: str, spread: float | None = None) -> Measurement:
+def _drawn(
+    lines: np.ndarray, distances: Sequence[int], said: str, spread: float | None = None
+) -> Measurement:
     spread = float(np.ptp(lines, axis=1).max()) if spread is None else spread
     return Measurement(
         said.format(spread=_number(spread)),
@@ -286,8 +290,8 @@ ENCODINGS = (
         _("Sinusoidal, added to the input"),
         _(
             "The output changes when the text is shifted, so the position itself enters, and not only "
-            "distances: something is added to the input. The model runs far beyond its length, which a learned "
-            "table does not."
+            "distances: something is added to the input. The model runs far beyond its length, which a "
+            "learned table does not."
         ),
         ("shift", "far"),
     ),
@@ -314,8 +318,8 @@ ENCODINGS = (
         "shaw",
         _("Shaw's relative keys, biased onto the scores"),
         _(
-            "A shift of the text changes nothing, and other words give other curves: the query meets a vector "
-            "for each distance. From the clipping distance on, the curve is flat; RoPE's would go on moving."
+            "A shift of the text changes nothing, and other words give other curves: the query meets a "
+            "vector for each distance. From the clipping distance on, the curve is flat; RoPE's would go on moving."
         ),
         ("shift", "content", "far"),
     ),

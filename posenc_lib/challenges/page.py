@@ -5,6 +5,7 @@ The page says with every request how many tries or questions went before; nothin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -17,16 +18,17 @@ def answer(challenge: str, act: str, seed: int, **given: Any) -> dict[str, Any]:
 
     Args:
         challenge: "break" or "mystery".
-        act: "draw"; of the first "judge" too, of the other "ask" and "name".
+        act: "draw"; of the first "judge" too, of the other "ask", "name" and "reveal".
         seed: which challenge.
         given: what the act needs.
     """
-    acts = {
+    acts: dict[tuple[str, str], Callable[..., dict[str, Any]]] = {
         ("break", "draw"): _promise,
         ("break", "judge"): _example,
         ("mystery", "draw"): _checkpoint,
         ("mystery", "ask"): _measurement,
         ("mystery", "name"): _name,
+        ("mystery", "reveal"): _reveal,
     }
     return acts[challenge, act](seed, **given)
 
@@ -76,6 +78,9 @@ def _name(seed: int, name: str, questions: int, wrong: int) -> dict[str, Any]:
     drawn = mystery.draw(seed)
     right = drawn.encoding.name == name
     told: dict[str, Any] = {"right": right, "counts": True, "points": mystery.points(questions, wrong)}
-    if right:
-        told["why"] = drawn.why()
-    return told
+    return told | _reveal(seed) if right else told
+
+
+def _reveal(seed: int) -> dict[str, Any]:
+    drawn = mystery.draw(seed)
+    return {"title": drawn.encoding.title, "why": drawn.why()}

@@ -64,8 +64,8 @@ def read(path: Path) -> Progress:
     exported = _json(path)
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise CourseError(
-            f"{path} is no progress file. On the page “Your progress” or “Certificate”, export your work, and "
-            "give that file"
+            f"{path} is no progress file. On the page “Your progress” or “Certificate”, export your work, "
+            "and give that file"
         )
     if exported.get("version") != VERSION:
         raise CourseError(
@@ -119,10 +119,9 @@ def _no_json(constant: str) -> None:
 def _certificate(record: Any) -> Certificate | None:
     """As the record has it; None where it is none."""
     match record:
-        case {"name": str(name), "date": str(date), "answers": {**answers}} if all(
-            isinstance(each, str) for each in answers.values()
-        ):
-            return Certificate(name, date, answers)
+        case {"name": str(name), "date": str(date), "answers": {**answers}}:
+            texts = {str(key): each for key, each in answers.items() if isinstance(each, str)}
+            return Certificate(name, date, texts)
     return None
 
 

@@ -107,20 +107,24 @@ def run(request: str, show: Callable[[str], None]) -> str:
             functions that the learner has not begun, code}: judge an answer;
             {do: "draw"}: the figure that the last answer draws, which has passed;
             {do: "cell", above: of each cell before [its code, whether the reader changed it], code}: run a
-            cell of the chapter.
+            cell of the chapter;
+            {do: "scratch", code}: run code for what it prints;
+            {do: "play", challenge, act, seed, ...}: for posenc_lib/challenges/page.py.
         show: gets what is printed.
 
     Returns:
         Of an answer {kind: "report", passed, draws, headline, html, needs} or {kind: "error", error, line,
         source, needs} or {kind: "unwritten"} or {kind: "missing" or "uncallable", function}. Of a figure
         {kind: "drawing", html}. Of a cell {kind: "cell", shown: [{html} or {text}]}, or the error, or
-        {kind: "above", error} where a cell before it fails. Each with cut, the number of characters printed
-        that were not shown.
+        {kind: "above", error} where a cell before it fails. Of a scratch {kind: "ran"}, or the
+        error. Of a challenge what it answers. Each with cut, the number of characters printed that were not
+        shown.
     """
     asked = json.loads(request)
     output = Output(show)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), _plain_words():
-        result = {"check": _judge, "draw": _draw, "cell": cells.run}[asked.pop("do")](**asked)
+        acts = {"check": _judge, "draw": _draw, "cell": cells.run, "scratch": _try_out, "play": _play}
+        result = acts[asked.pop("do")](**asked)
     output.flush()
     return json.dumps(result | {"cut": output.cut})
 
@@ -147,6 +151,22 @@ def _draw() -> dict[str, Any]:
     """After the verdict, which stands whatever becomes of the figure."""
     drawn = drawing_by(*_passed) if _passed else None
     return {"kind": "drawing", "html": drawn._repr_html_() if drawn else ""}
+
+
+def _play(**asked: Any) -> dict[str, Any]:
+    from posenc_lib.challenges import page  # other pages do without it
+
+    return page.answer(**asked)
+
+
+def _try_out(code: str) -> dict[str, Any]:
+    """Run code for what it prints."""
+    _let_errors_quote(code)
+    try:
+        exec(compile(code, FILE, "exec"), {"__name__": "__main__"})
+    except (Exception, SystemExit) as error:
+        return _explain(error)
+    return {"kind": "ran"}
 
 
 def _run_quietly(code: str, namespace: dict[str, Any]) -> None:

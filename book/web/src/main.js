@@ -17,6 +17,8 @@ const PARTS = [
   [".posenc-progress-bar", () => import("./progress-bar.js")],
   [".posenc-hands", () => import("./hands.js")],
   [".posenc-go-on", () => import("./go-on.js")],
+  [".posenc-challenge", () => import("./challenges.js")],
+  [".posenc-certificate-maker", () => import("./certificate.js")],
   [".posenc-sentence", () => import("./sentence.js")],
   [".posenc-train-live", () => import("./train-live.js")],
 ];

@@ -1,5 +1,6 @@
 // The progress page: how far the reader is, and the work as a file.
 import { button, made, status } from "./elements.js";
+import { downloadWork } from "./export-file.js";
 import { chart, isPassed } from "./map.js";
 import * as store from "./store.js";
 import { isDue } from "./schedule.js";
@@ -85,21 +86,11 @@ function workSection() {
   const buttons = made(
     "div",
     "posenc-row",
-    button(words.exportAll, () => (said.textContent = words.exported(download()))),
+    button(words.exportAll, () => (said.textContent = words.exported(downloadWork()))),
     button(words.importAll, () => picker.click()),
     button(words.clear, () => dialog.showModal()),
   );
   return made("section", "posenc-work", made("h2", "", words.keep), buttons, said, picker, dialog);
-}
-
-function download() {
-  const name = `positional-encoding-${new Date().toISOString().slice(0, 10)}.json`;
-  const link = made("a", "");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(store.exportAll(), null, 1)], { type: "application/json" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  return name;
 }
 
 /** Import a file; returns what to say about it. */

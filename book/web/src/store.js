@@ -7,6 +7,9 @@
 //   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
 //   "cell"     {code, ran}, of a cell of a chapter that was changed,  id "<chapter>.<its place>"
 //   "setting"  {early}, whether Python is loaded with the page,         id "python"
+//              {on}, whether challenges run a clock,                    id "clock"
+//   "challenge" {points, tries, seconds}, the best result,              id "<kind>:<seed>"
+//   "certificate" {name, date, answers}, one that was made,             id its code
 // `save` adds `updated`, an ISO time. Fields that a page does not know stay as they are.
 
 const VERSION = 1; // of the records' shape, not of the site: a new site finds the old work
@@ -25,7 +28,9 @@ const FIELDS = {
   quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
   prediction: { said: "string", right: "boolean", shown: "boolean" },
   cell: { code: "string", ran: "string" },
-  setting: { early: "boolean" },
+  setting: { early: "boolean", on: "boolean" },
+  challenge: { points: "number", tries: "number", seconds: "number" },
+  certificate: { name: "string", date: "string", answers: "object" },
 };
 
 const memory = new Map(); // what the browser would not store: lost when the page closes
@@ -75,7 +80,8 @@ export function exportAll() {
 }
 
 /**
- * Add what an export holds. Of two records the one updated last stays, and what was passed stays passed.
+ * Add what an export holds. Of two records the one updated last stays, and what was passed stays passed; of two
+ * results of a challenge, the better one stays.
  * Returns {taken, kept, faulty}: how many records came in, how many here were as new, and the names of
  * those that could not be read. Throws an ImportProblem, and changes nothing, when it is no export at all.
  */
@@ -119,9 +125,21 @@ export function clearAll() {
 
 function takeIn(kind, id, record) {
   const here = load(kind, id);
-  if (here && Date.parse(here.updated) >= Date.parse(record.updated)) return "kept";
+  if (here && !replaces(kind, record, here)) return "kept";
   write(keyOf(kind, id), here?.passed ? { ...record, passed: true } : record);
   return "taken";
+}
+
+/** The better result stays, of other records the newer one. */
+function replaces(kind, record, here) {
+  if (kind === "challenge") return isBetter(record, here);
+  return Date.parse(record.updated) > Date.parse(here.updated);
+}
+
+/** Of two results of one challenge: more points, or as many in less time. */
+export function isBetter(result, other) {
+  if (result.points !== other.points) return result.points > other.points;
+  return (result.seconds ?? Infinity) < (other.seconds ?? Infinity);
 }
 
 function isSound(kind, record) {

@@ -1,0 +1,164 @@
+// The challenges of a page. Each kind is a module of its own; what they share stands here: the number that a challenge
+// is drawn by, its address, Python, and the results.
+import { button, made, status } from "./elements.js";
+import { SEEDS } from "./draws.js";
+import { NoVerdict, Runner } from "./runner.js";
+import * as store from "./store.js";
+import { language } from "./words.js";
+import { words } from "./words-challenges.js";
+
+const KINDS = {
+  break: () => import("./challenge-break.js"),
+  bug: () => import("./challenge-bug.js"),
+  mystery: () => import("./challenge-mystery.js"),
+};
+
+export function start(elements) {
+  const { pyodide, library, sizes } = elements[0].dataset;
+  const runner = new Runner({ pyodide: address(pyodide), library: address(library), sizes: JSON.parse(sizes), language });
+  const places = elements.map((element) => new Place(element, runner));
+  const follow = () => places.find((place) => place.follow(location.hash));
+  addEventListener("hashchange", follow);
+  follow()?.element.scrollIntoView();
+}
+
+/** Of a file of this site, or of another one. */
+function address(path) {
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  return new URL(path, root).href;
+}
+
+/** Where challenges of one kind are played. */
+class Place {
+  #game = 0; // which one is open: what an earlier one still hears is passed over
+
+  constructor(element, runner) {
+    Object.assign(this, { element, runner, kind: element.dataset.challenge });
+    this.seconds = Number(element.dataset.seconds);
+    this.data = JSON.parse(element.querySelector("script")?.textContent ?? "null");
+    this.number = made("input", "");
+    Object.assign(this.number, { type: "number", min: 0, max: SEEDS - 1, step: 1, inputMode: "numeric", value: anySeed() });
+    this.number.addEventListener("change", () => this.show(this.seed));
+    this.number.addEventListener("keydown", (event) => event.key === "Enter" && this.play());
+    this.begin = button("", () => this.play());
+    this.begin.classList.add("posenc-check");
+    const another = button(words.another, () => {
+      this.show(anySeed());
+      this.play();
+    });
+    this.link = made("a", "posenc-share", words.link);
+    const label = made("label", "", made("span", "", words.number), this.number);
+    this.results = made("p", "posenc-results");
+    this.status = status("posenc-status");
+    this.meter = made("progress", "");
+    this.meter.setAttribute("aria-label", words.python.loading);
+    this.loading = made("p", "posenc-loading", this.meter, button(words.retry, () => runner.restart()));
+    this.loading.hidden = true;
+    this.body = made("div", "posenc-game");
+    element.append(
+      made("div", "posenc-row posenc-draw", label, this.begin, another, this.link),
+      this.results,
+      this.body,
+      this.status,
+      this.loading,
+    );
+    this.show(Number(this.number.value));
+    store.onChange(() => this.#tellResults());
+  }
+
+  /** The number in the field, mended where it is none. */
+  get seed() {
+    const typed = Math.floor(Number(this.number.value));
+    return Number.isFinite(typed) ? Math.min(Math.max(typed, 0), SEEDS - 1) : 0;
+  }
+
+  /** Show the challenge that an address names; whether it names one of this kind. */
+  follow(hash) {
+    const [, kind, seed] = hash.match(/^#([a-z]+)-(\d{1,6})$/) ?? [];
+    if (kind !== this.kind) return false;
+    this.show(Number(seed));
+    return true;
+  }
+
+  /** Make a challenge ready to begin. */
+  show(seed) {
+    this.#game += 1;
+    this.number.value = seed;
+    this.link.href = `#${this.kind}-${seed}`;
+    this.begin.textContent = words.begin;
+    this.leave?.();
+    this.leave = null;
+    this.body.replaceChildren();
+    this.say("");
+    this.#tellResults();
+  }
+
+  async play() {
+    const seed = this.seed;
+    this.show(seed);
+    const game = this.#game;
+    history.replaceState(history.state, "", `#${this.kind}-${seed}`);
+    const { open } = await KINDS[this.kind]();
+    if (game !== this.#game) return;
+    this.begin.textContent = words.again;
+    await open(this, seed, () => game === this.#game);
+  }
+
+  say(sentence) {
+    this.status.textContent = sentence;
+  }
+
+  /**
+   * What Python answers, or null where it has no answer: then the reader has been told why.
+   * `onPrint` gets what code prints.
+   */
+  async ask(request, onPrint = () => {}) {
+    if (this.runner.busy) {
+      this.say(words.busy);
+      return null;
+    }
+    this.say(this.runner.ready ? words.working : words.python.loading);
+    try {
+      const answer = this.runner.check(request, { seconds: this.seconds, onBegin: () => this.say(words.working), onPrint });
+      this.runner.tell(this);
+      const found = await answer;
+      this.say("");
+      return found;
+    } catch (problem) {
+      if (!(problem instanceof NoVerdict)) throw problem;
+      const sentences = { stopped: words.stopped, time: words.tooLong(this.seconds), broken: words.pythonBroke };
+      this.say(sentences[problem.reason] ?? words.unreachable);
+      return null;
+    }
+  }
+
+  /** How Python comes. */
+  hear({ kind, received, total }) {
+    this.loading.hidden = kind !== "loading" && kind !== "stalled";
+    this.loading.lastChild.hidden = kind !== "stalled";
+    if (kind === "loading" && total) this.meter.value = received / total;
+    else this.meter.removeAttribute("value");
+    if (kind === "stalled" || kind === "starting") this.say(words.python[kind]);
+  }
+
+  /** Keep a result, if it is the best of this number. */
+  keep(seed, result) {
+    const id = `${this.kind}:${seed}`;
+    const best = store.load("challenge", id); // now: another tab may have kept one
+    if (!best || store.isBetter(result, best)) store.save("challenge", id, result);
+    this.#tellResults();
+  }
+
+  #tellResults() {
+    const found = Object.entries(store.all("challenge")).filter(([id]) => id.startsWith(`${this.kind}:`));
+    const points = found.reduce((sum, [, result]) => sum + result.points, 0);
+    const here = store.load("challenge", `${this.kind}:${this.seed}`);
+    const sentences = [];
+    if (found.length) sentences.push(words.solved(found.length), words.points(points));
+    if (here) sentences.push(words.best(here.points, here.seconds));
+    if (!store.available) sentences.push(words.notKept);
+    this.results.textContent = sentences.join(" ");
+  }
+}
+
+const anySeed = () => Math.floor(Math.random() * SEEDS);
