@@ -3,8 +3,8 @@
     ```{challenge} break
     ```
 
-What is drawn, and how it is judged, stands in posenc_lib/challenges. The kind "bug" brings the solutions along
-that its bugs are put into; a site that publishes no solutions has a sentence in its place.
+What is drawn, and how it is judged, stands in posenc_lib/challenges. The kind "bug" brings the solutions
+along that its bugs are put into; a site that publishes no solutions has a sentence in its place.
 """
 
 from __future__ import annotations

@@ -319,7 +319,8 @@ ENCODINGS = (
         _("Shaw's relative keys, biased onto the scores"),
         _(
             "A shift of the text changes nothing, and other words give other curves: the query meets a "
-            "vector for each distance. From the clipping distance on, the curve is flat; RoPE's would go on moving."
+            "vector for each distance. From the clipping distance on, the curve is flat; RoPE's would go "
+            "on moving."
         ),
         ("shift", "content", "far"),
     ),
