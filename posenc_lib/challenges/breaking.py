@@ -24,7 +24,9 @@ COST_OF_A_TRY, MOST_FOR_TRIES = 1, 4
 SEARCHED = 10_000
 """Positions among which there is an example of every challenge of `_rows_that_meet`."""
 FAR = 2
-"""An example more than so many times as large as the smallest costs more."""
+"""An example more than so many times as large as the smallest does not count: any huge one would do."""
+COST_OF_SIZE = 2
+"""Of an example that is larger than the smallest."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Challenge:
         """The smallest example, found by search."""
         return self.search(self.names)
 
+    @cached_property
+    def smallest(self) -> int:
+        """The size of the smallest example."""
+        return self.examine(self.names, self.best).size
+
     def judge(self, typed: Sequence[str]) -> Found:
         """Whether what was typed breaks the promise."""
         numbers: list[int] = []
@@ -87,14 +94,19 @@ class Challenge:
             if number is None or not field.least <= number <= field.most:
                 return Found(False, _out_of_range(field, text), counts=False)
             numbers.append(number)
-        return self.examine(self.names, numbers)
+        found = self.examine(self.names, numbers)
+        if found.broken and found.size > FAR * self.smallest:
+            far = _(
+                "The promise is broken here, but an example less than half as large breaks it too. Find one."
+            )
+            return Found(False, f"{found.sentence} {far}")
+        return found
 
     def points(self, found: Found, tries: int) -> int:
-        """From 1 to 10: fewer for tries that failed, and for an example that could be smaller."""
+        """From 4 to 10: fewer for tries that failed, and for an example that could be smaller."""
         if not found.broken:
             return 0
-        smallest = self.examine(self.names, self.best).size
-        large = 0 if found.size <= smallest else 2 if found.size <= FAR * smallest else 4
+        large = COST_OF_SIZE if found.size > self.smallest else 0
         return POINTS - large - min(COST_OF_A_TRY * tries, MOST_FOR_TRIES)
 
 

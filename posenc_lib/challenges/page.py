@@ -48,13 +48,12 @@ def _example(seed: int, typed: list[str], tries: int) -> dict[str, Any]:
     """`tries`: how many examples before this one kept the promise."""
     drawn = breaking.draw(seed)
     found = drawn.judge(typed)
-    smallest = found.broken and found.size <= drawn.judge([str(each) for each in drawn.best]).size
     return {
         "broken": found.broken,
         "counts": found.counts,
         "sentence": found.sentence,
         "size": found.size,
-        "smallest": smallest,
+        "smallest": found.broken and found.size <= drawn.smallest,
         "points": drawn.points(found, tries),
     }
 
