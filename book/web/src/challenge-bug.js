@@ -25,7 +25,6 @@ export function open(place, seed, isOpen) {
   place.leave = () => clock.stop();
 
   const listing = lines(faulty, seed);
-  const after = made("div", "posenc-after");
   const mend = mending(place, faulty, async (answer, report) => {
     if (answer.trim() === faulty.trim()) return place.say(words.unchanged);
     const result = await judge(answer);
@@ -58,13 +57,7 @@ export function open(place, seed, isOpen) {
     }
   });
 
-  place.body.replaceChildren(
-    made("h3", "", words.solutionOf(title)),
-    clock.element,
-    form,
-    mend.element,
-    after,
-  );
+  place.body.replaceChildren(made("h3", "", words.solutionOf(title)), clock.element, form, mend.element);
   clock.start();
 
   async function succeed(sentence) {
@@ -82,7 +75,7 @@ export function open(place, seed, isOpen) {
     const of = (text) => text.split("\n")[line - 1].trim();
     const chosen = listing.querySelector(`[value="${line}"]`);
     chosen.closest(".posenc-line").classList.add("posenc-good");
-    after.replaceChildren(
+    place.after.replaceChildren(
       made("p", "", made("strong", "", words.was), " ", made("code", "", of(faulty))),
       made("p", "", made("strong", "", words.shouldBe), " ", made("code", "", of(solution))),
     );
@@ -92,8 +85,8 @@ export function open(place, seed, isOpen) {
     if (result?.kind === "report") {
       const report = made("div", "posenc-result");
       report.innerHTML = result.html; // made, and escaped, by posenc_lib's report
-      after.append(made("p", "", words.judgeSays), report);
-    } else if (result) after.append(made("p", "posenc-error", result.error ?? code.failedToRun));
+      place.after.append(made("p", "", words.judgeSays), report);
+    } else if (result) place.after.append(made("p", "posenc-error", result.error ?? code.failedToRun));
     if (result) place.say(sentence);
   }
 }
@@ -112,7 +105,7 @@ function lines(text, seed) {
     const choice = made("input", "");
     Object.assign(choice, { type: "radio", name: `line-${seed}`, value: index + 1 });
     if (!line.trim()) choice.disabled = true;
-    const number = made("span", "posenc-number", String(index + 1));
+    const number = made("span", "posenc-place", String(index + 1));
     box.append(made("label", "posenc-line", choice, number, made("code", "", line || " ")));
   });
   return box;

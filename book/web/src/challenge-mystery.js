@@ -34,7 +34,6 @@ export async function open(place, seed, isOpen) {
   form.append(
     made("div", "posenc-row", made("button", "posenc-button posenc-check", words.nameIt), button(words.giveUp, () => reveal())),
   );
-  const after = made("div", "posenc-after");
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (over) return;
@@ -53,7 +52,7 @@ export async function open(place, seed, isOpen) {
       place.say(words.notThisEncoding);
     }
   });
-  place.body.replaceChildren(made("h3", "", words.measure), questions, evidence, form, after);
+  place.body.replaceChildren(made("h3", "", words.measure), questions, evidence, form);
 
   async function reveal() {
     if (over) return;
@@ -63,7 +62,7 @@ export async function open(place, seed, isOpen) {
 
   function end({ title, why }, sentence) {
     over = true;
-    after.replaceChildren(made("h3", "", title), ...why.map((each) => made("p", "", each)));
+    place.after.replaceChildren(made("h3", "", title), ...why.map((each) => made("p", "", each)));
     place.say(sentence);
   }
 }

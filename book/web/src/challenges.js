@@ -38,7 +38,7 @@ class Place {
     this.data = JSON.parse(element.querySelector("script")?.textContent ?? "null");
     this.number = made("input", "");
     Object.assign(this.number, { type: "number", min: 0, max: SEEDS - 1, step: 1, inputMode: "numeric", value: anySeed() });
-    this.number.addEventListener("change", () => this.show(this.seed));
+    this.number.addEventListener("change", () => this.seed !== this.shown && this.show(this.seed));
     this.number.addEventListener("keydown", (event) => event.key === "Enter" && this.play());
     this.begin = button("", () => this.play());
     this.begin.classList.add("posenc-check");
@@ -55,12 +55,14 @@ class Place {
     this.loading = made("p", "posenc-loading", this.meter, button(words.retry, () => runner.restart()));
     this.loading.hidden = true;
     this.body = made("div", "posenc-game");
+    this.after = made("div", "posenc-after"); // what is told at the end
     element.append(
       made("div", "posenc-row posenc-draw", label, this.begin, another, this.link),
       this.results,
       this.body,
       this.status,
       this.loading,
+      this.after,
     );
     this.show(Number(this.number.value));
     store.onChange(() => this.#tellResults());
@@ -83,12 +85,13 @@ class Place {
   /** Make a challenge ready to begin. */
   show(seed) {
     this.#game += 1;
-    this.number.value = seed;
+    this.number.value = this.shown = seed;
     this.link.href = `#${this.kind}-${seed}`;
     this.begin.textContent = words.begin;
     this.leave?.();
     this.leave = null;
     this.body.replaceChildren();
+    this.after.replaceChildren();
     this.say("");
     this.#tellResults();
   }

@@ -16,7 +16,7 @@ export const words = {
   title: _("Certificate of practice"),
   hasPassed: (count) => ngettext("has passed one exercise of the course", "has passed {count} exercises of the course", count),
   on: (date) =>
-    _("on {date}", { date: new Date(`${date}T12:00`).toLocaleDateString(language, { dateStyle: "long" }) }),
+    _("on {date}", { date: new Date(`${date}T12:00`).toLocaleDateString(language === "en" ? "en-GB" : language, { dateStyle: "long" }) }),
   code: _("Code"),
   smallPrint: (code) =>
     _(
