@@ -82,12 +82,12 @@ export function open(place, seed, isOpen) {
     place.say(sentence);
     const result = await judge(faulty);
     if (!isOpen()) return;
+    place.say(result ? sentence : [sentence, place.status.textContent].join(" ")); // why there is no report
     if (result?.kind === "report") {
       const report = made("div", "posenc-result");
       report.innerHTML = result.html; // made, and escaped, by posenc_lib's report
       place.after.append(made("p", "", words.judgeSays), report);
     } else if (result) place.after.append(made("p", "posenc-error", result.error ?? code.failedToRun));
-    if (result) place.say(sentence);
   }
 }
 
