@@ -8,6 +8,7 @@ make a certificate. What can be checked beyond that is whether the answers are r
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date as Date
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc_lib.certificate import checksum, code_of, fingerprint, read_code
-from posenc_lib.exercises import all_exercises, exercises_of
+from posenc_lib.exercises import all_exercises, exercises_of, wholes
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.untrusted import visible
 from posenc_lib.grading.verdicts import ExerciseGrade, Verdict
@@ -243,18 +244,15 @@ def _submission(progress: Progress, chapter: str, root: Path) -> Any:
 
 def said(certificate: Certificate) -> str:
     """What a right code proves, to be read on a terminal."""
-    in_all = sum(each.in_page for each in all_exercises())
+    counted = wholes(each for each in all_exercises() if each.in_page)
+    passed = [steps[0].chapter for steps in counted if all(each.id in certificate.answers for each in steps)]
     lines = [
         f"The code {certificate.code} is right: this file and the certificate belong together.",
         f"  name       {visible(certificate.name)}",
         f"  date       {certificate.date}",
-        f"  exercises  {len(certificate.answers)} of {in_all} passed",
+        f"  exercises  {len(passed)} of {len(counted)} passed",
     ]
-    chapters = dict.fromkeys(each.chapter for each in all_exercises())
-    for chapter in chapters:
-        count = sum(each in certificate.answers for each in (e.id for e in exercises_of(chapter)))
-        if count:
-            lines.append(f"    {chapter:<26}{count:>4}")
+    lines += [f"    {chapter:<26}{count:>4}" for chapter, count in Counter(passed).items()]
     return "\n".join(lines)
 
 

@@ -18,11 +18,11 @@ from tests.browser.test_site import Visit
 pytestmark = pytest.mark.slow
 
 PAGE = "book/certificate.html"
-FREQUENCIES, RESTORE = "02-the-formula.frequencies", "01-why-order-matters.restore_rows"
+FREQUENCIES, FAR_GAP = "02-the-formula.frequencies", "04-extrapolation.far_gap"
 PAIR, HEAD = "06-rotary.turn_pair", "06-rotary.apply_rotary"
 CODE = {
     FREQUENCIES: "def frequencies(dim):\n    return 10000.0 ** (-np.arange(0, dim, 2) / dim)",
-    RESTORE: "def restore_rows(shuffled, order):\n    return shuffled[np.argsort(order)]  # 😀 \ud800",
+    FAR_GAP: "def far_gap(losses, trained):\n    return np.nanmean(losses[:, trained:]) - 0  # 😀",
 }
 
 
@@ -101,11 +101,12 @@ def test_only_what_a_page_has_checked_is_certified(tab):
     tab.keyboard.type("Ada")
     tab.get_by_role("button", name="Make the certificate").click()
     expect(tab.locator(".posenc-said")).to_contain_text("There is nothing to certify yet")
-    passed(tab, FREQUENCIES, code=None)  # ticked by hand, as for one of the notebook
-    passed(tab, RESTORE, passed=False)
-    passed(tab, PAIR)  # the first of two steps
+    other = open_page(tab.context, tab.url.removesuffix(f"/{PAGE}"), "book/glossary.html")
+    passed(other, FREQUENCIES, code=None)  # ticked by hand, as for one of the notebook
+    passed(other, FAR_GAP, passed=False)
+    passed(other, PAIR)  # the first of two steps
     expect(tab.locator(".posenc-count")).to_contain_text("You have passed 0 of")
-    passed(tab, HEAD)
+    passed(other, HEAD)
     expect(tab.locator(".posenc-count")).to_contain_text("You have passed 1 of")
     made(tab, "Ada")
     assert tab.locator(".posenc-listed ul li").all_inner_texts() == ["RoPE, from one pair to a whole head"]

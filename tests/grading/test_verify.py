@@ -34,10 +34,14 @@ NAMES = (
     "\ud800 half",
     "x" * 5000,
 )
-FREQUENCIES, NOTICED = "02-the-formula.frequencies", "01-why-order-matters.restore_rows"
+FREQUENCIES, FAR_GAP = "02-the-formula.frequencies", "04-extrapolation.far_gap"
+GAP = """def far_gap(losses, trained):
+    far, near = losses[:, trained:], losses[:, trained // 2 : trained]
+    return np.nanmean(far) - np.nanmean(near)
+"""
 ANSWERS = {
     FREQUENCIES: "def frequencies(dim):\n    return 10000.0 ** (-np.arange(0, dim, 2) / dim)",
-    NOTICED: "def restore_rows(shuffled, order):\n    return shuffled[np.argsort(order)]",
+    FAR_GAP: GAP,
 }
 STAMP = {"updated": "2026-11-23T10:00:00.000Z"}
 
@@ -182,14 +186,14 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
     [
         ("records/certificate/CODE/name", "Eve", "no certificate with the code"),
         ("records/certificate/CODE/date", "2020-01-01", "no certificate with the code"),
-        (f"records/certificate/CODE/answers/{NOTICED}", None, "no certificate with the code"),
+        (f"records/certificate/CODE/answers/{FAR_GAP}", None, "no certificate with the code"),
         ("records/certificate", None, "it holds none"),
         ("records/certificate/CODE", "x", "it holds none"),
         (f"records/exercise/{FREQUENCIES}/code", "x = 1", f"was made of: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}/passed", False, f"was made of: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}/passed", "yes", f"was made of: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}", None, f"was made of: {FREQUENCIES}."),
-        ("records/exercise", [], f"was made of: {FREQUENCIES}, {NOTICED}."),
+        ("records/exercise", [], f"was made of: {FREQUENCIES}, {FAR_GAP}."),
         ("records", [], "holds no records"),
         ("format", "other", "is no progress file"),
         ("version", 2, "version 2"),
@@ -269,7 +273,7 @@ def test_the_answers_are_judged_again_behind_walls(tmp_path, capsys, monkeypatch
     status, out, _ = verify(capsys, path, code, "--answers")
     assert status == 1
     assert f"{FREQUENCIES}: wrong" in out
-    assert NOTICED not in out
+    assert FAR_GAP not in out
 
 
 def test_where_there_is_no_course_the_answers_cannot_be_judged(tmp_path, capsys, monkeypatch):
