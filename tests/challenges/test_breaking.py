@@ -41,7 +41,7 @@ def test_a_larger_example_gets_less():
     smallest = drawn.best[0]
     points = [drawn.points(drawn.judge([str(each)]), 0) for each in (smallest, smallest + 1, 3 * smallest)]
     assert points == [10, 8, 0]
-    assert "less than half as large too" in drawn.judge([str(3 * smallest)]).sentence
+    assert "less than half as large" in drawn.judge([str(3 * smallest)]).sentence
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "ten", "1.5", "-3", "1e3", "٣", "9" * 30, "<b>1</b>"])
