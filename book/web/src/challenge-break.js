@@ -4,7 +4,7 @@ import { words as code } from "./words-exercises.js";
 import { words } from "./words-challenges.js";
 
 export async function open(place, seed, isOpen) {
-  const challenge = { challenge: "break", seed };
+  const challenge = { do: "play", challenge: "break", seed };
   const drawn = await place.ask({ ...challenge, act: "draw" });
   if (!drawn || !isOpen()) return;
 
@@ -65,7 +65,7 @@ function scratch(place, text) {
   const run = async () => {
     output.replaceChildren();
     const printed = made("pre", "");
-    const done = await place.ask({ scratch: editor.code() }, (piece) => {
+    const done = await place.ask({ do: "scratch", code: editor.code() }, (piece) => {
       if (!printed.parentNode) output.append(printed);
       printed.append(piece);
     });

@@ -17,7 +17,7 @@ export function open(place, seed, isOpen) {
   const faulty = solution.split(right).join(wrong);
   const line = solution.slice(0, solution.indexOf(right)).split("\n").length;
   const earlier = earlierThan(exercise, exercises);
-  const judge = (answer) => place.ask({ exercise, setup, earlier, unwritten: [], code: answer });
+  const judge = (answer) => place.ask({ do: "check", exercise, setup, earlier, unwritten: [], code: answer });
 
   let tries = 0;
   let solved = false;

@@ -4,7 +4,7 @@ import { plot } from "./plot.js";
 import { words } from "./words-challenges.js";
 
 export async function open(place, seed, isOpen) {
-  const challenge = { challenge: "mystery", seed };
+  const challenge = { do: "play", challenge: "mystery", seed };
   const drawn = await place.ask({ ...challenge, act: "draw" });
   if (!drawn || !isOpen()) return;
 

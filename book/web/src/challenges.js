@@ -2,9 +2,8 @@
 // is drawn by, its address, Python, and the results.
 import { button, made, status } from "./elements.js";
 import { SEEDS } from "./draws.js";
-import { NoVerdict, Runner } from "./runner.js";
+import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
-import { language } from "./words.js";
 import { words } from "./words-challenges.js";
 
 const KINDS = {
@@ -14,18 +13,11 @@ const KINDS = {
 };
 
 export function start(elements) {
-  const { pyodide, library, sizes } = elements[0].dataset;
-  const runner = new Runner({ pyodide: address(pyodide), library: address(library), sizes: JSON.parse(sizes), language });
+  const runner = pythonOf(elements[0].dataset);
   const places = elements.map((element) => new Place(element, runner));
   const follow = () => places.find((place) => place.follow(location.hash));
   addEventListener("hashchange", follow);
   follow()?.element.scrollIntoView();
-}
-
-/** Of a file of this site, or of another one. */
-function address(path) {
-  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
-  return new URL(path, root).href;
 }
 
 /** Where challenges of one kind are played. */
@@ -122,7 +114,7 @@ class Place {
     }
     this.say(this.runner.ready ? words.working : words.python.loading);
     try {
-      const answer = this.runner.check(request, { seconds: this.seconds, onBegin: () => this.say(words.working), onPrint });
+      const answer = this.runner.run(request, { seconds: this.seconds, onBegin: () => this.say(words.working), onPrint });
       this.runner.tell(this);
       const found = await answer;
       this.say("");
