@@ -1,7 +1,7 @@
 """Training runs whose results the book quotes, small enough to be run again at home.
 
     python -m posenc_lib.experiments                      # what there is
-    python -m posenc_lib.experiments train-short-test-long
+    python -m posenc_lib.experiments byte-models
 
 One module an experiment. Each has three names, and `lab.py` does the rest:
 
@@ -13,7 +13,6 @@ What more it may have:
 
 * `GATE` and `shortfall(run, result)`: what a run has to reach before the book may speak of it, in words and
   in code. A run that does not is stored as "not admitted", with the reason;
-* `READS_TEXT`: `runs` also takes `text`, a file of the user's;
 * `HAS_FULL`: `runs` also takes `full`, for a form that needs days or a GPU;
 * `SWEEP`: the experiment that finds the learning rates of this one; a rate not known yet is None;
 * `STORES_EACH`: its result is stored after every run, and what is stored is not run again;
@@ -26,17 +25,16 @@ Results lie in `results/`, one JSON file an experiment; `results.py` reads them,
 """
 
 NAMES = {
-    "train-short-test-long": "language_model",
-    "length-generalisation": "algorithms",
-    "does-order-matter": "order",
-    "goldilocks": "scale",
-    "aliasing": "aliasing",
-    "damage": "damage",
-    "signals": "signals",
     "byte-model-rates": "byte_model_rates",
     "byte-models": "byte_models",
     "exported": "export",
     "train-live": "train_live",
+    "mistakes": "mistakes",
+    "bags": "bags",
+    "untrained": "untrained",
+    "sizes": "sizes",
+    "confusions": "confusions",
+    "signals": "signals",
 }
 """Name of an experiment -> its module here."""
 
@@ -47,11 +45,6 @@ NEXT = {
     "rescaled": "rescaled",
     "needle": "needle",
     "causes": "causes",
-    "mistakes": "mistakes",
-    "untrained": "untrained",
-    "sizes": "sizes",
-    "confusions": "confusions",
-    "bags": "bags",
     "beyond-text": "beyond_text",
 }
-"""The same of those that will take the place of some above. The book does not quote them yet."""
+"""The same of those that the book does not quote yet."""

@@ -9,17 +9,17 @@ is solved, or until the cap.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from posenc_lib.experiments import decoder, order, recipes, untrained
-from posenc_lib.experiments.order import LENGTH, TASKS, C, D, hidden_states, sequences
+from posenc_lib.experiments import decoder, recipes, untrained
 from posenc_lib.experiments.recipes import level, optimizers
 from posenc_lib.experiments.training import Bench, thinned
-from posenc_lib.experiments.untrained import probe
+from posenc_lib.experiments.untrained import hidden_states, probe
 from posenc_lib.nn import Transformer
 
 QUESTION = "Which tasks need positions, and what does a causal mask tell of them?"
@@ -30,11 +30,44 @@ GATE = (
 )
 
 STORES_EACH = True
-PARTS = (sys.modules[__name__], recipes, decoder, order, untrained)
+PARTS = (sys.modules[__name__], recipes, decoder, untrained)
 
 ENOUGH = 0.995
 """Share of right answers at which a training ends. The gate, on other sequences, asks for less."""
 LOOK_EVERY = 25
+
+
+A, B, C, D = range(4)
+LENGTH = 16
+
+
+def sequences(rows: int, generator: torch.Generator) -> Tensor:
+    """(rows, 16) letters: one A and one B at random places, the rest C or D."""
+    letters = torch.randint(C, D + 1, (rows, LENGTH), generator=generator)
+    places = torch.rand(rows, LENGTH, generator=generator).argsort(dim=1)[:, :2]
+    return letters.scatter(1, places, torch.tensor([A, B]).expand(rows, 2))
+
+
+def more_c_than_d(letters: Tensor) -> Tensor:
+    """The bag task."""
+    return (letters == C).sum(dim=1) > (letters == D).sum(dim=1)
+
+
+def a_before_b(letters: Tensor) -> Tensor:
+    """The order task: which of two comes first."""
+    return (letters == A).int().argmax(dim=1) < (letters == B).int().argmax(dim=1)
+
+
+def a_in_first_half(letters: Tensor) -> Tensor:
+    """The place task: no other letter says where A stands, it takes counting."""
+    return (letters == A).int().argmax(dim=1) < LENGTH // 2
+
+
+TASKS: dict[str, Callable[[Tensor], Tensor]] = {
+    "bag": more_c_than_d,
+    "order": a_before_b,
+    "place": a_in_first_half,
+}
 
 
 def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = False) -> list[dict[str, Any]]:

@@ -27,12 +27,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from posenc_lib.added import similarity
-from posenc_lib.experiments import aliasing, decoder, recipes
-from posenc_lib.experiments.aliasing import PLACES, FewWaves, correlation
+from posenc_lib.added import similarity, sinusoidal
+from posenc_lib.experiments import decoder, recipes
 from posenc_lib.experiments.recipes import level, optimizers
 from posenc_lib.experiments.training import Bench, thinned
-from posenc_lib.nn import Transformer
+from posenc_lib.nn import PositionalEncoding, Transformer
+from posenc_lib.nn.positions import Positions, as_tensor, read_places
 
 QUESTION = (
     "Which distances does a trained model confuse, by how many waves its encoding has and how much noise?"
@@ -44,7 +44,9 @@ GATE = (
 )
 
 STORES_EACH = True
-PARTS = (sys.modules[__name__], recipes, decoder, aliasing)
+PARTS = (sys.modules[__name__], recipes, decoder)
+
+PLACES = 64
 
 PAIRS = (1, 2, 8, 32)
 NOISE = (0.1, 0.5)
@@ -56,6 +58,22 @@ LOOK_EVERY = 50
 
 FAR = 3
 """Offsets from here on are no neighbours."""
+
+
+class FewWaves(PositionalEncoding):
+    """The sinusoidal encoding of width 2 * pairs, added to the first columns of x, as long as that of full
+    width."""
+
+    def __init__(self, pairs: int) -> None:
+        super().__init__()
+        self.pairs = pairs
+
+    def add(self, x: Tensor, positions: Positions) -> Tensor:
+        """x + p(position)."""
+        places = as_tensor(read_places(positions, x), x.device)
+        waves = sinusoidal(places, 2 * self.pairs, dtype=x.dtype)
+        scale = math.sqrt(x.shape[-1] / 2 / self.pairs)
+        return x + F.pad(scale * waves, (0, x.shape[-1] - 2 * self.pairs))
 
 
 def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = False) -> list[dict[str, Any]]:
@@ -213,3 +231,9 @@ def _by_offset(shares: Tensor) -> Tensor:
 
 def _rounded(value: Any) -> float:
     return round(float(value), 5)
+
+
+def correlation(a: Tensor, b: Tensor) -> float | None:
+    """Pearson's, or None where one of them is constant."""
+    found = torch.corrcoef(torch.stack([a, b]))[0, 1].item()
+    return found if math.isfinite(found) else None

@@ -55,7 +55,6 @@ def perform(
     seeds: int | None = None,
     fast: bool = False,
     full: bool = False,
-    text: Path | None = None,
     device: str = "cpu",
     jobs: int = 1,
     only: Sequence[str] = (),
@@ -73,7 +72,6 @@ def perform(
         steps, seeds: training steps and number of seeds; None for the experiment's own.
         fast: the form for tests: under a minute for all experiments together.
         full: the large form, for days or a GPU, of an experiment that has one.
-        text: a file to read, for an experiment that reads one; None for its own.
         device: "cpu", "cuda", ...
         jobs: runs at the same time, one thread each: the numbers do not depend on it.
         only: the encodings whose runs are to be made now; all where none is given.
@@ -82,21 +80,19 @@ def perform(
         progress: show a bar.
 
     Raises:
-        ValueError: an unknown experiment; steps, seeds or jobs below 1; a text that the experiment cannot
-            use; a run whose loss is no longer a number.
+        ValueError: an unknown experiment; steps, seeds or jobs below 1; a run whose loss is no longer a
+            number.
     """
     module = module_of(name)
     for what, count in (("steps", steps), ("seeds", seeds), ("jobs", jobs)):
         if count is not None and count < 1:
             raise ValueError(f"{what}={count}; give 1 or more")
-    if text is not None and not getattr(module, "READS_TEXT", False):
-        raise ValueError(f"the experiment {name!r} reads no text; leave out the text {text}")
     if full and not getattr(module, "HAS_FULL", False):
         raise ValueError(f"the experiment {name!r} has one size; leave out full (--full)")
-    own = ({} if text is None else {"text": text}) | ({"full": True} if full else {})
+    own = {"full": True} if full else {}
     todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast, **own))
     by_key = {_key(module, run, device): run for run in todo}
-    command = _command(name, steps, seeds, fast, full, text, device)
+    command = _command(name, steps, seeds, fast, full, device)
     begun = time.monotonic()
     done: dict[str, dict[str, Any]] = _stored(store, by_key) if getattr(module, "STORES_EACH", False) else {}
     left = {key: run for key, run in by_key.items() if key not in done}
@@ -290,12 +286,11 @@ def _command(
     seeds: int | None,
     fast: bool,
     full: bool,
-    text: Path | None,
     device: str,
 ) -> str:
     """What gives the same result again; how many runs at once makes no difference to it."""
     words = ["python", "-m", "posenc_lib.experiments", name]
-    for flag, value in (("--steps", steps), ("--seeds", seeds), ("--text", text)):
+    for flag, value in (("--steps", steps), ("--seeds", seeds)):
         words += [] if value is None else [flag, str(value)]
     words += (["--fast"] if fast else []) + (["--full"] if full else [])
     return shlex.join([*words, "--device", device])
@@ -326,7 +321,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--full", action="store_true", help="the large form, for days or a GPU; kept beside the other"
     )
-    parser.add_argument("--text", type=Path, help="a text file for the language model to learn")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument(
         "--jobs", type=int, help="runs at the same time; by default a run for each core, at most 4"
@@ -345,10 +339,10 @@ def main(arguments: list[str] | None = None) -> None:
         "--out",
         type=Path,
         help="folder of the results; by default that of the book, or the folder of --work where --steps, "
-        "--seeds, --fast or --text is given",
+        "--seeds or --fast is given",
     )
     options = parser.parse_args(arguments)
-    own = options.steps is options.seeds is options.text is None and not options.fast
+    own = options.steps is options.seeds is None and not options.fast
 
     def place(name: str) -> Path:
         """Of its result. A trial never replaces what the book quotes."""
@@ -371,7 +365,6 @@ def main(arguments: list[str] | None = None) -> None:
                 seeds=options.seeds,
                 fast=options.fast,
                 full=options.full,
-                text=options.text,
                 device=options.device,
                 jobs=jobs,
                 only=options.only,

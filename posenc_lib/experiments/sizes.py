@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from posenc_lib.experiments import decoder, recipes, scale
+from posenc_lib.experiments import decoder, recipes
 from posenc_lib.experiments.recipes import level, optimizers
-from posenc_lib.experiments.scale import LENGTH, sequences
 from posenc_lib.experiments.training import Bench, thinned
 from posenc_lib.nn import Block, Sinusoidal, Transformer
 
@@ -30,14 +29,28 @@ LEAST = 0.99
 GATE = "At least 99% of each of the two kinds of question answered right, on unseen sequences."
 
 STORES_EACH = True
-PARTS = (sys.modules[__name__], recipes, decoder, scale)
+PARTS = (sys.modules[__name__], recipes, decoder)
 
+LENGTH = 8
 RATIOS = tuple(2.0**power for power in range(-6, 7, 2))
 RATES = (0.01, 0.02)
 
 ENOUGH = 0.995
 """Share of right answers at which a training ends. The gate, on other questions, asks for less."""
 LOOK_EVERY = 25
+
+
+def sequences(rows: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Questions (rows, 9) and answers (rows,). Even rows ask where, odd rows ask what.
+
+    Tokens 0 to 7 are symbols, 8 to 15 the places 0 to 7.
+    """
+    symbols = torch.rand(rows, LENGTH, generator=generator).argsort(dim=1)
+    places = torch.randint(LENGTH, (rows, 1), generator=generator)
+    symbol, place = symbols.gather(1, places), LENGTH + places
+    where = (torch.arange(rows) % 2 == 0)[:, None]
+    asked, answer = torch.where(where, symbol, place), torch.where(where, place, symbol)
+    return torch.cat([symbols, asked], dim=1), answer[:, 0]
 
 
 def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = False) -> list[dict[str, Any]]:
@@ -110,9 +123,14 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
         "curve": thinned(losses),
         "where": round(where, 4),
         "what": round(what, 4),
-        "by_position": round(scale.explained_by_place(last.attention.weights[:, :, -1].double()), 4),
+        "by_position": round(explained_by_place(last.attention.weights[:, :, -1].double()), 4),
         "content_at_the_end": round(float(content.square().mean().sqrt()), 4),
     }
+
+
+def explained_by_place(weights: Tensor) -> float:
+    """Variance of the mean over sequences, by variance of all; (rows, heads, keys)."""
+    return (weights.mean(dim=0).var(correction=0) / weights.transpose(0, 1).var(correction=0)).item()
 
 
 def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:

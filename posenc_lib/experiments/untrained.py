@@ -28,8 +28,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from posenc_lib.experiments import order
-from posenc_lib.experiments.order import hidden_states
 from posenc_lib.experiments.training import Bench
 from posenc_lib.nn import Attention, Block, Transformer
 
@@ -42,7 +40,7 @@ GATE = (
 )
 
 STORES_EACH = True
-PARTS = (sys.modules[__name__], order)
+PARTS = (sys.modules[__name__],)
 
 BASE = {
     "encoding": "none",
@@ -180,6 +178,23 @@ def probe(states: Tensor, positions: Tensor, only: Tensor | None = None) -> tupl
         return 1 - float((of @ weights - wanted).square().mean() / wanted.var(correction=0))
 
     return r2(inputs[half:].flatten(0, 1), positions[half:].flatten()), r2(seen, known)
+
+
+def hidden_states(model: Transformer, tokens: Tensor) -> list[Tensor]:
+    """What each block reads, and what the last one gives: (batch, length, dim) each, one more than layers."""
+    states: list[Tensor] = []
+
+    def keep(_: Any, inputs: tuple[Tensor, ...]) -> None:
+        states.append(inputs[0])
+
+    hooks = [part.register_forward_pre_hook(keep) for part in (*model.blocks, model.norm)]
+    try:
+        with torch.no_grad():
+            model(tokens.to(next(model.parameters()).device))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return states
 
 
 Change = Callable[[Tensor, torch.Generator], Tensor]

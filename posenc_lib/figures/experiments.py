@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from posenc_lib.colours import COLOURS, GREY
-from posenc_lib.experiments.results import runs, stored
+from posenc_lib.experiments.results import runs
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -23,38 +23,6 @@ NAMES = {
     "alibi": "ALiBi",
 }
 NAMES |= {"t5": "T5", "grid": "2-D sinusoidal", "axial": "2-D RoPE"}
-
-
-def length_generalisation(tasks: Sequence[str] | None = None) -> Picture:
-    """Accuracy by length, one panel per task, one line per encoding.
-
-    Args:
-        tasks: names of tasks; None for all that are stored.
-    """
-    every = [each["run"] for each in stored("length-generalisation")["runs"]]
-    tasks = list(dict.fromkeys(run["task"] for run in every)) if tasks is None else list(tasks)
-    told = []
-    with canvas(width=3.0 + 2.2 * len(tasks), height=3.9) as figure:
-        panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
-        for axes, task in zip(panels, tasks, strict=True):
-            encodings = list(dict.fromkeys(run["encoding"] for run in every if run["task"] == task))
-            for number, encoding in enumerate(encodings):
-                found = runs("length-generalisation", task=task, encoding=encoding)
-                lengths = found[0]["run"]["tested_at"]
-                values = 100 * _seeds(found, "tokens")
-                _line(axes, lengths, values, number, NAMES[encoding])
-                told.append(f"{task}, {NAMES[encoding]}: {_ends(lengths, values)}.")
-            _trained_to(axes, found[0]["run"]["trained_to"])
-            axes.set_title(task.replace("-", " "))
-            axes.set_xlabel("length (tokens)")
-        panels[0].set_ylabel("right tokens (%)")
-        panels[0].set_ylim(0, 104)
-        _legend(figure, panels[0])
-        return finish(
-            figure,
-            alt="Share of right tokens in the answer against the length of the question, one panel per task, "
-            f"one line per encoding; a dotted line marks the longest length of training. {' '.join(told)}",
-        )
 
 
 def train_live() -> Picture:
@@ -81,8 +49,8 @@ def train_live() -> Picture:
         )
 
 
-def does_order_matter() -> Picture:
-    """Accuracy on the three tasks: without and with positions, bidirectional and causal."""
+def bags() -> Picture:
+    """Accuracy on the three tasks: without and with positions, looking both ways and causal."""
     tasks = {"bag": "more C than D?", "order": "A before B?", "place": "A in the first half?"}
     cases = [(encoding, causal) for encoding in ("none", "sinusoidal") for causal in (False, True)]
     told = []
@@ -92,10 +60,9 @@ def does_order_matter() -> Picture:
             rows = {}
             for encoding, causal in cases:
                 name = f"{NAMES[encoding]}, {'causal' if causal else 'both ways'}"
-                rows[name] = 100 * _seeds(
-                    runs("does-order-matter", task=task, encoding=encoding, causal=causal), "accuracy"
-                )
-                told.append(f"{title} {name}: {rows[name].mean():.0f}%.")
+                found = runs("bags", every=True, task=task, encoding=encoding, causal=causal)
+                rows[name] = 100 * _seeds(found, "accuracy")
+                told.append(f"{title} {name}: {rows[name].mean():.1f}%{_not_admitted(found)}.")
             _dots(axes, rows)
             axes.axvline(50, color=GREY, linestyle=":", linewidth=1.5)
             axes.set_xlim(40, 104)
@@ -109,160 +76,150 @@ def does_order_matter() -> Picture:
         )
 
 
-def position_read_out() -> Picture:
-    """R2 of the linear probe of the position, by layer, in models without positions."""
-    with canvas(width=7.6, height=3.6) as figure:
-        left, right = figure.subplots(1, 2, sharey=True)
-        told = []
-        for axes, causal in ((left, True), (right, False)):
-            lines = {
-                "before training": _seeds(
-                    runs("does-order-matter", encoding="none", causal=causal), "probe_untrained"
-                )
-            }
-            for task in ("bag", "order", "place"):
-                found = runs("does-order-matter", encoding="none", causal=causal, task=task)
-                lines[f"trained on {task}"] = _seeds(found, "probe")
-            layers = np.arange(lines["before training"].shape[1])
-            for number, (name, values) in enumerate(lines.items()):
-                _line(axes, layers, values, number, name)
-                last = f"{values.mean(axis=0)[-1]:.2f}"
-                told.append(f"{'Causal' if causal else 'Both ways'}, {name}: {last} after the last layer.")
-            axes.set_title("causal" if causal else "both ways")
-            axes.set_xticks(layers, ["input", *(f"layer {n}" for n in layers[1:])])
-            axes.set_xlabel("what the probe reads")
-        left.set_ylabel("R² of the position")
-        left.set_ylim(-0.08, 1.04)
-        _legend(figure, left)
-        return finish(
-            figure,
-            alt="R squared of a linear probe that reads the position out of the hidden states of models "
-            f"without positions, against the layer. All start at 0. {' '.join(told)}",
-        )
-
-
-def goldilocks() -> Picture:
-    """Accuracy, and what attention looks at, against the size of the encoding beside that of the content."""
-    every = runs("goldilocks")
-    ratios = sorted({each["run"]["ratio"] for each in every})
-    by_ratio = [runs("goldilocks", ratio=ratio) for ratio in ratios]
-
-    def values(key: str) -> np.ndarray:
-        return 100 * np.stack([_seeds(found, key) for found in by_ratio], axis=1)
-
-    panels = (
-        ("right answers (%)", {"where is this symbol?": "where", "what stands here?": "what"}),
-        ("share (%)", {"entropy of the weights": "entropy", "explained by the place": "by_position"}),
-    )
+def sizes() -> Picture:
+    """Steps until both questions are answered, and what attention looks at, by the size of the encoding."""
+    every = runs("sizes", every=True)
+    ratios, rates = (sorted({each["run"][key] for each in every}) for key in ("ratio", "rate"))
+    cap = max(each["run"]["steps"] for each in every)
     told = []
     with canvas(width=8.2, height=3.9) as figure:
-        for axes, (label, lines) in zip(figure.subplots(1, 2), panels, strict=True):
-            for number, (name, key) in enumerate(lines.items()):
-                _line(
-                    axes, ratios, values(key), number + (2 if key in ("entropy", "by_position") else 0), name
+        left, right = figure.subplots(1, 2)
+        for number, rate in enumerate(rates):
+            look = {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": "none"}
+            named = {"label": f"learning rate {rate:g}"}
+            for ratio in ratios:
+                found = runs("sizes", every=True, ratio=ratio, rate=rate)
+                beside = ratio * 2 ** (0.25 * (2 * number - 1))
+                for each in found:
+                    shown = look if each["verdict"] == "admitted" else look | {"color": GREY, "marker": "x"}
+                    left.plot(beside, each["result"]["steps"], markerfacecolor="none", **shown)
+                by_place = 100 * _seeds(found, "by_position")
+                right.plot([beside] * len(found), by_place, markerfacecolor="none", **look, **named)
+                named = {}
+                solved = sorted(each["result"]["steps"] for each in found if each["verdict"] == "admitted")
+                told.append(
+                    f"Size {ratio:g}, rate {rate:g}: solved by {len(solved)} of {len(found)}"
+                    f"{f' within {solved[0]} to {solved[-1]} steps' if solved else ''}, "
+                    f"{by_place.mean():.0f}% explained by the place."
                 )
-                means = ", ".join(f"{mean:.0f}" for mean in values(key).mean(axis=0))
-                told.append(f"{name} {means}.")
+        left.plot([], [], color=GREY, marker="x", linestyle="none", label=f"not solved in {cap} steps")
+        left.set_ylim(0, 1.06 * cap)
+        left.set_ylabel("steps until both questions are answered")
+        right.set_ylim(-2, 104)
+        right.set_ylabel("attention explained by the place (%)")
+        for axes in (left, right):
             axes.set_xscale("log", base=2)
             axes.set_xticks(ratios)
-            axes.set_ylim(0, 104)
             axes.set_xlabel("size of the encoding, by that of the content")
-            axes.set_ylabel(label)
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=10)
+        lines, names = right.get_legend_handles_labels()
+        more, other = left.get_legend_handles_labels()
+        figure.legend(lines + more, names + other, loc="outside upper center", ncols=3, fontsize=10)
         return finish(
             figure,
-            alt="Two panels against the ratio of the encoding's size to that of the content, on a "
-            f"logarithmic axis from {ratios[0]:g} to {ratios[-1]:g}. In per cent, from the smallest ratio to "
-            "the largest: "
-            f"{' '.join(told)}",
+            alt="Left, the steps of training until a model answers two kinds of question, against the ratio "
+            f"of the encoding's size to that of the content, from {ratios[0]:g} to {ratios[-1]:g}; right, "
+            f"how much of its attention the place of a token explains. A marker per seed. {' '.join(told)}",
         )
 
 
-def aliasing(pairs: int = 1, content: float = 1.0) -> Picture:
-    """How often a distance is taken for another, by how far off that is, below the encoding's kernel."""
-    found = runs("aliasing", pairs=pairs, content=content)
+def confusions() -> Picture:
+    """Right distances by the number of waves: models beside the best possible reader, in two noises."""
+    every = runs("confusions", every=True)
+    noises, pairs = (sorted({each["run"][key] for each in every}) for key in ("noise", "pairs"))
+    told = []
+    with canvas(width=7.6, height=3.7) as figure:
+        panels = figure.subplots(1, len(noises), sharey=True)
+        for axes, noise in zip(panels, noises, strict=True):
+            best = []
+            for column, count in enumerate(pairs):
+                found = runs("confusions", every=True, pairs=count, noise=noise)
+                best.append(100 * _seeds(found, "best").mean())
+                for number, admitted in enumerate((True, False)):
+                    shares = [
+                        100 * each["result"]["accuracy"]
+                        for each in found
+                        if (each["verdict"] == "admitted") == admitted
+                    ]
+                    axes.plot(
+                        [column] * len(shares),
+                        shares,
+                        color=COLOURS[1] if admitted else GREY,
+                        marker="ox"[number],
+                        markerfacecolor="none",
+                        linestyle="none",
+                    )
+                mean = 100 * _seeds(found, "accuracy").mean()
+                told.append(
+                    f"Noise {noise:g}, {count} waves: {mean:.0f}%, at best {best[-1]:.0f}%"
+                    f"{_not_admitted(found)}."
+                )
+            axes.plot(range(len(pairs)), best, color=COLOURS[0], marker="_", markersize=14)
+            axes.set_xticks(range(len(pairs)), map(str, pairs))
+            axes.set_xlabel("waves")
+            axes.set_title(f"noise {noise:g}", fontsize=11)
+            axes.set_ylim(0, 104)
+        panels[0].set_ylabel("right distances (%)")
+        for look, word in (
+            ({"color": COLOURS[0], "marker": "_"}, "best possible reader"),
+            ({"color": COLOURS[1], "marker": "o", "linestyle": "none"}, "model, a seed each"),
+            ({"color": GREY, "marker": "x", "linestyle": "none"}, "not admitted"),
+        ):
+            panels[0].plot([], [], markerfacecolor="none", label=word, **look)
+        _legend(figure, panels[0])
+        return finish(
+            figure,
+            alt="Share of distances named right against the number of waves that the encoding has, a panel "
+            f"for each noise; a line for the best possible reader, a marker per seed. {' '.join(told)}",
+        )
+
+
+def confused(pairs: int, noise: float) -> Picture:
+    """How often a distance is taken for another, by how far off that is: models and the best reader.
+
+    Args:
+        pairs: waves of the encoding.
+        noise: its size.
+    """
+    found = runs("confusions", pairs=pairs, noise=noise)
     offsets = np.asarray(found[0]["result"]["offsets"])
     kernel = np.asarray(found[0]["result"]["kernel"])
-    confused = 100 * _seeds(found, "confused")
+    models, best = (100 * _seeds(found, key) for key in ("confused", "best_confused"))
     far = offsets >= 3
-    worst = offsets[far][confused.mean(axis=0)[far].argmax()]
+    worst = offsets[far][models.mean(axis=0)[far].argmax()]
+    waves = "one wave" if pairs == 1 else f"{pairs} waves"
     with canvas(width=7.6, height=4.4) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
         upper.plot(offsets, kernel, color=COLOURS[0], marker=".", linestyle="-", linewidth=1.2)
         upper.set_ylabel("kernel (1 at 0)")
-        waves = "one wave" if pairs == 1 else f"{pairs} waves"
-        upper.set_title(f"{waves}: similarity of two places, and confusion of two distances", fontsize=11)
-        lower.bar(offsets, confused.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6, label="mean")
-        for seed, values in enumerate(confused):
+        upper.set_title(
+            f"{waves}, noise {noise:g}: likeness of two places, confusion of two distances", fontsize=11
+        )
+        lower.bar(offsets, best.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6, label="best reader")
+        for number, values in enumerate(models):
+            named = {"label": "model, a seed each"} if number == 0 else {}
             lower.plot(
                 offsets,
                 values,
                 color=COLOURS[3],
-                marker=MARKERS[seed],
+                marker=MARKERS[number],
                 markersize=4,
                 linestyle="none",
                 markerfacecolor="none",
-                label=f"seed {seed}",
+                **named,
             )
         lower.set_ylabel("taken for each other (%)")
-        lower.set_xlabel("how far apart (positions)")
-        lower.legend(ncols=4, fontsize=10)
+        lower.set_xlabel("how far off (positions)")
+        lower.legend(ncols=2, fontsize=10)
         for axes in (upper, lower):
             axes.axvline(worst, color=GREY, linestyle=":", linewidth=1.5, zorder=0)
+        at = offsets == worst
         return finish(
             figure,
             alt=f"Above, the kernel of an encoding of {waves} against the offset, from {offsets[0]} to "
-            f"{offsets[-1]}. Below, how often the model takes a distance for one that is off by that much, a "
-            f"marker per seed. Of offsets from 3 on the most confused is {worst}, in "
-            f"{confused.mean(axis=0)[offsets == worst][0]:.1f}% of the cases, where the kernel is "
-            f"{kernel[offsets == worst][0]:.2f}.",
-        )
-
-
-def damage(mistake: str) -> Picture:
-    """Loss with a mistake and without it: "padding-leak", "left-padding", "layout" or "bfloat16"."""
-    labels = {
-        "padding-leak": "padding after (tokens)",
-        "left-padding": "padding before (tokens)",
-        "layout": "",
-        "bfloat16": "position of the first token",
-    }
-    if mistake not in labels:
-        raise ValueError(f"mistake={mistake!r} is unknown; give one of {', '.join(map(repr, labels))}")
-    every = [each for each in stored("damage")["runs"] if mistake in each["result"]["cases"]]
-    encodings = list(dict.fromkeys(each["run"]["encoding"] for each in every))
-    told = []
-    with canvas(width=2.0 + 2.0 * len(encodings) + (2.5 if len(encodings) == 1 else 0), height=3.6) as figure:
-        panels = figure.subplots(1, len(encodings), sharey=True, squeeze=False)[0]
-        for axes, encoding in zip(panels, encodings, strict=True):
-            cases = [
-                each["result"]["cases"][mistake] for each in every if each["run"]["encoding"] == encoding
-            ]
-            places = [str(case["at"]) for case in cases[0]]
-            for number, (key, name) in enumerate((("mended", "right"), ("wrong", "with the mistake"))):
-                values = np.asarray([[case[key] for case in one] for one in cases])
-                if mistake == "layout":
-                    _dots(axes, {name: values[:, 0]}, at=number, number=number)
-                else:
-                    _line(axes, np.arange(len(places)), values, number, name)
-                means = ", ".join(f"{mean:.2f}" for mean in values.mean(axis=0))
-                told.append(f"{NAMES[encoding]}, {name}: {means}.")
-            axes.set_title(NAMES[encoding])
-            if mistake == "layout":
-                axes.set_yticks([0, 1], ["right", "with the mistake"])
-                axes.set_ylim(-0.5, 1.5)
-                axes.set_ylabel("how the weights are read")
-                axes.set_xlabel("loss (nats per byte)")
-            else:
-                axes.set_xticks(range(len(places)), places)
-                axes.set_xlabel(labels[mistake])
-        if mistake != "layout":
-            panels[0].set_ylabel("loss (nats per byte)")
-            _legend(figure, panels[0])
-        across = f", against the {labels[mistake]}" if "padding" in mistake else ""
-        across = f", against the {labels[mistake]}" if mistake == "bfloat16" else across
-        return finish(
-            figure, alt=f"Loss with a mistake and without it{across}, a line per seed. {' '.join(told)}"
+            f"{offsets[-1]}. Below, how often a distance is taken for one that is off by that much: bars for "
+            f"the best possible reader, a marker per seed of the model. Of offsets from 3 on the most "
+            f"confused is {worst}: in {models.mean(axis=0)[at][0]:.1f}% of the cases by the models and in "
+            f"{best.mean(axis=0)[at][0]:.1f}% by the best reader, where the kernel is {kernel[at][0]:.2f}.",
         )
 
 
@@ -398,6 +355,12 @@ def _trained_to(axes: Axes, length: int) -> None:
 def _legend(figure: Any, axes: Axes) -> None:
     lines, names = axes.get_legend_handles_labels()
     figure.legend(lines, names, loc="outside upper center", ncols=min(len(names), 6), fontsize=10)
+
+
+def _not_admitted(found: Sequence[dict[str, Any]]) -> str:
+    """What the words of a picture add where some of its runs did not pass."""
+    count = sum(each["verdict"] != "admitted" for each in found)
+    return f", {count} of {len(found)} not admitted" if count else ""
 
 
 def _ends(lengths: Sequence[int], values: np.ndarray) -> str:

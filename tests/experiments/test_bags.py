@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from posenc_lib.experiments import bags
 from posenc_lib.experiments.lab import perform
+
+
+def test_a_mirror_image_changes_the_order_and_keeps_the_bag():
+    letters = bags.sequences(300, torch.Generator().manual_seed(1))
+    assert torch.all((letters == bags.A).sum(dim=1) == 1)
+    assert torch.all((letters == bags.B).sum(dim=1) == 1)
+    mirrored = letters.flip(1)
+    assert torch.equal(bags.more_c_than_d(letters), bags.more_c_than_d(mirrored))
+    assert torch.equal(bags.a_before_b(letters), ~bags.a_before_b(mirrored))
+    assert torch.equal(bags.a_in_first_half(letters), ~bags.a_in_first_half(mirrored))
 
 
 def test_the_fast_form(tmp_path):

@@ -131,5 +131,5 @@ def test_the_large_form_is_kept_beside_the_other(toy, tmp_path):
     assert {each["run"]["size"] for each in results.runs("toy")} == {1}
     assert {each["run"]["size"] for each in results.runs("toy", full=True)} == {9}
     assert "--full" in results.stored("toy", full=True)["command"]
-    with pytest.raises(ValueError, match="'goldilocks' has one size; leave out full"):
-        perform("goldilocks", full=True, work=tmp_path)
+    with pytest.raises(ValueError, match="'bags' has one size; leave out full"):
+        perform("bags", full=True, work=tmp_path)

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_lib.experiments import NAMES, NEXT, lab, language_model, results
+from posenc_lib.experiments import NAMES, NEXT, bags, lab, results
 from posenc_lib.experiments.lab import keep, main, perform
 
-NAME = "train-short-test-long"
-STEPS = 40
-SMALL = ["--fast", "--steps", str(STEPS), "--device", "cpu"]
+NAME = "bags"
+STEPS = 60
+SMALL = ["--fast", "--seeds", "2", "--steps", str(STEPS), "--device", "cpu"]
 
 SAVE_AT_EVERY_STEP = """
 from posenc_lib.experiments import lab, training
@@ -28,18 +28,8 @@ lab.main()
 """
 
 
-@pytest.fixture(scope="module")
-def text(tmp_path_factory) -> Path:
-    """Enough to learn a little from, and little to be tested on."""
-    from pydoc_data.topics import topics
-
-    some = tmp_path_factory.mktemp("text") / "some.txt"
-    some.write_text("\n\n".join(topics.values())[:20_000], encoding="utf-8")
-    return some
-
-
-def words(work: Path, text: Path) -> list[str]:
-    return [NAME, *SMALL, "--jobs", "1", "--text", str(text), "--work", str(work), "--out", str(work / "out")]
+def words(work: Path) -> list[str]:
+    return [NAME, *SMALL, "--jobs", "1", "--work", str(work), "--out", str(work / "out")]
 
 
 def outcome(work: Path) -> dict:
@@ -51,49 +41,49 @@ def results_of(found: dict) -> list:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, text) -> dict:
-    """Five small models, trained in one go."""
+def undisturbed(tmp_path_factory) -> dict:
+    """Four small models, trained in one go."""
     work = tmp_path_factory.mktemp("undisturbed")
-    main(words(work, text))
+    main(words(work))
     return outcome(work)
 
 
-def test_after_a_kill_it_goes_on_and_ends_with_the_same_numbers(tmp_path, text, undisturbed):
+def test_after_a_kill_it_goes_on_and_ends_with_the_same_numbers(tmp_path, undisturbed):
     work = tmp_path
     killed = subprocess.Popen(
-        [sys.executable, "-c", SAVE_AT_EVERY_STEP, *words(work, text)],
+        [sys.executable, "-c", SAVE_AT_EVERY_STEP, *words(work)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     kept = work / NAME
     # Not in the first run, so that there is a finished one to keep as well.
-    while not (list(kept.glob("*.json")) and list(kept.glob("*/training.pt"))):
+    while not (list(kept.glob("*.json")) and list(kept.glob("*/model.pt"))):
         assert killed.poll() is None, "it ended before it could be killed"
         time.sleep(0.005)
     os.kill(killed.pid, signal.SIGKILL)
     assert killed.wait() == -signal.SIGKILL
 
-    assert not (work / "out").exists()
     finished = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
-    (checkpoint,) = kept.glob("*/training.pt")
+    (checkpoint,) = kept.glob("*/model.pt")
     assert 0 < len(torch.load(checkpoint, weights_only=True)["losses"]) <= STEPS
+    assert len(finished) - 1 <= len(outcome(work)["runs"]) <= len(finished)
 
-    again = [sys.executable, "-m", "posenc_lib.experiments", *words(work, text)]
+    again = [sys.executable, "-m", "posenc_lib.experiments", *words(work)]
     subprocess.run(again, check=True, capture_output=True)
     assert results_of(outcome(work)) == results_of(undisturbed)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # none of them was made again
     assert not list(kept.glob("*/")), "checkpoints of finished runs are of no use"
 
 
-def test_runs_at_the_same_time_give_the_same_numbers(tmp_path, text, undisturbed):
-    found = perform(NAME, fast=True, steps=STEPS, text=text, jobs=2, work=tmp_path)
+def test_runs_at_the_same_time_give_the_same_numbers(tmp_path, undisturbed):
+    found = perform(NAME, fast=True, seeds=2, steps=STEPS, jobs=2, work=tmp_path)
     assert results_of(found) == results_of(undisturbed)
 
 
-def test_a_result_says_how_it_was_made(text, undisturbed):
+def test_a_result_says_how_it_was_made(undisturbed):
     assert undisturbed["experiment"] == NAME
-    assert undisturbed["question"] == language_model.QUESTION
-    given = ["--steps", str(STEPS), "--text", str(text), "--fast", "--device", "cpu"]
+    assert undisturbed["question"] == bags.QUESTION
+    given = ["--steps", str(STEPS), "--seeds", "2", "--fast", "--device", "cpu"]
     assert shlex.split(undisturbed["command"]) == ["python", "-m", "posenc_lib.experiments", NAME, *given]
     assert undisturbed["versions"]["torch"] == torch.__version__
     assert set(undisturbed["versions"]) == {"posenc_lib", "python", "torch", "numpy"}
@@ -102,36 +92,35 @@ def test_a_result_says_how_it_was_made(text, undisturbed):
     assert undisturbed["seconds"] == pytest.approx(sum(e["seconds"] for e in undisturbed["runs"]), abs=0.1)
     for each in undisturbed["runs"]:
         assert each["run"]["steps"] == STEPS
-        steps, losses = zip(*each["result"]["curves"]["training"], strict=True)
-        assert steps[-1] == STEPS
-        assert losses[-1] < losses[0]
+        steps, losses = zip(*each["result"]["curve"], strict=True)
+        assert steps[-1] == each["result"]["steps"] <= STEPS
+        if each["run"]["causal"]:
+            assert losses[-1] < losses[0]
 
 
 def test_other_settings_are_other_runs(tmp_path, undisturbed, monkeypatch):
     """A run that was kept is used again only where it would come out the same."""
     run = undisturbed["runs"][0]["run"]
-    key = lab._key(language_model, run, "cpu")
-    assert key == lab._key(language_model, json.loads(json.dumps(run)), "cpu")
-    assert key != lab._key(language_model, run | {"seed": 1}, "cpu")
-    assert key != lab._key(language_model, run, "cuda")
-    source = Path(language_model.__file__).read_text(encoding="utf-8")
+    key = lab._key(bags, run, "cpu")
+    assert key == lab._key(bags, json.loads(json.dumps(run)), "cpu")
+    assert key != lab._key(bags, run | {"seed": 1}, "cpu")
+    source = Path(bags.__file__).read_text(encoding="utf-8")
     changed = tmp_path / "changed.py"
-    monkeypatch.setattr(language_model, "__file__", str(changed))
-    changed.write_text(source.replace('"""Train', '"""Now train') + "# said otherwise\n")
-    assert key == lab._key(language_model, run, "cpu")
-    changed.write_text(source + "SAMPLED = 8\n")
-    assert key != lab._key(language_model, run, "cpu")
+    monkeypatch.setattr(bags, "__file__", str(changed))
+    changed.write_text(source.replace('"""Bags', '"""Now bags') + "# said otherwise\n")
+    assert key == lab._key(bags, run, "cpu")
+    changed.write_text(source + "FLIPPED = 8\n")
+    assert key != lab._key(bags, run, "cpu")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["train-short"], "there is no experiment 'train-short'; there are: train-short-test-long"),
+        (["train-short"], "there is no experiment 'train-short'; there are: byte-model-rates"),
         ([NAME, "train-short"], "there is no experiment 'train-short'"),
         ([NAME, "--steps", "0"], "steps=0; give 1 or more"),
         ([NAME, "--seeds", "-1"], "seeds=-1; give 1 or more"),
         ([NAME, "--jobs", "0"], "jobs=0; give 1 or more"),
-        ([NAME, "--text", "nowhere.txt"], "nowhere.txt cannot be read (No such file or directory)"),
     ],
 )
 def test_a_wrong_call_is_refused_before_anything_runs(tmp_path, arguments, told):
@@ -141,11 +130,11 @@ def test_a_wrong_call_is_refused_before_anything_runs(tmp_path, arguments, told)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_trial_does_not_replace_the_result_that_the_book_quotes(tmp_path, text, capsys):
+def test_a_trial_does_not_replace_the_result_that_the_book_quotes(tmp_path, capsys):
     before = {path: path.stat().st_mtime_ns for path in results.FOLDER.iterdir()}
-    main([NAME, *SMALL, "--text", str(text), "--jobs", "1", "--work", str(tmp_path), "--steps", "1"])
-    assert capsys.readouterr().out == f"{NAME}: 5 runs, {tmp_path / NAME}.json\n"
-    assert len(json.loads((tmp_path / f"{NAME}.json").read_text())["runs"]) == 5
+    main([NAME, *SMALL, "--jobs", "1", "--work", str(tmp_path), "--steps", "1"])
+    assert capsys.readouterr().out.startswith(f"{NAME}: 4 runs, {tmp_path / NAME}.json\n")
+    assert len(json.loads((tmp_path / f"{NAME}.json").read_text())["runs"]) == 4
     assert {path: path.stat().st_mtime_ns for path in results.FOLDER.iterdir()} == before
 
 
@@ -166,24 +155,20 @@ def test_a_number_that_is_not_finite_is_refused_and_what_was_there_stays(tmp_pat
     assert json.loads((tmp_path / "a.json").read_text()) == {"loss": 1.0}
 
 
-def test_a_training_that_came_to_no_number_is_named_and_kept_out(tmp_path, text, monkeypatch):
-    monkeypatch.setitem(language_model.FAST, "rate", 1e30)
+def test_a_training_that_came_to_no_number_is_named_and_kept_out(tmp_path, monkeypatch):
+    (run, *_) = bags.runs(fast=True)
+    monkeypatch.setattr(bags, "runs", lambda **more: [run | {"rate": 1e30, "steps": 3}])
     with pytest.raises(ValueError, match=r"'encoding': 'none'.* not finite; try a lower rate"):
-        perform(NAME, fast=True, steps=3, text=text, work=tmp_path)
+        perform(NAME, fast=True, work=tmp_path)
     assert not list((tmp_path / NAME).glob("*.json"))
 
 
-def test_an_experiment_that_reads_no_text_refuses_one(tmp_path, text):
-    with pytest.raises(ValueError, match=r"'goldilocks' reads no text; leave out the text .*some\.txt"):
-        perform("goldilocks", text=text, work=tmp_path)
-
-
 def test_stored_results_are_found_by_their_settings():
-    found = results.runs(NAME, encoding="alibi", length=64)
+    found = results.runs("byte-models", encoding="alibi", length=256)
     assert [each["run"]["seed"] for each in found] == [0, 1, 2]
-    with pytest.raises(ValueError, match="no run of 'train-short-test-long' has"):
-        results.runs(NAME, encoding="alibi", length=63)
-    with pytest.raises(ValueError, match=r"no result 'nothing' is stored .*train-short-test-long"):
+    with pytest.raises(ValueError, match="no run of 'byte-models' has"):
+        results.runs("byte-models", encoding="alibi", length=63)
+    with pytest.raises(ValueError, match=r"no result 'nothing' is stored .*byte-models"):
         results.stored("nothing")
 
 

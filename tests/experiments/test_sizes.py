@@ -62,3 +62,21 @@ def test_the_rate_rises_and_then_stays():
         schedule.step()
     assert rates[0] == pytest.approx(2 / recipes.WARM)
     assert rates[recipes.WARM - 1 :] == [2.0] * (recipes.WARM + 1)
+
+
+def test_every_question_has_its_answer_in_the_sequence():
+    questions, answers = sizes.sequences(200, torch.Generator().manual_seed(1))
+    for row, (question, answer) in enumerate(zip(questions.tolist(), answers.tolist(), strict=True)):
+        *symbols, asked = question
+        assert sorted(symbols) == list(range(sizes.LENGTH))
+        if row % 2 == 0:  # where is this symbol?
+            assert symbols[answer - sizes.LENGTH] == asked
+        else:  # what stands at this place?
+            assert symbols[asked - sizes.LENGTH] == answer
+
+
+def test_weights_of_place_alone_are_explained_by_it_and_others_are_not():
+    alike = torch.rand(1, 2, 9, dtype=torch.float64).expand(500, 2, 9)
+    assert sizes.explained_by_place(alike) == pytest.approx(1)
+    apart = torch.rand(5000, 2, 9, dtype=torch.float64)
+    assert sizes.explained_by_place(apart) < 0.01

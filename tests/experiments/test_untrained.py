@@ -7,6 +7,7 @@ import torch
 
 from posenc_lib.experiments import untrained
 from posenc_lib.experiments.lab import perform
+from posenc_lib.nn import Transformer
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +91,13 @@ def test_what_finds_shuffled_positions_does_not_pass(found):
     assert untrained.shortfall(run, result) is None
     lost = untrained.shortfall(run | {"left": "nothing"}, result)
     assert "where nothing is left that tells positions apart" in lost
+
+
+def test_hidden_states_are_what_the_blocks_read_and_the_last_one_gives():
+    model = Transformer(4, 32, 2, 4, encoding="sinusoidal").eval()
+    letters = torch.randint(4, (3, 16))
+    states = untrained.hidden_states(model, letters)
+    assert [state.shape for state in states] == [(3, 16, 32)] * 3
+    embedded = model.embedding(letters)
+    torch.testing.assert_close(states[0], model.encoding.add(embedded, 16))
+    torch.testing.assert_close(model.head(model.norm(states[-1])), model(letters))
