@@ -175,6 +175,48 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
         )
 
 
+def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | None = None) -> Picture:
+    """How far the loss rises above that at the length of training, in a paper's models and in ours.
+
+    Args:
+        paper: name of an encoding -> {length: perplexity}, the length of training first.
+        result: of the experiment; the stored one by default.
+    """
+    every = _by_encoding(result)
+    told = []
+    with canvas(width=8.4, height=3.9) as figure:
+        theirs, ours = figure.subplots(1, 2)
+        for name, colour, dash, marker in zip(paper, COLOURS, DASHES, MARKERS, strict=False):
+            look = {"color": colour, "linestyle": dash, "marker": marker, "markerfacecolor": "none"}
+            lengths = np.array(list(paper[name]))
+            rise = np.log(np.array(list(paper[name].values())) / paper[name][lengths[0]])
+            theirs.plot(lengths / lengths[0], rise, label=TITLES[name], **look)
+            longer = [each["result"]["longer"] for each in every[name] if _passes(each)]
+            times = np.array(longer[0]["lengths"]) / longer[0]["lengths"][0]
+            by_seed = np.array([np.mean(each["by_length"], axis=1) for each in longer])
+            by_seed -= by_seed[:, :1]
+            ours.plot(times, by_seed.mean(axis=0), **look | {"marker": None})
+            ours.plot(times, by_seed.T, **look | {"linestyle": "none", "markersize": 4})
+            told.append(
+                f"{TITLES[name]}: theirs {', '.join(f'{value:+.2f}' for value in rise[1:])}, "
+                f"ours {', '.join(f'{value:+.2f}' for value in by_seed.mean(axis=0)[1:])}."
+            )
+        for axes, title, unit in ((theirs, "theirs", "word"), (ours, "ours", "byte")):
+            axes.axhline(0, color=GREY, linestyle=":", linewidth=1.2)
+            axes.set_xscale("log", base=2)
+            axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+            axes.set_title(title)
+            axes.set_xlabel("length, by that of the training")
+            axes.set_ylabel(f"rise of the loss (nats per {unit})")
+        lines, names = theirs.get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside upper center", ncols=len(names), fontsize=10)
+        return finish(
+            figure,
+            alt="Two panels: how far the loss rises above that at the length of training, against the "
+            f"length, for the models of a paper and for ours, a mark for each of our seeds. {' '.join(told)}",
+        )
+
+
 def admitted(encoding: str) -> list[dict[str, Any]]:
     """The stored runs of an encoding, trained like all others, that pass the gate; none where none does."""
     return [each for each in _by_encoding(None).get(encoding, []) if _passes(each)]

@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 
-import numpy as np
 import pytest
 
 from posenc_lib.experiments import results
 from posenc_lib.figures import experiments as pictures
 
 PICTURES = {
-    "length-generalisation": pictures.length_generalisation,
-    "does-order-matter": pictures.does_order_matter,
-    "position-read-out": pictures.position_read_out,
-    "goldilocks": pictures.goldilocks,
-    "aliasing": pictures.aliasing,
+    "bags": pictures.bags,
+    "sizes": pictures.sizes,
+    "confusions": pictures.confusions,
+    "confused": lambda: pictures.confused(pairs=1, noise=0.1),
     "signals": pictures.signals,
     "field-by-band": pictures.field_by_band,
-    **{name: lambda name=name: pictures.damage(name) for name in ("padding-leak", "left-padding")},
-    **{name: lambda name=name: pictures.damage(name) for name in ("layout", "bfloat16")},
 }
 
 
@@ -60,33 +56,33 @@ def test_a_picture_is_drawn_from_the_stored_numbers(name, copied_results):
     assert after.alt != before.alt
 
 
-@pytest.mark.parametrize("name", ["goldilocks", "length-generalisation", "left-padding", "field-by-band"])
-def test_lines_differ_by_dash_and_marker_too(name):
-    svg = PICTURES[name]().svg
-    assert "stroke-dasharray" in svg
-    markers = set(re.findall(r'<path id="p\w+-m\w+" d="([^"]+)"', svg))
+@pytest.mark.parametrize("name", ["sizes", "confusions", "field-by-band"])
+def test_marks_differ_by_more_than_colour(name):
+    markers = set(re.findall(r'<path id="p\w+-m\w+" d="([^"]+)"', PICTURES[name]().svg))
     assert len(markers) >= 2
 
 
 def test_every_seed_has_a_marker():
-    svg = pictures.does_order_matter().svg
-    seeds = len({each["run"]["seed"] for each in results.stored("does-order-matter")["runs"]})
-    assert seeds >= 3
+    svg = pictures.bags().svg
+    seeds = len({each["run"]["seed"] for each in results.stored("bags")["runs"]})
+    assert seeds >= 5
     markers = re.findall(r'<use [^>]*style="fill-opacity: 0; stroke: #', svg)
     assert len(markers) == 12 * seeds  # three tasks, four models
 
 
-def test_the_alt_text_of_the_sweep_says_the_means():
-    found = results.runs("goldilocks", ratio=1.0)
-    mean = 100 * np.mean([each["result"]["where"] for each in found])
-    assert f"{mean:.0f}" in re.search(r"where is this symbol\? ([\d, ]+)\.", pictures.goldilocks().alt)[1]
+def test_the_alt_text_of_the_sizes_says_who_solved_it_and_how_soon():
+    solved = sorted(each["result"]["steps"] for each in results.runs("sizes", ratio=1.0, rate=0.02))
+    told = f"Size 1, rate 0.02: solved by {len(solved)} of 5 within {solved[0]} to {solved[-1]} steps"
+    assert told in pictures.sizes().alt
 
 
 def test_one_wave_confuses_what_lies_44_apart():
-    assert "the most confused is 44," in pictures.aliasing(1).alt
-    assert "the most confused is 44," in pictures.aliasing(1, content=0.0).alt
+    assert "the most confused is 44:" in pictures.confused(pairs=1, noise=0.1).alt
 
 
-def test_damage_refuses_what_is_no_mistake():
-    with pytest.raises(ValueError, match="'right-padding' is unknown; give one of 'padding-leak'"):
-        pictures.damage("right-padding")
+def test_what_is_not_admitted_is_said(monkeypatch):
+    found = [each | {"verdict": "not admitted"} for each in results.runs("bags", task="bag")]
+    others = [each for each in results.stored("bags")["runs"] if each["run"]["task"] != "bag"]
+    monkeypatch.setattr(results, "stored", lambda name, full=False: {"runs": found + others})
+    alt = pictures.bags().alt
+    assert alt.count("5 of 5 not admitted") == 4
