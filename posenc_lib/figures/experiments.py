@@ -180,12 +180,15 @@ def confused(pairs: int, noise: float) -> Picture:
         pairs: waves of the encoding.
         noise: its size.
     """
-    found = runs("confusions", pairs=pairs, noise=noise)
+    found = runs("confusions", every=True, pairs=pairs, noise=noise)
     offsets = np.asarray(found[0]["result"]["offsets"])
     kernel = np.asarray(found[0]["result"]["kernel"])
     models, best = (100 * _seeds(found, key) for key in ("confused", "best_confused"))
     far = offsets >= 3
-    worst = offsets[far][models.mean(axis=0)[far].argmax()]
+    worst = offsets[far][best.mean(axis=0)[far].argmax()]
+    passes = all(each["verdict"] == "admitted" for each in found)
+    look = {"color": COLOURS[3]} if passes else {"color": GREY}
+    name = "model, a seed each" if passes else "model, a seed each, not admitted"
     waves = "one wave" if pairs == 1 else f"{pairs} waves"
     with canvas(width=7.6, height=4.4) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
@@ -196,15 +199,15 @@ def confused(pairs: int, noise: float) -> Picture:
         )
         lower.bar(offsets, best.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6, label="best reader")
         for number, values in enumerate(models):
-            named = {"label": "model, a seed each"} if number == 0 else {}
+            named = {"label": name} if number == 0 else {}
             lower.plot(
                 offsets,
                 values,
-                color=COLOURS[3],
                 marker=MARKERS[number],
                 markersize=4,
                 linestyle="none",
                 markerfacecolor="none",
+                **look,
                 **named,
             )
         lower.set_ylabel("taken for each other (%)")
@@ -217,9 +220,10 @@ def confused(pairs: int, noise: float) -> Picture:
             figure,
             alt=f"Above, the kernel of an encoding of {waves} against the offset, from {offsets[0]} to "
             f"{offsets[-1]}. Below, how often a distance is taken for one that is off by that much: bars for "
-            f"the best possible reader, a marker per seed of the model. Of offsets from 3 on the most "
-            f"confused is {worst}: in {models.mean(axis=0)[at][0]:.1f}% of the cases by the models and in "
-            f"{best.mean(axis=0)[at][0]:.1f}% by the best reader, where the kernel is {kernel[at][0]:.2f}.",
+            f"the best possible reader, a marker per seed of the model{_not_admitted(found)}. Of offsets "
+            f"from 3 on the one that this reader confuses most is {worst}: in "
+            f"{best.mean(axis=0)[at][0]:.1f}% of the cases, the models in "
+            f"{models.mean(axis=0)[at][0]:.1f}%, where the kernel is {kernel[at][0]:.2f}.",
         )
 
 

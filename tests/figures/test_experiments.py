@@ -77,7 +77,7 @@ def test_the_alt_text_of_the_sizes_says_who_solved_it_and_how_soon():
 
 
 def test_one_wave_confuses_what_lies_44_apart():
-    assert "the most confused is 44:" in pictures.confused(pairs=1, noise=0.1).alt
+    assert "the one that this reader confuses most is 44:" in pictures.confused(pairs=1, noise=0.1).alt
 
 
 def test_what_is_not_admitted_is_said(monkeypatch):
