@@ -14,6 +14,7 @@ from posenc_lib.figures.shoot_out import (
     TITLES,
     admitted,
     at_the_trained_length,
+    beside_the_paper,
     by_position,
     whole_or_sliding,
 )
@@ -72,3 +73,18 @@ def test_what_was_trained_longer_is_a_line_of_its_own():
         assert "learned, 3 times as long: " in draw({"runs": [*others, long]}).alt
     rows = at_the_trained_length({"runs": [*others, long]}).alt.partition(" Lines for")[0]
     assert rows.endswith("learned, 3 times as long: 1.11.")  # the lowest loss, and out of the contest
+
+
+def test_beside_the_paper_stand_logarithms_of_its_ratios_and_every_seed_that_passes():
+    paper = {"alibi": {512: 20.0, 1024: 10.0}, "rope": {512: 20.0, 1024: 40.0}}
+    picture = beside_the_paper(paper)
+    assert "ALiBi: theirs -0.69," in picture.alt
+    assert "RoPE: theirs +0.69," in picture.alt
+    result = copy.deepcopy(stored(NAME))
+    one = next(each for each in result["runs"] if each["run"]["encoding"] == "rope")
+    one["result"]["longer"]["by_length"][-1] = [9.0] * len(one["result"]["longer"]["by_length"][-1])
+    assert beside_the_paper(paper, result).alt != picture.alt
+    one["verdict"] = "not admitted"
+    others = copy.deepcopy(result)
+    others["runs"].remove(next(each for each in others["runs"] if each["key"] == one["key"]))
+    assert beside_the_paper(paper, result).svg == beside_the_paper(paper, others).svg
