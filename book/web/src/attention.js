@@ -1,5 +1,6 @@
 // One head of attention with three doors, small enough for a sentence. tests/browser/test_landing.py holds it against
 // posenc_lib. The words' vectors and the two matrices are drawn by lot: no model has learned them.
+import { lot } from "./lab/lot.js";
 
 export const DIM = 8;
 const BASE = 10000;
@@ -63,17 +64,6 @@ function matrix(seed) {
 function normals(seed, count) {
   const draw = lot(seed);
   return Array.from({ length: count }, () => Array.from({ length: 12 }, draw).reduce((a, b) => a + b) - 6);
-}
-
-/** Numbers between 0 and 1 by lot, the same for the same seed (a counter, well mixed). */
-function lot(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** A number for a text (FNV-1a). */

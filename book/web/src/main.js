@@ -21,6 +21,7 @@ const PARTS = [
   [".posenc-certificate-maker", () => import("./certificate.js")],
   [".posenc-sentence", () => import("./sentence.js")],
   [".posenc-train-live", () => import("./train-live.js")],
+  [".posenc-lab", () => import("./lab.js")],
 ];
 
 for (const [selector, load] of PARTS) {

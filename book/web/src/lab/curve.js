@@ -1,0 +1,67 @@
+// The loss of both models along the text, and where the training ended.
+import { axes, line, path, text, ticks } from "../figures/svg.js";
+import { made } from "../elements.js";
+import { number } from "../words.js";
+import { words } from "../words-lab.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const [HEIGHT, POINTS, NEAR] = [250, 300, 24]; // a point is the mean of so many bytes before and after it
+const LOOKS = ["blue", "orange dashed"];
+const UPPER = 5; // nats; a model that knows nothing has ln(256), 5.5
+
+/** onPlace(place) is called where a pointer shows one. */
+export function curve(onPlace) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("role", "img");
+  const element = made("div", "posenc-stage posenc-lab-curve", svg);
+  let scale; // of the last drawing: { across, left, right, length }
+  let shown;
+
+  function at(event) {
+    if (!scale) return;
+    const { left, width } = svg.getBoundingClientRect();
+    const x = ((event.clientX - left) / width) * scale.width;
+    const share = (x - scale.left) / (scale.right - scale.left);
+    onPlace(Math.round(Math.min(1, Math.max(0, share)) * scale.length));
+  }
+  svg.addEventListener("pointermove", at);
+  svg.addEventListener("pointerdown", at);
+
+  function draw(given = shown) {
+    shown = given;
+    const { losses, length, trained, place, about } = given;
+    const width = Math.max(280, element.clientWidth || 600);
+    const box = { left: 58, right: width - 12, top: 26, bottom: HEIGHT - 46 };
+    const drawn = axes(
+      box,
+      { from: 0, to: length, label: words.curve.place, ticks: ticks(0, length, width < 500 ? 4 : 8), show: number },
+      { from: 0, to: UPPER, label: words.curve.loss, ticks: ticks(0, UPPER, 5), show: number },
+    );
+    const mark = (value, look) => line(drawn.x(value), box.top, drawn.x(value), box.bottom, look);
+    const ended = Math.min(trained, length);
+    svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    svg.setAttribute("aria-label", about);
+    svg.innerHTML = [
+      drawn.drawing,
+      mark(ended, "ink thick dotted"),
+      text(Math.min(drawn.x(ended), width - 70), box.top - 9, words.curve.trained(number(trained))),
+      ...losses.map((each, side) => path(smooth(each, length).map(([x, y]) => [drawn.x(x), drawn.y(Math.min(y, UPPER))]), LOOKS[side])),
+      place ? mark(place, "ink thin") : "",
+    ].join("");
+    scale = { left: box.left, right: box.right, width, length };
+  }
+  new ResizeObserver(() => shown && draw()).observe(element);
+  return { element, draw };
+}
+
+/** [place, mean of the losses around it], about so many as the eye tells apart. */
+function smooth(losses, length) {
+  const known = losses.subarray(1, length);
+  const sums = known.reduce((all, each) => (all.push(all.at(-1) + each), all), [0]);
+  const count = Math.min(POINTS, known.length);
+  return Array.from({ length: count }, (_, point) => {
+    const middle = Math.round((point * (known.length - 1)) / Math.max(1, count - 1));
+    const [first, last] = [Math.max(0, middle - NEAR), Math.min(known.length, middle + NEAR + 1)];
+    return [middle + 1, (sums[last] - sums[first]) / (last - first)];
+  });
+}
