@@ -4,9 +4,8 @@
 
 The same model (RoPE, 0.8 million weights) reads the same text in each of them, in a worker of a page without
 cross-origin isolation, as the book's are: at once what comes first, then byte by byte. Each round begins with
-a browser of its own. Its packages are those of `benchmarks/engines/package.json` (`npm ci` there; book/web has
-to be installed too). onnxruntime-web wants a graph, for which onnx and onnxscript have to be installed; it is
-left out where they are not.
+a browser of its own. Packages: those of `benchmarks/engines/package.json` and of book/web (`npm ci` in both).
+onnxruntime-web wants a graph: it is left out where onnx and onnxscript are not installed.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ function wait(place) {
     try {
       await open(place, {
         progress: ({ received, total }) => {
+          if (meter.hidden) return; // another file has failed
           if (total) meter.value = received / total;
           const [some, all] = [received, total].map((each) => number(Math.round(each / 1000)));
           said.textContent = total ? words.coming(some, all) : words.comingSoFar(some);

@@ -14,10 +14,13 @@ export const words = {
   texts: _("A text to read"),
   yours: _("my own"),
   text: _("The text. Change it, or write your own"),
-  tooShort: _("Write two characters at least."),
+  tooShort: _("Write something for the models to read."),
   repeated: (own) =>
-    ngettext("Your text has one byte. It is read again and again, until the length is reached.",
-      "Your text has {count} bytes. It is read again from its beginning, until the length is reached.", own),
+    ngettext(
+      "Your text has one byte. It is read again and again, until the length is reached.",
+      "Your text has {count} bytes. It is read again from its beginning, until the length is reached.",
+      own,
+    ),
   whole: _("One byte is one position."),
   length: _("Length that is read, in bytes"),
   place: _("A place in it"),
@@ -76,6 +79,6 @@ export const words = {
     place: _("position (bytes)"),
     loss: _("loss (nats a byte)"),
     trained: (length) => _("trained on {length}", { length }),
-    about: (a, b) => _("Loss along the text, a running mean. A, solid: {a}. B, dashed: {b}.", { a, b }),
+    about: (a, b) => _("Loss along the text, a running mean. Model A, solid: {a} Model B, dashed: {b}", { a, b }),
   },
 };

@@ -1,0 +1,334 @@
+"""The lab in Chromium: its numbers beside PyTorch's, and everything that a hand can do in it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from posenc_lib.experiments import export, rescaling
+from posenc_lib.experiments.byte_model import losses_of
+from posenc_lib.experiments.page_tables import FACTORS, ROTATES, RULES, k_of_yarn
+from posenc_lib.experiments.wrapped import with_encodings
+from posenc_lib.nn import NoPE
+from posenc_lib.trained import FOLDER, read
+from tests.browser.conftest import SLOW, served
+
+pytestmark = pytest.mark.slow
+
+PAGE = "book/lab.html"
+MODELS = {file.stem: file.read_bytes() for file in sorted(FOLDER.glob("*.safetensors"))}
+LENGTH = 320  # of the comparison: beyond the 256 of the training
+PASSAGE = (b"def greet(name):\n    print('h\xc3\xa4llo', name)\n\n" * 16)[:LENGTH]
+# What the page asks its worker, asked here: of each (model, rule, factor) the losses of a passage.
+ASK = """async ([kinds, bytes, places]) => {
+  const worker = new Worker(new URL("../_static/posenc/lab-worker.js", location.href), { type: "module" });
+  const asked = new Map();
+  worker.onmessage = ({ data: { id, piece, done, problem } }) => {
+    if (piece) asked.get(id).pieces.push(piece);
+    if (problem) asked.get(id).reject(new Error(problem));
+    if (done !== undefined) asked.get(id).resolve({ done, pieces: asked.get(id).pieces });
+  };
+  let last = 0;
+  const ask = (does, given) => new Promise((resolve, reject) => {
+    asked.set(++last, { resolve, reject, pieces: [] });
+    worker.postMessage({ id: last, does, ...given });
+  });
+  const found = [];
+  for (const [model, rule, factor] of kinds) {
+    const losses = [];
+    const { pieces } = await ask("read", { side: "a", model, rule, factor, bytes });
+    for (const piece of pieces) losses.splice(piece.from, piece.losses.length, ...piece.losses);
+    const looks = [];
+    for (const [layer, head, place] of places) {
+      const { done } = await ask("look", { side: "a", layer, head, place });
+      looks.push([...done.shares]);
+    }
+    found.push({ losses: losses.slice(1), looks });
+  }
+  worker.terminate();
+  return found;
+}"""
+
+
+def settings_of(content):
+    told = read(content).settings
+    numbers = {name: int(told[name]) for name in ("dim", "heads", "layers", "length", "seed")}
+    return {"encoding": told["encoding"], "base": float(told["base"]), **numbers}
+
+
+def kinds():
+    """Each model, and each way in which the lab reads it."""
+    for name in MODELS:
+        for rule in RULES if name in ROTATES else ("none",):
+            for factor in (1,) if rule == "none" else FACTORS:
+                yield name, rule, factor
+
+
+def in_torch(name, rule, factor):
+    """The model as `rescaling` reads it."""
+    run = settings_of(MODELS[name])
+    model = export.loaded(MODELS[name], run)
+    if rule == "none":
+        return model
+    k = k_of_yarn(name, run["seed"])
+    turned = rescaling.encoding_for(run | {"encoding": "rope", "rule": rule}, factor, LENGTH, k)
+    return with_encodings(model, lambda old: old if isinstance(old, NoPE) else turned)
+
+
+@pytest.fixture
+def tab(newcomer, plain_address):
+    return opened(newcomer(), plain_address)
+
+
+def opened(context, address):
+    tab = context.new_page()
+    tab.complaints = []
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.goto(f"{address}/{PAGE}", wait_until="load")
+    return tab
+
+
+def begun(tab):
+    """The lab with its models, once they have read the text."""
+    tab.get_by_role("button", name="Bring the models").click()
+    expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "", timeout=SLOW)
+    expect(means(tab)).to_have_text([re.compile("nats a byte")] * 2, timeout=SLOW)
+    return tab
+
+
+@pytest.fixture
+def lab(tab):
+    return begun(tab)
+
+
+def panel(tab, side):
+    return tab.get_by_role("region", name=f"Model {side}")
+
+
+def means(tab):
+    return tab.locator(".posenc-lab-mean")
+
+
+def length(tab):
+    return tab.get_by_role("slider", name="Length that is read")
+
+
+def middle(locator):
+    locator.scroll_into_view_if_needed()
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def mean_of(name, text, first, end):
+    """Nats a byte, from one byte on and before another, as NumPy or a reader would say it."""
+    tokens = torch.tensor([list(text)])
+    found = losses_of(export.loaded(MODELS[name], settings_of(MODELS[name])), tokens)[0]
+    return f"{float(found[first - 1 : end - 1].mean()):.2f}"
+
+
+def typed(tab, text):
+    """Into the field of the text, key by key."""
+    tab.get_by_role("textbox", name="The text").click()
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type(text)
+
+
+# --- its numbers
+
+
+def test_losses_and_attention_are_those_of_pytorch(tab):
+    places = [[0, 0, 5], [1, 3, 300], [3, 2, LENGTH - 1]]
+    every = list(kinds())
+    assert len(MODELS) >= 2
+    found = tab.evaluate(ASK, [every, list(PASSAGE), places])
+    tokens = torch.tensor([list(PASSAGE)])
+    for kind, told in zip(every, found, strict=True):
+        model = in_torch(*kind)
+        exact = losses_of(model, tokens)[0].numpy()
+        assert np.abs(np.asarray(told["losses"]) - exact).max() < 1e-4, kind
+        for (layer, head, place), shares in zip(places, told["looks"], strict=True):
+            weights = attention_in_torch(model, layer, tokens[:, :place])[head, -1].numpy()
+            assert np.abs(np.asarray(shares) - weights).max() < 1e-4, (kind, layer, head, place)
+
+
+@torch.no_grad()
+def attention_in_torch(model, layer, tokens):
+    """(heads, queries, keys) of one layer."""
+    weights = []
+    its = model.layers[layer].attention
+    whole = its.forward
+
+    def kept(x, positions, encoding, **given):
+        heads = model.layers[layer].attention.heads
+        q, k, _ = (
+            torch.nn.functional.linear(x, its.in_proj_weight)[0]
+            .unflatten(-1, (3, heads, -1))
+            .permute(1, 2, 0, 3)
+        )
+        q, k = (each[None] for each in (q, k))
+        q, k = encoding.rotate(q, k, positions, positions)
+        scores = q @ k.mT * q.shape[-1] ** -0.5
+        if (bias := encoding.bias(q, k, positions, positions)) is not None:
+            scores = scores + bias
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        weights.append(scores.masked_fill(hidden, -torch.inf).softmax(-1)[0])
+        return whole(x, positions, encoding, **given)
+
+    its.forward = kept
+    model(tokens)
+    del its.forward
+    return weights[0]
+
+
+# --- what it loads
+
+
+def test_nothing_of_a_model_is_loaded_before_it_is_asked_for(newcomer, plain_address):
+    asked, heavy = [], re.compile(r"\.safetensors|\.wasm|lab-worker")
+    context = newcomer(viewport={"width": 1000, "height": 900})
+    context.on("request", lambda request: asked.append(request.url))
+    tab = opened(context, plain_address)
+    tab.wait_for_load_state("networkidle")
+    assert not [url for url in asked if heavy.search(url)]
+    begun(tab)
+    names = {url.rpartition("/")[2] for url in asked if heavy.search(url)}
+    assert names == {"rope.safetensors", "alibi.safetensors", "tfjs-backend-wasm-simd.wasm", "lab-worker.js"}
+    assert all(url.startswith(plain_address) for url in asked)
+    panel(tab, "A").get_by_label("Encoding").select_option("sinusoidal")
+    expect(means(tab).first).to_have_text(re.compile("1.94 nats"), timeout=SLOW)
+    assert asked[-1].endswith("/sinusoidal.safetensors")
+    assert tab.complaints == []
+
+
+def test_a_model_that_does_not_come_is_told_in_words_and_asked_for_again(newcomer, site):
+    with served(site, without=("/rope.safetensors", "/mathjax/")) as address:
+        context = newcomer(viewport={"width": 1001, "height": 900})
+        tab = opened(context, address)
+        tab.get_by_role("button", name="Bring the models").click()
+        said = tab.locator(".posenc-lab [role=status]")
+        expect(said).to_have_text(
+            re.compile("do not run: .*rope.safetensors: 404.*Press the button to try again")
+        )
+        expect(tab.get_by_role("button", name="Try again")).to_be_enabled()
+
+
+def test_without_scripts_there_are_words_and_a_text(newcomer, plain_address):
+    tab = newcomer(java_script_enabled=False).new_page()
+    tab.goto(f"{plain_address}/{PAGE}")
+    assert "switched off" in tab.locator(".posenc-lab noscript").inner_text()
+    expect(tab.locator(".posenc-lab-still")).to_contain_text("A small library of books")
+
+
+# --- hands
+
+
+def test_the_length_is_dragged_past_the_training_and_one_model_breaks(lab):
+    panel(lab, "A").get_by_label("Encoding").select_option("sinusoidal")
+    slider = length(lab)
+    expect(slider).to_have_attribute("aria-valuetext", "256 bytes, trained on 256")
+    box = slider.bounding_box()
+    lab.mouse.move(box["x"] + box["width"] * (256 - 16) / (2048 - 16), box["y"] + box["height"] / 2)
+    lab.mouse.down()
+    lab.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2, steps=6)
+    lab.mouse.up()
+    read_now = int(slider.input_value())
+    assert 500 < read_now < 800
+    slider.focus()
+    for _ in range(abs(read_now - 512) // 16):
+        lab.keyboard.press("ArrowLeft" if read_now > 512 else "ArrowRight")
+    assert slider.input_value() == "512"
+    text = lab.get_by_role("textbox", name="The text").input_value().encode()[:512]
+    for row, name in enumerate(("sinusoidal", "alibi")):
+        near, far = mean_of(name, text, 1, 256), mean_of(name, text, 256, 512)
+        expect(means(lab).nth(row)).to_have_text(
+            f"Up to byte 256: {near} nats a byte. Beyond: {far}.", timeout=SLOW
+        )
+    expect(lab.get_by_role("img", name=re.compile(r"Loss along the text.*Beyond"))).to_be_visible()
+    assert panel(lab, "A").locator("[data-end]").get_attribute("data-at") == "256"
+    assert lab.complaints == []
+
+
+def test_what_is_typed_is_read_and_a_short_text_again(lab):
+    every = "".join(map(chr, range(32, 127)))
+    typed(lab, every)
+    assert lab.get_by_role("textbox", name="The text").input_value() == every
+    expect(lab.locator(".posenc-lab-hint")).to_contain_text("Your text has 95 bytes. It is read again")
+    text = (every + ("\n\n" + every) * 3).encode()[:256]
+    for row, name in enumerate(("rope", "alibi")):
+        expect(means(lab).nth(row)).to_have_text(f"{mean_of(name, text, 1, 256)} nats a byte.", timeout=SLOW)
+    expect(lab.get_by_label("A text to read")).to_have_value("")
+    typed(lab, "x")
+    lab.keyboard.press("Backspace")
+    expect(lab.locator(".posenc-lab-hint")).to_have_text("Write something for the models to read.")
+    typed(lab, "für 狗 ")
+    shown = panel(lab, "B").locator("[data-at]")
+    expect(shown.nth(4)).to_have_text("狗")
+    assert lab.complaints == []
+
+
+def test_a_character_is_shown_by_pointer_thumb_and_keys(newcomer, plain_address):
+    lab = begun(opened(newcomer(has_touch=True, viewport={"width": 390, "height": 844}), plain_address))
+    assert lab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    told = panel(lab, "B").get_by_role("status")
+    lab.mouse.move(*middle(panel(lab, "B").locator("[data-at='9']")))
+    expect(told).to_contain_text("at byte 9 cost")
+    expect(told).to_contain_text("Layer 1, head 1 looked most at")
+    panel(lab, "A").locator("[data-at='12']").tap()
+    expect(told).to_contain_text("at byte 12 cost")
+    box = panel(lab, "B").locator(".posenc-lab-text")
+    box.focus()
+    for key, byte in (("ArrowRight", 13), ("PageDown", 45), ("ArrowLeft", 44)):
+        lab.keyboard.press(key)
+        expect(told).to_contain_text(f"at byte {byte} cost")
+    lit = box.locator("[style*='--share']")
+    assert lit.count() > 0
+    assert max(lit.evaluate_all("all => all.map((each) => Number(each.dataset.at))")) < 44
+    lab.get_by_label("Head", exact=True).select_option(label="4")
+    expect(told).to_contain_text("Layer 1, head 4")
+    place = lab.get_by_role("slider", name="A place in it")
+    place.focus()
+    lab.keyboard.press("Home")
+    expect(told).to_have_text("The first byte comes without a guess.")
+    assert lab.complaints == []
+
+
+def test_rope_is_stretched_and_others_are_not(lab):
+    a = panel(lab, "A")
+    expect(panel(lab, "B").get_by_label("RoPE read by")).to_be_hidden()
+    before = means(lab).first.inner_text()
+    a.get_by_label("RoPE read by").select_option("pi")
+    expect(a.get_by_label("Stretched")).to_have_value("4")
+    expect(means(lab).first).to_have_text("3.50 nats a byte.", timeout=SLOW)
+    a.get_by_label("RoPE read by").select_option("none")
+    expect(means(lab).first).to_have_text(before, timeout=SLOW)
+    expect(a.get_by_label("Stretched")).to_be_hidden()
+
+
+def test_both_write_on_stop_and_write_the_same_again(lab):
+    write, stop = lab.get_by_role("button", name="Let both write on"), lab.get_by_role("button", name="Stop")
+    said = lab.locator(".posenc-lab-write [role=status]")
+    written = lab.locator(".posenc-lab-written")
+    expect(stop).to_be_disabled()
+    write.click()
+    expect(written.first).to_have_text(re.compile(r"[\s\S]{24}"), timeout=SLOW)
+    stop.click()
+    expect(said).to_contain_text("Stopped. Model A has written", timeout=SLOW)
+    expect(write).to_be_enabled()
+    first = written.first.inner_text()
+    assert len(first) < 256
+    write.click()
+    expect(written.first).to_have_text(re.compile(re.escape(first[:24])), timeout=SLOW)
+    stop.click()
+    lab.get_by_label("Seed").click()
+    lab.keyboard.press("Control+a")
+    lab.keyboard.type("7")
+    expect(write).to_be_enabled(timeout=SLOW)
+    write.press("Enter")
+    expect(written.first).to_have_text(re.compile(r"[\s\S]{24}"), timeout=SLOW)
+    stop.click()
+    expect(written.first).not_to_have_text(re.compile(re.escape(first[:24])))
+    assert lab.complaints == []
