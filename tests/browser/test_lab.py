@@ -16,6 +16,7 @@ from posenc_lib.experiments.wrapped import with_encodings
 from posenc_lib.nn import NoPE
 from posenc_lib.trained import FOLDER, read
 from tests.browser.conftest import SLOW, served
+from tests.browser.test_site import Visit
 
 pytestmark = pytest.mark.slow
 
@@ -221,6 +222,16 @@ def test_without_scripts_there_are_words_and_a_text(newcomer, plain_address):
     tab.goto(f"{plain_address}/{PAGE}")
     assert "switched off" in tab.locator(".posenc-lab noscript").inner_text()
     expect(tab.locator(".posenc-lab-still")).to_contain_text("A small library of books")
+
+
+def test_what_comes_with_the_models_is_legible_and_named(browser, plain_address):
+    desk = Visit(browser, plain_address)
+    lab = begun(desk.open(PAGE).tab)
+    lab.mouse.move(*middle(panel(lab, "A").locator("[data-at='200']")))
+    expect(panel(lab, "A").get_by_role("status")).to_contain_text("at byte 200 cost")
+    for theme in ("light", "dark"):
+        desk.look(theme=theme)
+        assert desk.serious_faults() == [], theme
 
 
 # --- hands
