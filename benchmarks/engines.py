@@ -122,7 +122,7 @@ def write_graph(content: bytes, to: Path) -> None:
     free = torch.export.Dim.AUTO
     shapes: list[dict[int, Any]] = [{0: free}] * 4 + [{1: free, 2: free}] + [{2: free}] * 2
     torch.onnx.export(
-        Graph(decoder_of(content), heads),
+        Graph(decoder_of(content), heads).eval(),
         example,
         to,
         input_names=names,
@@ -257,7 +257,8 @@ def main() -> None:
         engines = [each for each in engines if each != "ort"]
     result = measure(engines, options.rounds, options.quiet)
     print(table(result))
-    options.out.write_text(json.dumps(result, indent=2) + "\n")
+    before = json.loads(options.out.read_text()) if options.out.exists() else {}
+    options.out.write_text(json.dumps(before | result, indent=2) + "\n")  # what others measured stays
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ WITHOUT_PROSE = {
     "predict",
     "raw",
     "toctree",
+    "lab",
     "your-sentence",
 }
 OPENING = "the opening"  # what stands before the first `##` announces, as Take-away repeats

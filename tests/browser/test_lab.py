@@ -97,7 +97,7 @@ def begun(tab):
     """The lab with its models, once they have read the text."""
     tab.get_by_role("button", name="Bring the models").click()
     expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "", timeout=SLOW)
-    expect(means(tab)).to_have_text([re.compile("nats a byte")] * 2, timeout=SLOW)
+    expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2, timeout=SLOW)
     return tab
 
 
@@ -256,7 +256,7 @@ def test_the_length_is_dragged_past_the_training_and_one_model_breaks(lab):
     for row, name in enumerate(("sinusoidal", "alibi")):
         near, far = mean_of(name, text, 1, 256), mean_of(name, text, 256, 512)
         expect(means(lab).nth(row)).to_have_text(
-            f"Up to byte 256: {near} nats a byte. Beyond: {far}.", timeout=SLOW
+            f"Up to byte 256: {near} nats per byte. Beyond: {far}.", timeout=SLOW
         )
     expect(lab.get_by_role("img", name=re.compile(r"Loss along the text.*Beyond"))).to_be_visible()
     assert panel(lab, "A").locator("[data-end]").get_attribute("data-at") == "256"
@@ -270,7 +270,7 @@ def test_what_is_typed_is_read_and_a_short_text_again(lab):
     expect(lab.locator(".posenc-lab-hint")).to_contain_text("Your text has 95 bytes. It is read again")
     text = (every + ("\n\n" + every) * 3).encode()[:256]
     for row, name in enumerate(("rope", "alibi")):
-        expect(means(lab).nth(row)).to_have_text(f"{mean_of(name, text, 1, 256)} nats a byte.", timeout=SLOW)
+        expect(means(lab).nth(row)).to_have_text(f"{mean_of(name, text, 1, 256)} nats per byte.", timeout=SLOW)
     expect(lab.get_by_label("A text to read")).to_have_value("")
     typed(lab, "x")
     lab.keyboard.press("Backspace")
@@ -313,7 +313,7 @@ def test_rope_is_stretched_and_others_are_not(lab):
     before = means(lab).first.inner_text()
     a.get_by_label("RoPE read by").select_option("pi")
     expect(a.get_by_label("Stretched")).to_have_value("4")
-    expect(means(lab).first).to_have_text("3.50 nats a byte.", timeout=SLOW)
+    expect(means(lab).first).to_have_text("3.50 nats per byte.", timeout=SLOW)
     a.get_by_label("RoPE read by").select_option("none")
     expect(means(lab).first).to_have_text(before, timeout=SLOW)
     expect(a.get_by_label("Stretched")).to_be_hidden()

@@ -52,8 +52,8 @@ export const words = {
   factors: (factor) => _("{factor} times", { factor }),
   read: _("What it read. The arrow keys go from character to character."),
   means: (near, trained, far) =>
-    _("Up to byte {trained}: {near} nats a byte. Beyond: {far}.", { near, trained, far }),
-  mean: (near) => _("{near} nats a byte.", { near }),
+    _("Up to byte {trained}: {near} nats per byte. Beyond: {far}.", { near, trained, far }),
+  mean: (near) => _("{near} nats per byte.", { near }),
   reading: _("Reading …"),
 
   loss: (sign, place, loss) => _("“{sign}” at byte {place} cost {loss} nats.", { sign, place, loss }),
@@ -71,13 +71,13 @@ export const words = {
   write: _("Let both write on"),
   stop: _("Stop"),
   writing: _("They write."),
-  written: (a, b) => _("Model A has written {a} bytes a second, model B {b}.", { a, b }),
+  written: (a, b) => _("Model A has written {a} bytes per second, model B {b}.", { a, b }),
   stopped: _("Stopped."),
   wrote: { a: _("What model A writes"), b: _("What model B writes") },
 
   curve: {
     place: _("position (bytes)"),
-    loss: _("loss (nats a byte)"),
+    loss: _("loss (nats per byte)"),
     trained: (length) => _("trained on {length}", { length }),
     about: (a, b) => _("Loss along the text, a running mean. Model A, solid: {a} Model B, dashed: {b}", { a, b }),
   },
