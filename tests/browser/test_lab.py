@@ -270,7 +270,8 @@ def test_what_is_typed_is_read_and_a_short_text_again(lab):
     expect(lab.locator(".posenc-lab-hint")).to_contain_text("Your text has 95 bytes. It is read again")
     text = (every + ("\n\n" + every) * 3).encode()[:256]
     for row, name in enumerate(("rope", "alibi")):
-        expect(means(lab).nth(row)).to_have_text(f"{mean_of(name, text, 1, 256)} nats per byte.", timeout=SLOW)
+        mean = mean_of(name, text, 1, 256)
+        expect(means(lab).nth(row)).to_have_text(f"{mean} nats per byte.", timeout=SLOW)
     expect(lab.get_by_label("A text to read")).to_have_value("")
     typed(lab, "x")
     lab.keyboard.press("Backspace")
