@@ -58,7 +58,7 @@ export function shareChart({ tested, length }, width) {
     drawing: [
       drawing,
       line(x(LENGTH), top, x(LENGTH), bottom, "ink dotted"),
-      text(x(LENGTH) + 5, bottom - 6, words.trainedAt(number(LENGTH)), "start"),
+      text(x(LENGTH) + 5, y(0.3), words.trainedAt(number(LENGTH)), "start"),
       path(guess, "grey dotted"),
       text(x(256), guess.at(-1)[1] - 6, words.guess, "end"),
       ...curves,
