@@ -248,6 +248,7 @@ def test_a_cell_that_needs_pytorch_says_so_and_offers_the_notebook(newcomer, pla
     tab.goto(f"{plain_address}/book/{RELATIVE}.html", wait_until=READ)
     tab.locator(".posenc-try").first.wait_for(state="attached")
     cell = tab.locator(".cell_input", has_text="import torch").first
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
     note = cell.locator(".posenc-not-here")
     assert "This cell needs PyTorch, which a browser does not have." in note.text_content()
     assert cell.get_by_role("button", name="Try it").count() == 0
