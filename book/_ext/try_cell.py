@@ -264,7 +264,7 @@ class OfferCells(SphinxPostTransform):
             "data-chapter": chapter_of(page),
             "data-notebook": notebook_uri,
         }
-        self.document += Tag.make("div", {"class": "posenc-cells", "hidden": "", **data})
+        self.document += Tag.make("div", {"class": "posenc-trials", "hidden": "", **data})
 
     def _write(self, what: str, name: str, text: str) -> str:
         """Beside the page; returns its address from there."""
@@ -289,7 +289,7 @@ class OfferCells(SphinxPostTransform):
                 source += _not_here(lacking, notebook)
             else:
                 source["ids"].append(f"cell-{names[at]}")
-                source["classes"].append("posenc-cell")
+                source["classes"].append("posenc-tryable")
             at += 1
 
 

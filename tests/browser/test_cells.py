@@ -25,7 +25,7 @@ class Cell:
 
     def __init__(self, tab, text: str):
         self.tab = tab
-        self.place = tab.locator(".posenc-cell", has_text=text).first
+        self.place = tab.locator(".posenc-tryable", has_text=text).first
         self.whole = tab.locator(".cell", has=self.place)
         self.editor = self.place.locator(".cm-content")
         self.status = self.place.locator(".posenc-status")
@@ -189,7 +189,7 @@ def test_every_character_typed_arrives_and_survives_a_reload(newcomer, plain_add
     expect(cell.editor).to_be_focused()
     tab.reload(wait_until=READ)
     cell.place = tab.locator(
-        f"#{tab.locator('.posenc-cell', has=tab.locator('.cm-content')).get_attribute('id')}"
+        f"#{tab.locator('.posenc-tryable', has=tab.locator('.cm-content')).get_attribute('id')}"
     )
     again = Cell(tab, COLUMNS)
     again.place.scroll_into_view_if_needed()

@@ -12,7 +12,7 @@ const DRAWS = /\bmatplotlib\b|\bposenc_lib\.figures\b/;
 
 export function start([page]) {
   const chapter = new Chapter(page);
-  const cells = [...document.querySelectorAll(".posenc-cell")].map((place) => new Cell(place, chapter));
+  const cells = [...document.querySelectorAll(".posenc-tryable")].map((place) => new Cell(place, chapter));
   chapter.cells = cells;
   // What was changed on an earlier visit comes back as it was left.
   whenNear(
