@@ -1,0 +1,69 @@
+"""The pictures of chapter 8: what they draw has the properties that the page and the alt texts claim."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from posenc_lib import layers_from_config
+from posenc_lib.figures import long_context
+
+
+def test_the_arcs_are_shares_of_a_turn():
+    """Pair j of 64 turns 10000^(-j/64) radians per position."""
+    for pair, turned in ((20, True), (46, False), (63, False)):
+        seen, longer = long_context.arcs_of(pair)
+        assert longer == pytest.approx(math.tau)
+        assert seen == pytest.approx(math.tau if turned else 4095 * 10_000 ** (-pair / 64))
+
+
+def test_a_map_hides_what_comes_after_the_query():
+    for found in (
+        long_context.self_extend_map(20, group=3, window=6),
+        long_context.dual_chunk_map(20, chunk=6, window=4),
+    ):
+        assert (found[np.triu_indices(20, 1)] == -1).all()
+        assert (np.diagonal(found) == 0).all()
+
+
+def test_the_alt_text_says_how_far_each_map_reaches():
+    alt = long_context.position_maps(24).alt
+    assert f"up to {23 // 3 + 6 - 2}." in alt
+    assert f"above {6 + 4 - 1}." in alt
+
+
+def test_the_curves_are_as_their_alt_text_says():
+    plain = long_context.frequencies(128, base=500_000.0)
+    slower = {
+        name: plain / long_context.frequencies(128, base=500_000.0, scaling=rule)
+        for name, (rule, *_) in long_context.RULES.items()
+    }
+    assert np.allclose(slower["PI"], 8)
+    assert (np.diff(slower["NTK"]) > 0).all()
+    assert slower["NTK"][[0, -1]] == pytest.approx([1, 8])
+    assert slower["YaRN"][18] == pytest.approx(1)
+    assert slower["YaRN"][20] > 1.01
+    assert slower["Llama 3"][28] == pytest.approx(1)
+    assert slower["Llama 3"][30] > 1.01
+    for name in ("YaRN", "Llama 3"):
+        assert slower[name][35:] == pytest.approx(8)
+
+
+@pytest.mark.parametrize("name", long_context.CONFIGS)
+def test_the_table_is_what_the_classes_of_transformers_say(name):
+    """With every key that their config classes set, and not only the few that stand in the table."""
+    from transformers import AutoConfig
+
+    defaults = AutoConfig.for_model(long_context.CONFIGS[name]["model_type"])
+    assert long_context.described(layers_from_config(defaults)) == long_context.read_configs()[name]
+
+
+def test_every_kind_of_layer_is_told_apart():
+    seen = {long_context.kind_of(layer) for layers in long_context.all_layers().values() for layer in layers}
+    assert seen == set(long_context.KINDS)
+    rows = long_context.layers_of_models(8).alt
+    assert "Llama 4: tttottto" in rows
+    assert "Qwen3-Next: ---T---T" in rows
+    assert "Ministral 3: TTTTTTTT" in rows
