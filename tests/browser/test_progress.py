@@ -88,7 +88,7 @@ def test_an_unknown_kind_is_refused(context, address):
     said = tab.evaluate("(() => { try { store.load('note', 'x') } catch (e) { return e.message } })()")
     assert (
         said
-        == 'kind is "note", and must be one of exercise, quiz, prediction, setting, challenge, certificate'
+        == 'kind is "note", and must be one of exercise, quiz, prediction, cell, setting, challenge, certificate'
     )
 
 
