@@ -107,6 +107,11 @@ HEAD = (
 )
 
 
+GATHERING = ("progress", "review")
+LINKED = ("challenges", "certificate")
+"""Pages to which those lead."""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     root = _small_book(tmp_path_factory.mktemp("book"))
@@ -119,13 +124,15 @@ def _small_book(root: Path) -> Path:
     """Two chapters with a quiz each, and the project's own pages that gather."""
     (root / "book").mkdir()
     (root / "conf.py").write_text(CONFIG)
-    pages = ("01-why-order-matters", "02-the-formula", "progress", "review")
+    pages = ("01-why-order-matters", "02-the-formula", *GATHERING, *LINKED)
     contents = "".join(f"book/{page}\n" for page in pages)
     (root / "index.md").write_text(f"# A book\n\n```{{toctree}}\n{contents}```\n")
     _write_chapter(root, "01-why-order-matters", "Why order matters", GOOD)
     _write_chapter(root, "02-the-formula", "The formula", GOOD)
-    for page in ("progress", "review"):
+    for page in GATHERING:
         shutil.copy(ROOT / "book" / f"{page}.md", root / "book")
+    for page in LINKED:
+        (root / "book" / f"{page}.md").write_text(f"# {page}\n")
     return root
 
 

@@ -1,5 +1,5 @@
 // What the page of the certificate says.
-import { _, language, ngettext } from "./words.js";
+import { _, longDate, ngettext } from "./words.js";
 
 export const words = {
   name: _("Your name, as it shall stand on the certificate"),
@@ -16,7 +16,7 @@ export const words = {
   title: _("Certificate of practice"),
   hasPassed: (count) => ngettext("has passed one exercise of the course", "has passed {count} exercises of the course", count),
   on: (date) =>
-    _("on {date}", { date: new Date(`${date}T12:00`).toLocaleDateString(language === "en" ? "en-GB" : language, { dateStyle: "long" }) }),
+    _("on {date}", { date: longDate(date) }),
   code: _("Code"),
   smallPrint: (code) =>
     _(

@@ -1,8 +1,6 @@
 // What the challenges say.
-import { _, ngettext } from "./words.js";
+import { _, clock, ngettext } from "./words.js";
 import { words as exercises } from "./words-exercises.js";
-
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 export const words = {
   number: _("Number of the challenge"),
