@@ -54,10 +54,9 @@ def centred_positions(length: int, *, like: Array | None = None) -> Array:
     """Positions counted from the middle, -(n - 1) / 2 to (n - 1) / 2: turning around changes their signs.
 
     A sine is odd and a cosine even, so sinusoidal(centred_positions(n), d) of the sequence turned around is
-    the same
-    table with its sines negated: turning around is one fixed linear map, diag(-1, 1, -1, 1, ...), as a shift
-    is. With positions from 0 it is another map for each length. The cosines alone cannot tell the strands
-    apart.
+    the same table with its sines negated: turning around is one fixed linear map, diag(-1, 1, -1, 1, ...), as
+    a shift is. With positions from 0 it is another map for each length. The cosines alone cannot tell the
+    strands apart.
 
     Args:
         length: how many.

@@ -21,11 +21,10 @@ def enformer_features(offsets: Array, features: int, *, length: int, dtype: Any 
     """What Enformer knows of a relative position: exponentials, windows and bumps of its distance.
 
     A third of the functions halve every 8, ..., length positions; a third are 1 up to a distance of 0, 2, 6,
-    14,
-    ... positions and 0 beyond; a third are bumps (gamma densities) spread evenly up to length. The first half
-    of the features is the same for both directions; the second has the sign of the offset. A learned map of
-    the first half alone makes an encoding that does not know before from after: that is what the other strand
-    of a genome, read backwards, asks for.
+    14, ... positions and 0 beyond; a third are bumps (gamma densities) spread evenly up to length. The first
+    half of the features is the same for both directions; the second has the sign of the offset. A learned map
+    of the first half alone makes an encoding that does not know before from after: that is what the other
+    strand of a genome, read backwards, asks for.
 
     Args:
         offsets: (...), key - query, in positions (of 128 base pairs each in Enformer) or in base pairs.

@@ -21,8 +21,7 @@ def fox_bias(logits: Array, queries: int | None = None) -> Array:
 
     Args:
         logits: (..., heads, keys), real: what a layer makes of each token, w_f . x_t + b_f. Padding is to
-            have
-            a large number, such as 1e9: it then closes nothing.
+            have a large number, such as 1e9: it then closes nothing.
         queries: how many, the last ones of the keys; by default all. So a cache holds the logits of its keys.
 
     Returns:

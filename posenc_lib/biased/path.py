@@ -25,8 +25,7 @@ def path_products(
         beta: (..., keys), from 0 to 2 in the paper.
         block: how many tokens are taken at once. 1 is the definition, one factor after the other. More is the
             same by the UT transform: a triangular system for each block, and products of matrices. None takes
-                all
-            tokens as one block: most arithmetic, fewest steps, and fit to be compiled for any length.
+            all tokens as one block: most arithmetic, fewest steps, and fit to be compiled for any length.
         seq_axis: of q, k and w, as in `attention`; beta is (..., keys) behind the heads in any case.
 
     Returns:

@@ -86,9 +86,9 @@ def dual_chunk_distances(queries: int | Array, keys: int | Array, *, chunk: int,
         >>> dual_chunk_distances(1, 8, chunk=6, window=4)
         array([[7, 6, 5, 4, 3, 2, 1, 0]])
 
-    Who does what: the authors' code, HKUNLP/ChunkLlama, lets queries stand one further, at chunk_size = chunk
-    +
-    local_window: give window = local_window + 1 for it. It takes chunk_size = 3/4 of the trained length.
+    Who does what: the authors' code, HKUNLP/ChunkLlama, lets queries stand one further, at chunk_size, which
+    is chunk and local_window together: give window = local_window + 1 for it. It takes chunk_size = 3/4 of
+    the trained length.
 
     Source: An et al. 2024, "Training-Free Long-Context Scaling of Large Language Models", section 3.
     """
@@ -108,8 +108,7 @@ def streaming_distances(queries: int | Array, keys: int | Array, *, sinks: int, 
 
     Returns:
         (..., queries, keys), int64: query - key as the rotation sees it. Keys that were dropped, and keys
-        after
-        the query, must be masked: `window_mask(queries, keys, window, sinks=sinks)`.
+        after the query, must be masked: `window_mask(queries, keys, window, sinks=sinks)`.
 
     Raises:
         TypeError: positions that are not whole numbers; sinks or window no integer.

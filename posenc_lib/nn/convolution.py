@@ -35,7 +35,7 @@ class ConvolutionPositions(PositionalEncoding):
 
     Source: Baevski et al. 2020, "wav2vec 2.0", section 2. The weights are those of `pos_conv_embed.conv` in
     transformers: direction is its original1, magnitude its original0, flattened. The start is that of its
-        code.
+    code.
     """
 
     reads_neighbours = True

@@ -21,9 +21,8 @@ class PaTH(ScoreBias):
     Keys at which no query may look, such as padding, reflect nothing.
 
     The paper reads w and beta from the layer's input x, w by two thin matrices and a convolution of three
-    tokens.
-    A bias of this library sees queries and keys, so here each head reads both from its keys: w is W k, made 1
-    long, and beta is 2 sigmoid(u . k + b).
+    tokens. A bias of this library sees queries and keys, so here each head reads both from its keys: w is W
+    k, made 1 long, and beta is 2 sigmoid(u . k + b).
 
     Args:
         head_dim: width of a head's keys.

@@ -138,8 +138,7 @@ def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: f
 
     Who does what: transformers 5.23.0 goes on after max(rows, columns), which is the same unless a video has
     more frames; then its positions of the video and of what follows overlap, and the paper's do not. Qwen3-VL
-    writes
-    each frame as a picture, with its time as text before it: give (1, rows, columns) for each.
+    writes each frame as a picture, with its time as text before it: give (1, rows, columns) for each.
 
     Source: Wang et al. 2024, "Qwen2-VL", section 2.1; transformers, `get_rope_index` of
     `modeling_qwen2_vl.py`, `modeling_qwen2_5_vl.py` and `modeling_qwen3_vl.py`.
