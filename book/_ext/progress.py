@@ -121,6 +121,8 @@ class FillProgress(SphinxPostTransform):
         exercises = {each.chapter for each in all_exercises()}
         pages = self._pages()
         for chapter in sorted((quizzes.keys() | boxes.keys() | exercises) & pages.keys()):
+            if not chapter[0].isdigit():  # a page beside the chapters, with a prediction of its own
+                continue
             uri = self._uri(pages[chapter])
             rows = self._exercise_rows(chapter)
             if chapter in boxes:
