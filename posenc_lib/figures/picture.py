@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -161,8 +162,13 @@ def _cells(axes: Axes) -> dict[str, Any] | None:
         "down": down,
         "across": across,
         "value": colours.ax.get_ylabel() if colours else "",
-        "numbers": [[float(f"{each:.3g}") for each in row] for row in values.tolist()],
+        "numbers": [[_told(each) for each in row] for row in values.tolist()],
     }
+
+
+def _told(value: float) -> float | None:
+    """A number in three digits; None of a cell that holds none."""
+    return float(f"{value:.3g}") if value is not None and math.isfinite(value) else None
 
 
 def _map(axes: Axes) -> AxesImage | QuadMesh | None:

@@ -363,7 +363,8 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
         })"""
     )
     texts = [text for text, _ in found]
-    assert [text for text in texts if "\\(" in text or "..." in text] == []
+    cut = [text for text in texts if text.startswith("...") or text.endswith("...")]  # as the theme does it
+    assert cut + [text for text in texts if "\\(" in text] == []
     assert not any("A counter made of waves The formula" in text for text in texts)  # the page's own contents
     for text, href in found:
         first = re.match(r"… ([\w-]+) ", text)

@@ -78,7 +78,8 @@ class Place {
   show(seed) {
     this.#game += 1;
     this.number.value = this.shown = seed;
-    this.link.href = `#${this.kind}-${seed}`;
+    this.element.id = `${this.kind}-${seed}`;
+    this.link.href = `#${this.element.id}`;
     this.begin.textContent = words.begin;
     this.leave?.();
     this.leave = null;

@@ -18,7 +18,10 @@ export function start(pictures) {
       const [left, top, width, height] = map.place;
       const [rows, columns] = [map.numbers.length, map.numbers[0].length];
       const tell = (row, column) => {
-        const names = { row: name(map.down, row), column: name(map.across, column), number: number(map.numbers[row][column], 3) };
+        const value = map.numbers[row][column];
+        const names = { row: name(map.down, row), column: name(map.across, column) };
+        if (value === null) return say(words.cellEmpty, names);
+        names.number = number(value, 3);
         return map.value ? say(words.cellOf, { ...names, value: map.value }) : say(words.cell, names);
       };
       cells(holder)({ left, top, width, height }, { rows, columns, label: say(words.cells, { title: map.title }), tell });

@@ -10,6 +10,7 @@ export const words = {
   cells: _("Cells of the heat map {title}"),
   cell: _("{row}, {column}: {number}"),
   cellOf: _("{row}, {column}: {value} {number}"),
+  cellEmpty: _("{row}, {column}: empty"),
 
   heatmap: {
     name: _("Heat map of the sinusoidal table"),
