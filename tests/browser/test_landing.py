@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "book/index.html"
-ATTENTION = ROOT / "book" / "web" / "src" / "attention.js"
+SCRIPTS = ROOT / "book" / "web" / "src"
 DOORS = {
     "none": "none, all are shut",
     "added": "added to the input",
@@ -157,6 +157,13 @@ def test_the_picture_stands_still_for_whoever_asks_for_that(newcomer, plain_addr
 # The reader's own sentence.
 
 
+def _in_one(script: str, other: str) -> str:
+    """A script with another that it imports in the place of the import."""
+    code = (SCRIPTS / script).read_text()
+    line = next(each for each in code.splitlines() if each.startswith("import") and f'"{other}"' in each)
+    return code.replace(line, (SCRIPTS / other).read_text())
+
+
 class Sentence:
     """What stands there, and the map of it."""
 
@@ -199,7 +206,7 @@ class Sentence:
             self.tab.evaluate(
                 "code => import(`data:text/javascript,${encodeURIComponent(code)}`)"
                 ".then((found) => { window.attention = found })",
-                ATTENTION.read_text(),
+                _in_one("attention.js", "./lab/lot.js"),
             )
         x, query, key = (
             np.array(self.tab.evaluate(f"words => {code}", self.words))
