@@ -742,7 +742,7 @@ def test_code_that_answers_an_exercise_is_folded_until_it_has_passed(newcomer, p
     expect(place).to_contain_text("Show the code all the same")
     expect(code).to_be_hidden()
     expect(place.locator(".cell_output")).to_have_count(0)  # what the code printed is not folded with it
-    assert place.locator("p").bounding_box()["width"] <= 390 or not touch
+    assert place.locator("p").first.bounding_box()["width"] <= 390 or not touch
 
     def open_or_close():
         if touch:

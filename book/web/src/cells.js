@@ -69,7 +69,7 @@ class Cell extends Workplace {
   #editor;
 
   constructor(element, chapter) {
-    super(chapter.runner, chapter.seconds);
+    super(chapter.runner, () => chapter.seconds);
     Object.assign(this, { element, chapter, notebook: chapter.notebook, begins: words.running });
     this.id = `${chapter.name}.${element.id.replace(/^cell-/, "")}`;
     this.still = element.querySelector("div[class*='highlight-']") ?? element.firstElementChild;

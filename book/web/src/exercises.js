@@ -86,7 +86,7 @@ class LiveExercise extends Workplace {
   #elsewhere = false; // other code came from another tab, and is now the former version
 
   constructor(element, runner, earlier) {
-    super(runner, Number(element.dataset.seconds));
+    super(runner, () => Number(element.dataset.seconds));
     Object.assign(this, { element, earlier });
     this.begins = words.checking;
     this.notebook = element.querySelector(".posenc-notebook a");

@@ -7,9 +7,12 @@ export class Workplace {
   #touched = false;
   #toldOfPython = false; // by what the status says now
 
-  /** `seconds`: how long a run may take. */
+  #seconds;
+
+  /** `seconds()`: how long a run may take. */
   constructor(runner, seconds) {
-    Object.assign(this, { runner, seconds });
+    this.runner = runner;
+    this.#seconds = seconds;
     this.status = status("posenc-status");
     this.output = made("div", "posenc-output");
     this.result = made("div", "posenc-result");
@@ -21,6 +24,10 @@ export class Workplace {
     this.bytes = made("span", "");
     this.loading = made("p", "posenc-loading", this.meter, this.bytes);
     this.loading.hidden = true;
+  }
+
+  get seconds() {
+    return this.#seconds();
   }
 
   /** How Python comes, for the eye. The status has it in sentences. */
