@@ -112,7 +112,7 @@ class Time2Vec(PositionalEncoding):
         places = one_axis(read_places(positions, read_input(x, self.dim)), self)
         require.same_device(x=x, **{"the weights": self.rates})
         dtype = wide_dtype(x)
-        times = as_tensor(places, x.device)
+        times = require.numbers(as_tensor(places, x.device), "positions")
         rows: Tensor = line_and_waves(times, self.rates.to(dtype), self.phases.to(dtype), dtype)
         return add_rows(x, rows)
 
