@@ -315,5 +315,5 @@ def _for_jupyter(notebook: Any) -> Any:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("live_exercise")
     app.add_post_transform(OfferCells)
-    app.add_css_file("cells.css")
+    app.add_css_file("try-cell.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

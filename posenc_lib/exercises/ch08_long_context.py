@@ -521,6 +521,20 @@ def _extended_by_loops(tokens: int, group: int, window: int) -> list[list[int]]:
     return rows
 
 
+OF_A_MAP = (
+    Property(
+        lambda args, value: np.shape(value) == (args[0], args[0]),
+        "There must be a row for each query and a column for each key.",
+        about="form",
+    ),
+    Property(
+        lambda args, value: bool((np.triu(np.asarray(value), 1) == 0).all()),
+        "A key after the query must get 0.",
+    ),
+)
+"""What a table of distances promises, whichever map it is of."""
+
+
 GROUPED = Exercise(
     id=f"{CHAPTER}.grouped_distances",
     title="The distances that queries take",
@@ -531,17 +545,7 @@ GROUPED = Exercise(
     difficulty=3,
     reference=_grouped,
     make_cases=_map_cases,
-    properties=(
-        Property(
-            lambda args, value: np.shape(value) == (args[0], args[0]),
-            "There must be a row for each query and a column for each key.",
-            about="form",
-        ),
-        Property(
-            lambda args, value: bool((np.triu(np.asarray(value), 1) == 0).all()),
-            "A key after the query must get 0.",
-        ),
-    ),
+    properties=OF_A_MAP,
     mistakes=(
         Mistake(
             "window-one-too-wide",
@@ -870,17 +874,7 @@ CHUNKS = Exercise(
     difficulty=4,
     reference=_chunked,
     make_cases=_chunk_cases,
-    properties=(
-        Property(
-            lambda args, value: np.shape(value) == (args[0], args[0]),
-            "There must be a row for each query and a column for each key.",
-            about="form",
-        ),
-        Property(
-            lambda args, value: bool((np.triu(np.asarray(value), 1) == 0).all()),
-            "A key after the query must get 0.",
-        ),
-    ),
+    properties=OF_A_MAP,
     mistakes=(
         Mistake(
             "one-place-further",

@@ -1,6 +1,6 @@
 // One head of attention with three doors, small enough for a sentence. tests/browser/test_landing.py holds it against
 // posenc_lib. The words' vectors and the two matrices are drawn by lot: no model has learned them.
-import { lot } from "./lab/lot.js";
+import { lot } from "./lot.js";
 
 export const DIM = 8;
 const BASE = 10000;

@@ -4,7 +4,7 @@ import { whenNear } from "./near.js";
 import { pythonOf } from "./runner.js";
 import * as store from "./store.js";
 import { Workplace } from "./workplace.js";
-import { words } from "./words-cells.js";
+import { words } from "./words-try-cell.js";
 
 const KIND = "cell";
 const SAVE_AFTER = 300; // ms without a key pressed
