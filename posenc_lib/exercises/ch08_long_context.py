@@ -10,12 +10,15 @@ import numpy as np
 
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
+from posenc_lib.exercises.drawing import Draws, arrows, curve, heat_map
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import Llama3Scaling
 
 CHAPTER = "08-long-context"
 TURN = 2 * np.pi
+LLAMA_RATES = frequencies(128, base=500_000.0)
+STEPS = np.arange(0, 131_072, 64)
 SELF_EXTEND = "Self-Extend, from its map"
 STREAM = "A cache that streams"
 
@@ -69,6 +72,14 @@ NEW_ARC = Exercise(
     points=3,
     minutes=12,
     difficulty=2,
+    draws=Draws(
+        lambda new_arc, across, up: curve(
+            np.arange(64), {"": new_arc(frequencies(128), 4096, 131_072)}, across=across, up=up
+        ),
+        axes=("pair, the fastest first", "share of its circle that is new"),
+        look="The fast pairs meet nothing new; from pair 46 on, the slower a pair, the more of its circle is "
+        "new.",
+    ),
     reference=_new_arc,
     make_cases=_arc_cases,
     properties=(
@@ -230,6 +241,17 @@ LLAMA3 = Exercise(
     points=4,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda llama3_rates, across, up: curve(
+            np.arange(64),
+            {"": LLAMA_RATES / np.asarray(llama3_rates(LLAMA_RATES, 8.0, 8192, 1.0, 4.0))},
+            across=across,
+            up=up,
+        ),
+        axes=("pair, the fastest first", "slowed by"),
+        look="About half of the pairs stay as they are, the last ones are 8 times slower, and a steep bend "
+        "leads over.",
+    ),
     reference=_llama3,
     make_cases=_llama3_cases,
     absolute_tolerance=1e-12,
@@ -384,6 +406,13 @@ QUERY_SCALE = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda query_scale, across, up: curve(
+            STEPS, {"": query_scale(STEPS, 0.1, 8192)}, across=across, up=up
+        ),
+        axes=("position of the query", "factor"),
+        look="It begins at 1 and grows by steps, each smaller than the one before.",
+    ),
     reference=_query_scale,
     make_cases=_scale_cases,
     properties=(
@@ -543,6 +572,13 @@ GROUPED = Exercise(
     points=3,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda grouped_distances, rows, columns: heat_map(
+            grouped_distances(24, 3, 6), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="Beside the diagonal every key has a distance of its own; beyond it, keys share one in threes.",
+    ),
     reference=_grouped,
     make_cases=_map_cases,
     properties=OF_A_MAP,
@@ -691,6 +727,16 @@ MAPPED = Exercise(
     points=4,
     minutes=18,
     difficulty=4,
+    draws=Draws(
+        lambda mapped_scores, rows, columns: heat_map(
+            np.tril(mapped_scores(np.ones((24, 8)), np.ones((24, 8)), _extended(24, 3, 6), 10000.0)),
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query", "key"),
+        look="All words are alike here, so the score shows the distance alone: stripes that become blocks "
+        "far from the diagonal.",
+    ),
     reference=_mapped,
     make_cases=_score_cases,
     properties=(
@@ -872,6 +918,13 @@ CHUNKS = Exercise(
     points=4,
     minutes=18,
     difficulty=4,
+    draws=Draws(
+        lambda chunk_distances, rows, columns: heat_map(
+            chunk_distances(24, 6, 4), rows=rows, columns=columns
+        ),
+        axes=("query", "key"),
+        look="The same triangle in each chunk, and before it the same stripes for every chunk further back.",
+    ),
     reference=_chunked,
     make_cases=_chunk_cases,
     properties=OF_A_MAP,
@@ -1061,6 +1114,16 @@ KEPT = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda kept_positions, rows, columns: heat_map(
+            [np.isin(np.arange(24), kept_positions(tokens, 2, 6)) * 1 for tokens in range(1, 25)],
+            rows=rows,
+            columns=columns,
+            starts=(1, 0),
+        ),
+        axes=("tokens read", "position in the text"),
+        look="Two sinks stay for ever, and a window of six moves on with the text.",
+    ),
     reference=_kept_positions,
     make_cases=_kept_cases,
     mistakes=(
@@ -1147,6 +1210,11 @@ def _moved_cases(rng: Generator) -> Iterator[Case]:
         yield Case("drawn", inputs(2, 8, old, np.arange(n), float(rng.uniform(500, 20_000))))
 
 
+def _rotated_ones(positions: Array) -> Array:
+    """One head of keys (1, 0), turned for these positions."""
+    return np.asarray(apply_rotary(np.tile([1.0, 0.0], (1, len(positions), 1)), positions))
+
+
 def _moved(keys: Array, old: Array, new: Array, base: float) -> Array:
     return np.asarray(apply_rotary(keys, new - old, base=base))
 
@@ -1171,6 +1239,13 @@ MOVED = Exercise(
     minutes=15,
     difficulty=3,
     adds="Your decoder reads without end: its cache keeps the sinks and the last keys, and moves them up.",
+    draws=Draws(
+        lambda moved_keys: arrows(
+            moved_keys(_rotated_ones(np.arange(7, 12)), np.arange(7, 12), np.arange(5), 10000.0)[0],
+            [str(new) for new in range(5)],
+        ),
+        look="Equal keys, turned for positions 7 to 11, now stand at 0 to 4: one radian after another.",
+    ),
     reference=_moved,
     make_cases=_moved_cases,
     absolute_tolerance=1e-5,
@@ -1470,6 +1545,19 @@ TURNING = Exercise(
     points=3,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda layers_that_turn, rows, columns: heat_map(
+            [
+                np.asarray(layers_that_turn({"num_hidden_layers": 24, "no_rope_layer_interval": every})) * 1
+                for every in range(2, 9)
+            ],
+            rows=rows,
+            columns=columns,
+            starts=(2, 0),
+        ),
+        axes=("interval", "layer"),
+        look="Each layer that turns is a full square; the last of each group is left out.",
+    ),
     reference=_turning,
     make_cases=_config_cases,
     properties=(

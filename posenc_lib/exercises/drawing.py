@@ -361,7 +361,9 @@ def _round_numbers(low: float, high: float, about: int) -> list[float]:
 
 
 def _short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
+    """With three digits that count: 0.125, 12.5, 131,000."""
+    shown = f"{value:.3g}"
+    return (f"{float(shown):,.0f}" if 1000 <= abs(value) < 1e9 else shown).replace("-", "−")
 
 
 def _svg(drawn: list[str], width: float, height: float, alt: str) -> str:

@@ -16,7 +16,7 @@ from posenc_lib.angles import frequencies
 from posenc_lib.biased.alibi import alibi_slopes
 from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_lib.figures import extrapolation, formula
+from posenc_lib.figures import extrapolation, formula, long_context
 from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
@@ -424,5 +424,12 @@ FIGURES = {
             Slider("dim", (8, 16, 32, 64), 32),
         ),
         seen,
+    ),
+    "stretched": LiveFigure(
+        (
+            Slider("trained", tuple(2**n for n in range(10, 15)), 4096),
+            Slider("factor", tuple(range(1, 33)), 8),
+        ),
+        long_context.stretched,
     ),
 }

@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 
 from posenc_lib.angles import frequencies
 from posenc_lib.biased import dual_chunk_distances, self_extend_distances
+from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_lib.rotated.checkpoints import layers_from_config
@@ -88,6 +89,73 @@ def slowed_by() -> Picture:
             "first in a smooth rise to 8 for the last. YaRN stays at 1 up to pair 18 or so, and is at 8 from "
             "pair 35. Llama 3 stays at 1 for longer, up to about pair 28, and rises more steeply to 8.",
         )
+
+
+def turns(trained: int, factor: float) -> dict[str, np.ndarray]:
+    """By rule, of the four pairs: the turns in training and in the text, in radians, and what slows them."""
+    plain = frequencies(HEAD_DIM)
+    found = {}
+    for name, rule in _stretching(trained, factor).items():
+        rates = frequencies(HEAD_DIM, scaling=rule)
+        sizes = (trained - 1) * plain, (factor * trained - 1) * rates, plain / rates
+        found[name] = np.stack(sizes)[:, PAIRS]
+    return found
+
+
+def _stretching(trained: int, factor: float) -> dict[str, Scaling | None]:
+    return {
+        _("plain RoPE"): None,
+        _("PI"): LinearScaling(factor),
+        _("NTK"): NTKScaling(factor),
+        _("YaRN"): YaRNScaling(factor, original_length=trained),
+    }
+
+
+def stretched(*, trained: int, factor: float) -> Picture:
+    """What each of four pairs has seen of its circle, and how far four rules lead it in a longer text."""
+    found = turns(trained, factor)
+    with canvas(width=7.2, height=8.2) as figure:
+        for column, (rule, sizes) in zip(
+            figure.subplots(len(PAIRS), len(found)).T, found.items(), strict=True
+        ):
+            for axes, pair, seen, reached, slowed in zip(column, PAIRS, *sizes, strict=True):
+                known, end = min(seen, 2 * np.pi), min(reached, 2 * np.pi)
+                _arc(axes, 0, 2 * np.pi, GREY, ":", 1)
+                _arc(axes, 0, known, BLUE, "-", 5)
+                _arc(axes, known, max(known, end), ORANGE, "--", 3)
+                axes.plot([0, 0.6 * np.cos(reached)], [0, 0.6 * np.sin(reached)], color=GREY, linestyle="-")
+                axes.set_title(_("pair {pair}").format(pair=pair), fontsize=10)
+                words = _("{share}% new").format(share=round(_new_percent(seen, reached)))
+                axes.text(0, -1.25, f"{words}\n÷ {slowed:.3g}", ha="center", va="top", fontsize=9)
+                axes.set_aspect("equal")
+                axes.axis("off")
+            column[0].set_title(f"{rule}\n\n" + _("pair {pair}").format(pair=PAIRS[0]), fontsize=10)
+        most = {rule: round(max(map(_new_percent, *sizes[:2]))) for rule, sizes in found.items()}
+        plain, linear, ntk, yarn = most.values()
+        return finish(
+            figure,
+            alt=_(
+                "Four circles for each of four rules, one for each of the pairs {pairs}. A thick arc shows "
+                "the angles that the pair met in training on {trained:,} positions, a dashed one those that "
+                "are new in a text {factor:g} times as long. The pair that meets most that is new meets so "
+                "much of its circle: {plain}% with plain RoPE, {linear}% with PI, {ntk}% with NTK, {yarn}% "
+                "with YaRN."
+            ).format(
+                pairs=", ".join(map(str, PAIRS)),
+                trained=trained,
+                factor=factor,
+                plain=plain,
+                linear=linear,
+                ntk=ntk,
+                yarn=yarn,
+            ),
+        )
+
+
+def _new_percent(seen: float, reached: float) -> float:
+    """The share of its circle that is new to a pair."""
+    known, met = (min(angle / (2 * np.pi), 1) for angle in (seen, reached))
+    return 100 * max(met - known, 0)
 
 
 # --- Position maps ---------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from posenc_lib import (
     sinusoidal,
 )
 from posenc_lib import attention as attend
-from posenc_lib.figures import extrapolation, interactive, relative
+from posenc_lib.figures import extrapolation, interactive, long_context, relative
 from posenc_lib.figures.interactive import FIGURES, KEY, QUERY, first_rise
 from tests.browser.conftest import uncover
 
@@ -233,6 +233,18 @@ def test_what_was_seen_is_what_the_chapter_counts(shared):
         seen, asked = (np.minimum(extrapolation.turned(dim, count), 1) for count in (trained, length))
         close([each["seen"] for each in got], seen)
         close([each["fresh"] for each in got], np.maximum(asked - seen, 0))
+
+
+def test_what_a_rule_leaves_new_is_what_the_library_leaves(shared):
+    for trained, factor in ((4096, 8), (1024, 1), (16_384, 32)):
+        got = shared.evaluate(
+            "given => window.posencFigures.figures.stretched.turns(given)",
+            {"trained": trained, "factor": factor},
+        )
+        expected = long_context.turns(trained, factor)
+        for pairs, sizes in zip(got.values(), expected.values(), strict=True):
+            assert tuple(each["pair"] for each in pairs) == long_context.PAIRS
+            close([[each[name] for each in pairs] for name in ("seen", "reached", "slowed")], sizes)
 
 
 def test_the_colours_of_the_heat_map_are_those_of_the_still_pictures(shared):
@@ -508,6 +520,34 @@ def test_the_ends_of_training_and_text_and_the_level_lines_can_be_dragged(tab):
     assert values(tab, "wavelengths")["factor"] == 1
 
 
+def test_the_lengths_can_be_dragged_on_the_strip_and_round_the_slowest_pairs_circle(tab):
+    slowest = frequencies(128)[-1]
+    end = (8 * 4096 - 1) * slowest
+    turn(tab, grips(tab, "stretched", "End of the text, on"), 0.62 * 38, end, end + 3 * 4096 * slowest)
+    assert values(tab, "stretched") == {"trained": 4096, "factor": 11}
+    known = 4095 * slowest
+    turn(tab, grips(tab, "stretched", "End of the training, on"), 38, known, known + 4096 * slowest)
+    assert values(tab, "stretched") == {"trained": 8192, "factor": 11}
+    drag(tab, grips(tab, "stretched", "End of the text").first, (-40, 0))
+    at = values(tab, "stretched")
+    assert at["trained"] == 8192
+    assert 1 < at["factor"] < 11
+    most = {rule: round(max(new)) for rule, new in _new_per_cent(int(at["factor"]), 8192).items()}
+    told = re.search(
+        r"(\d+)% with plain RoPE, (\d+)% with PI, (\d+)% with NTK, (\d+)% with YaRN",
+        reading(tab, "stretched"),
+    )
+    assert [int(each) for each in told.groups()] == list(most.values())
+    assert most["NTK"] > 0 == most["PI"]
+
+
+def _new_per_cent(factor, trained):
+    return {
+        rule: 100 * np.maximum(np.diff(np.minimum(sizes[:2] / (2 * np.pi), 1), axis=0)[0], 0)
+        for rule, sizes in long_context.turns(trained, factor).items()
+    }
+
+
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("heatmap", "dot-product")])
 def test_every_grip_says_what_it_is_and_goes_by_the_arrow_keys(tab, name):
     settings = {each.name: each.values for each in FIGURES[name].sliders}
@@ -775,6 +815,7 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
         ("02-the-formula", {"clocks", "heatmap"}),
         ("03-relative-position", {"shift", "ruler"}),
         ("04-extrapolation", {"seen"}),
+        ("08-long-context", {"stretched"}),
     ],
 )
 def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_address, page, names):

@@ -15,6 +15,7 @@ const FIGURES = {
   ruler: () => import("./figures/ruler.js"),
   seen: () => import("./figures/seen.js"),
   shift: () => import("./figures/shift.js"),
+  stretched: () => import("./figures/stretched.js"),
   wavelengths: () => import("./figures/wavelengths.js"),
 };
 const SETTLED = 300; // ms without a move, after which the reading is told: a screen reader would stumble over more

@@ -156,4 +156,25 @@ export const words = {
       "Clocks that now point where they never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
     ),
   },
+  stretched: {
+    name: _("Four rules on a longer text"),
+    sliders: { trained: _("Positions in training"), factor: _("Times longer") },
+    grasp: _("Drag the end of the training or of the text, above or on the circle of the slowest pair."),
+    end: { trained: _("End of the training"), factor: _("End of the text") },
+    hand: { trained: _("End of the training, on the slowest pair"), factor: _("End of the text, on the slowest pair") },
+    trainedAt: _("trained: {trained}"),
+    lengthAt: _("text: {length}"),
+    plain: _("plain RoPE"),
+    linear: _("PI"),
+    ntk: _("NTK"),
+    yarn: _("YaRN"),
+    pair: _("pair {pair}"),
+    fresh: _("{share}% new"),
+    slowed: _("÷ {by}"), // the frequency, divided by this number
+    reading: _(
+      "Trained on {trained} positions, and the text has {length}. The pair that meets most that is new meets so much of its circle: " +
+      "{plain}% with plain RoPE, {linear}% with PI, {ntk}% with NTK, {yarn}% with YaRN. " +
+      "Pair {first}, which has seen its whole circle, is slowed by {slowedLinear} with PI, by {slowedNtk} with NTK and by {slowedYarn} with YaRN.",
+    ),
+  },
 };
