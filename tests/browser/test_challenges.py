@@ -11,7 +11,7 @@ from posenc_lib.challenges import breaking, bugs, mystery
 from tests.browser.conftest import SLOW
 from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
-from tests.challenges.test_bugs import solution
+from tests.challenges.find_bugs import solution
 
 pytestmark = pytest.mark.slow
 
