@@ -1,4 +1,4 @@
-"""Pictures of `10-position-from-content`. What each one draws is a function of its own, so that it can be tested."""
+"""Pictures of `10-position-from-content`. What each draws is a function of its own, which a test can call."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ LOOKS = {"RoPE": (BLUE, "--", "s"), "PaTH": (ORANGE, "-", "o"), "FoX": (GREEN, "
 def near_and_far() -> Picture:
     """What becomes of a score with the distance, and of the nearest keys in ever longer texts."""
     scores = score_by_distance()
-    lengths = 2 ** np.arange(4, int(np.log2(LONGEST)) + 1)
+    lengths = [2**power for power in range(4, 15)]
     shown = np.unique(np.geomspace(1, 1024, 60).astype(int))
     shares = {
         name: np.array([weight_near(each, length).mean() for length in lengths])
@@ -238,22 +238,22 @@ def what_and_where() -> Picture:
         for axes, (title, terms) in zip(every, panels.items(), strict=True):
             looks = zip(terms.items(), (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True)
             for (word, values), colour, dash in looks:
-                best = int(values.argmax())
-                axes.plot(BACK, values, color=colour, linestyle=dash, label=f"{word}: {best} back")
-                axes.plot([best], [values[best]], color=colour, marker="D", markersize=7)
+                crest = int(values.argmax())
+                axes.plot(BACK, values, color=colour, linestyle=dash, label=f"{word}: {crest} back")
+                axes.plot([crest], [values[crest]], color=colour, marker="D", markersize=7)
             axes.set_title(title, fontsize=11)
             axes.set_xlabel("how far back (tokens)")
             axes.set_ylabel("part of the score")
             axes.legend(loc="lower left", fontsize=9)
-        best = {
-            title: ", ".join(f"{word} {values.argmax()}" for word, values in terms.items())
-            for title, terms in panels.items()
-        }
+        rope, pope = (
+            ", ".join(f"{word} {values.argmax()}" for word, values in terms.items())
+            for terms in panels.values()
+        )
         return finish(
             figure,
             alt="Two panels of waves against how far back a key stands, a wave for each of three words, with "
-            f"a mark at its crest. With RoPE the crests stand at different distances: {best['RoPE: a pair']}. "
-            f"With PoPE the waves differ in height, and all crests stand at the same: {best['PoPE: a column']}.",
+            f"a mark at its crest. With RoPE the crests stand at different distances: {rope}. With PoPE the "
+            f"waves differ in height, and all crests stand at the same distance: {pope}.",
         )
 
 

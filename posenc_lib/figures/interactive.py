@@ -14,6 +14,7 @@ import numpy as np
 from posenc_lib.added.sinusoidal import similarity, sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.biased.alibi import alibi_slopes
+from posenc_lib.biased.gates import data_dependent_alibi
 from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_lib.figures import extrapolation, formula, long_context
@@ -355,6 +356,51 @@ def seen(*, trained: int, length: int, dim: int) -> Picture:
     return extrapolation.new_angles(dim=dim, trained=trained, tested=length)
 
 
+# Of the figure `gates`: how many tokens, of which every so manieth is a full stop, and the lowest bias drawn.
+TOKENS, SENTENCE, LOWEST = 24, 6, -10
+
+
+def forgotten(*, word: float, stop: float, query: int) -> tuple[np.ndarray, np.ndarray]:
+    """FoX's bias of each key up to the query, and the weights that are left where all contents are alike."""
+    token = np.arange(query + 1)
+    gates = np.where(token % SENTENCE == SENTENCE - 1, stop, word)
+    bias = np.asarray(data_dependent_alibi(np.log(gates)[None], 1))[0, 0]
+    return bias, np.exp(bias) / np.exp(bias).sum()
+
+
+def gates(*, word: float, stop: float, query: int) -> Picture:
+    """The bias and the weights of a row, with a gate for words and one for full stops."""
+    bias, weights = forgotten(word=word, stop=stop, query=query)
+    with canvas(width=8.0, height=3.4) as figure:
+        left, right = figure.subplots(1, 2)
+        for axes in (left, right):
+            for token in range(SENTENCE - 1, TOKENS, SENTENCE):
+                axes.axvline(token, color=GREEN, linestyle="--", linewidth=1.3)
+            axes.axvline(query, color=GREY, linestyle=":", linewidth=1.5)
+            axes.set_xlim(-0.5, TOKENS - 0.5)
+            axes.set_xlabel(_("key (position; dashed: a full stop)"))
+        left.plot([0, query], [query * np.log(word), 0], color=PURPLE, linestyle=":", linewidth=2)
+        left.plot(bias, color=ORANGE, linestyle="-", marker="o", markersize=4)
+        left.set_ylim(LOWEST, 0.3)
+        left.set_ylabel(_("bias on the score"))
+        right.bar(np.arange(query + 1), weights, width=0.5, color=BLUE)
+        right.set_ylim(0, 1)
+        right.set_ylabel(_("attention weight"))
+        inside = weights[query // SENTENCE * SENTENCE :].sum()
+        return finish(
+            figure,
+            alt=_(
+                "Left: the bias of FoX on each key up to token {query}, a staircase that rises to 0 at the "
+                "query, with a gate of {word:g} for words and {stop:g} for the full stops, which are dashed "
+                "lines. A dotted straight line is ALiBi with the gate of the words, slope {slope:.3g}. Token "
+                "0 has {first:.3g}. Right: the attention weights where all contents are alike; {inside:.0%} "
+                "lies in the query's own sentence."
+            ).format(
+                query=query, word=word, stop=stop, slope=abs(np.log(word)), first=bias[0], inside=inside
+            ),
+        )
+
+
 _WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 _BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 
@@ -431,5 +477,13 @@ FIGURES = {
             Slider("factor", tuple(range(1, 33)), 8),
         ),
         long_context.stretched,
+    ),
+    "gates": LiveFigure(
+        (
+            Slider("word", (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1), 0.9),
+            Slider("stop", (0.05, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1), 0.2),
+            Slider("query", tuple(range(TOKENS)), 20),
+        ),
+        gates,
     ),
 }

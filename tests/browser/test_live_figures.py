@@ -247,6 +247,15 @@ def test_what_a_rule_leaves_new_is_what_the_library_leaves(shared):
             close([[each[name] for each in pairs] for name in ("seen", "reached", "slowed")], sizes)
 
 
+def test_what_gates_leave_is_foxs_bias(shared):
+    for word, stop, query in ((0.9, 0.2, 20), (0.5, 0.05, 23), (1, 0.3, 6), (0.8, 0.8, 0)):
+        given = {"word": word, "stop": stop, "query": query}
+        got = shared.evaluate("given => window.posencFigures.figures.gates.forgotten(given)", given)
+        bias, weights = interactive.forgotten(**given)
+        close(got["bias"], bias)
+        close(got["weights"], weights)
+
+
 def test_the_colours_of_the_heat_map_are_those_of_the_still_pictures(shared):
     values = np.linspace(-1, 1, 41)
     expected = 255 * matplotlib.colormaps["coolwarm"]((values + 1) / 2)[:, :3]
@@ -514,6 +523,9 @@ def test_the_ends_of_training_and_text_and_the_level_lines_can_be_dragged(tab):
 
     drag(tab, grips(tab, "alibi"), (-60, 0))
     assert values(tab, "alibi")["distance"] < 20
+    drag(tab, grips(tab, "gates"), (-300, 0))
+    assert values(tab, "gates")["query"] == 0
+    assert "100% of its attention to its own sentence" in reading(tab, "gates")
     drag(tab, grips(tab, "wavelengths", "trained"), (0, -30))
     assert values(tab, "wavelengths")["original_length"] > 4096
     drag(tab, grips(tab, "wavelengths", "stretched"), (0, 200))
@@ -816,6 +828,7 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
         ("03-relative-position", {"shift", "ruler"}),
         ("04-extrapolation", {"seen"}),
         ("08-long-context", {"stretched"}),
+        ("10-position-from-content", {"gates"}),
     ],
 )
 def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_address, page, names):

@@ -10,6 +10,7 @@ const FIGURES = {
   alibi: () => import("./figures/alibi.js"),
   clocks: () => import("./figures/clocks.js"),
   "dot-product": () => import("./figures/dot-product.js"),
+  gates: () => import("./figures/gates.js"),
   heatmap: () => import("./figures/heatmap.js"),
   rotary: () => import("./figures/rotary.js"),
   ruler: () => import("./figures/ruler.js"),

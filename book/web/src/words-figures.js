@@ -12,6 +12,24 @@ export const words = {
   cellOf: _("{row}, {column}: {value} {number}"),
   cellEmpty: _("{row}, {column}: empty"),
 
+  gates: {
+    name: _("Forget gates and their bias"),
+    sliders: { word: _("Gate of a word"), stop: _("Gate of a full stop"), query: _("Token that asks") },
+    key: _("key (position; dashed: a full stop)"),
+    bias: _("bias on the score"),
+    weight: _("attention weight"),
+    grasp: _("Drag the dotted line to another token, or press Play."),
+    line: _("Line of the token that asks"),
+    lineAt: _("token {query} asks"),
+    same: _(
+      "All gates are {word}: this is ALiBi with the slope {slope}. The weight of token 0 is multiplied by {first}, and " +
+      "token {query} gives {own}% of its attention to its own sentence.",
+    ),
+    reading: _(
+      "A word lets through {word}, a full stop {stop} of what stood before it. The weight of token 0 is multiplied by {first}, and " +
+      "token {query} gives {own}% of its attention to its own sentence. ALiBi with the gate of the words has the slope {slope}.",
+    ),
+  },
   heatmap: {
     name: _("Heat map of the sinusoidal table"),
     sliders: { dim: _("Width (d_model)"), base: _("Base"), length: _("Positions") },
