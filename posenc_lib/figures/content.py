@@ -368,7 +368,7 @@ OLD_MODEL = Question(
     (
         ("no", Leaf("keep", "its own encoding, exactly", "mistakes")),
         ("yes, for what is near", Leaf("slide", "a window that slides", "byte-models")),
-        ("yes, for what is far", Leaf("stretch", "its family's rule, or YaRN", "", "peng2024")),
+        ("yes, for what is far", Leaf("stretch", "its family's rule, or YaRN", "", "peng2023")),
     ),
 )
 
