@@ -60,7 +60,7 @@ LOG_GATES = Exercise(
     step_of=GATES,
     signature="log_gates(logits: array of shape (..., heads, n)) -> array of the shape of logits",
     points=2,
-    minutes=10,
+    minutes=8,
     difficulty=2,
     reference=_log_gates,
     make_cases=_logit_cases,
@@ -233,7 +233,7 @@ FORGET_BIAS = Exercise(
     signature="forget_bias(log_gates: array of shape (heads, keys), queries: int) -> array of shape (heads, "
     "queries, keys)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     draws=Draws(
         lambda forget_bias, rows, columns: heat_map(
@@ -472,7 +472,7 @@ GATED_ATTENTION = Exercise(
     "array of shape (heads, n, width), log_gates: array of shape (heads, n)) -> array of shape (heads, m, "
     "width)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_gated_attention,
     make_cases=_attention_cases,
@@ -698,7 +698,7 @@ GATED_STEP = Exercise(
     "shape (heads, width), log_gate: array of shape (heads,), keys: array of shape (heads, n, width), "
     "values: array of shape (heads, n, width), sums: array of shape (heads, n)) -> tuple of four arrays",
     points=4,
-    minutes=18,
+    minutes=15,
     difficulty=4,
     reference=_gated_step,
     make_cases=_step_cases,
@@ -969,7 +969,7 @@ KEYS_SEEN = Exercise(
     title="How far a head sees",
     signature="keys_seen(log_gates: array of shape (n,), share: float) -> int",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     draws=Draws(
         lambda keys_seen, across, up: curve(
@@ -1127,7 +1127,7 @@ REFLECTIONS = Exercise(
     signature="reflections(w: array of shape (n, dim), beta: array of shape (n,)) -> array of shape (n, dim, "
     "dim)",
     points=2,
-    minutes=12,
+    minutes=10,
     difficulty=2,
     reference=_reflections,
     make_cases=_reflection_cases,
@@ -1330,7 +1330,7 @@ PATH_SCORES = Exercise(
     signature="path_scores(q: array of shape (n, dim), k: array of shape (n, dim), w: array of shape (n, "
     "dim), beta: array of shape (n,)) -> array of shape (n, n)",
     points=4,
-    minutes=20,
+    minutes=18,
     difficulty=4,
     draws=Draws(
         lambda path_scores, rows, columns: heat_map(
@@ -1525,7 +1525,7 @@ PATH_STEP = Exercise(
     signature="path_step(q: array of shape (dim,), k: array of shape (dim,), w: array of shape (dim,), beta: "
     "float, keys: array of shape (n, dim)) -> tuple of two arrays",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_path_step,
     make_cases=_path_step_cases,
@@ -1879,7 +1879,7 @@ POLAR_SCORES = Exercise(
     signature="polar_scores(q: array of shape (n, dim), k: array of shape (n, dim), delta: array of shape "
     "(dim,), base: float) -> array of shape (n, n)",
     points=4,
-    minutes=18,
+    minutes=15,
     difficulty=3,
     draws=Draws(
         lambda polar_scores, across, up: curve(
@@ -2085,7 +2085,7 @@ TABLE_SCORES = Exercise(
     signature="table_scores(q: array of shape (m, dim), k: array of shape (n, dim), table: array of shape "
     "(2 * reach + 1, dim)) -> array of shape (m, n)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_table_scores,
     make_cases=_table_cases,
@@ -2291,7 +2291,7 @@ FADING_STATE = Exercise(
     signature="fading_state(q: array of shape (n, dim), k: array of shape (n, dim), v: array of shape (n, "
     "wide), gates: array of shape (n,), state: array of shape (wide, dim)) -> tuple of two arrays",
     points=3,
-    minutes=12,
+    minutes=10,
     difficulty=2,
     reference=_fading_state,
     make_cases=_state_cases,
@@ -2418,7 +2418,7 @@ DELTA_STATE = Exercise(
     signature="delta_state(q: array of shape (n, dim), k: array of shape (n, dim), v: array of shape (n, "
     "wide), beta: array of shape (n,), state: array of shape (wide, dim)) -> tuple of two arrays",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_delta_state,
     make_cases=_state_cases,
@@ -2622,7 +2622,7 @@ CACHE_NUMBERS = Exercise(
     title="What a model keeps",
     signature="cache_numbers(layers: list of dicts, tokens: int) -> int",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=2,
     reference=_cache_numbers,
     make_cases=_cache_cases,
@@ -2964,7 +2964,7 @@ ONE_STEP = Exercise(
     step_of=ONE_THING,
     signature="one_step(generator: array of shape (dim, dim)) -> array of shape (dim, dim)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_one_step,
     make_cases=_exponential_cases,
@@ -3130,7 +3130,7 @@ GROUP_SCORES = Exercise(
     signature="group_scores(q: array of shape (n, dim), k: array of shape (n, dim), generator: array of "
     "shape (dim, dim)) -> array of shape (n, n)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=4,
     reference=_group_scores,
     make_cases=_group_cases,
@@ -3257,7 +3257,7 @@ WHERE_FROM = Exercise(
     title="Read these layers",
     signature="where_from = (layer A, layer B, layer C, layer D, layer E, layer F), each a word",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     kind="value",
     reference=lambda: RIGHT,
@@ -3427,7 +3427,7 @@ CHOOSE = Exercise(
     signature="choose(losses: array of shape (n,), errors: array of shape (n,), admitted: array of shape "
     "(n,) of booleans, costs: array of shape (n,)) -> int",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     reference=_choose,
     make_cases=_choice_cases,

@@ -80,8 +80,8 @@ def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
 
 
 @EACH_CHAPTER
-def test_the_plan_of_three_weeks_can_be_kept(chapter):
-    plan = (BOOK / "reading-paths.md").read_text().partition("## Three weeks")[2].partition("\n## ")[0]
+def test_the_plan_of_four_weeks_can_be_kept(chapter):
+    plan = (BOOK / "reading-paths.md").read_text().partition("## Four weeks")[2].partition("\n## ")[0]
     [days] = re.findall(rf"^\| ([\d, ]+) \| \[\]\({chapter.stem}\.md\) \|", plan, re.MULTILINE)
     assert sum(stated_minutes(chapter)) / len(days.split(",")) <= 150, "two and a half hours a day at most"
 
