@@ -351,6 +351,12 @@ FORGET_BIAS = Exercise(
             lambda *args: np.asarray(_forget_bias(*args)).swapaxes(1, 2),
             "Rows and columns are swapped: rows are queries, columns are keys.",
         ),
+        Mistake(
+            "triangle-not-moved",
+            lambda *args: np.tril(_forget_bias(*args)),
+            "Some keys that stand before their query get 0. The first query does not stand at the first key: "
+            "move the triangle.",
+        ),
     ),
     alternatives=(
         _bias_by_loops,
@@ -570,6 +576,11 @@ GATED_ATTENTION = Exercise(
             "Each key is faded by its own gate alone. All gates between key and query count: take your "
             "forget_bias.",
         ),
+        Mistake(
+            "logarithms-twice",
+            _attend_with(bias_of=lambda log_gates, m: _forget_bias(_log_gates(log_gates), m)),
+            "You take log_gates of what are logarithms of gates already.",
+        ),
     ),
     alternatives=(
         _attend_by_loops,
@@ -779,6 +790,11 @@ GATED_STEP = Exercise(
             "values-for-keys",
             lambda *args: tuple(_gated_step(*args)[n] for n in (0, 2, 1, 3)),
             "Keys and values have changed places in what you return.",
+        ),
+        Mistake(
+            "summed-once-more",
+            _sums_with(lambda sums, gate: np.cumsum(np.concatenate([sums, gate], axis=1), axis=1)),
+            "You sum what are sums already. Only the new one is to be made.",
         ),
     ),
     alternatives=(
@@ -1057,6 +1073,11 @@ KEYS_SEEN = Exercise(
             lambda log_gates, share: _keys_seen(np.full(len(log_gates), log_gates.mean()), share),
             "You put one mean gate in place of all. Where a gate closes decides what is seen.",
         ),
+        Mistake(
+            "turned-round",
+            lambda log_gates, share: _reached(np.exp(-_left(log_gates))[::-1], share),
+            "Your weights grow with the distance. The further back a key stands, the more gates fade it.",
+        ),
     ),
     alternatives=(
         _seen_by_loop,
@@ -1210,6 +1231,12 @@ REFLECTIONS = Exercise(
             "products-so-far",
             lambda w, beta: _multiplied(_reflections(w, beta)),
             "You multiply the matrices of all tokens so far. One token's own matrix is asked for.",
+        ),
+        Mistake(
+            "beta-taken-for-two",
+            _reflect_with(lambda w, beta: 2 * _square(_units(w)) + 0 * beta),
+            "You take 2 for every beta. That is what a reflection has; here each token has a number of "
+            "its own.",
         ),
     ),
     alternatives=(
@@ -1436,6 +1463,11 @@ PATH_SCORES = Exercise(
             lambda *args: _path_scores(*args).T,
             "Rows and columns are swapped: rows are queries, columns are keys.",
         ),
+        Mistake(
+            "query-and-key-swapped",
+            lambda q, k, w, beta: _path_scores(k, q, w, beta),
+            "Queries and keys have changed places.",
+        ),
     ),
     alternatives=(
         _path_by_carrying_queries,
@@ -1614,6 +1646,14 @@ PATH_STEP = Exercise(
                 lambda k, w, beta, keys: np.vstack([_crossed(keys, k, beta) if keys.size else keys, k])
             ),
             "You reflect along the new key. The token reflects along its own w.",
+        ),
+        Mistake(
+            "divided-by-dim",
+            _path_step_with(
+                lambda k, w, beta, keys: np.vstack([_crossed(keys, w, beta), k]),
+                lambda q, keys: keys @ q / len(q),
+            ),
+            "You divide the scores by dim. Divide by its square root.",
         ),
     ),
     alternatives=(
@@ -1997,6 +2037,16 @@ POLAR_SCORES = Exercise(
             "You divide by the root of twice dim. There are dim columns, however many numbers their "
             "arrows take.",
         ),
+        Mistake(
+            "distance",
+            _polar_with(angle=lambda offsets, rates, delta: np.abs(offsets) * rates + delta),
+            "You take the distance without its sign. With delta, before and after are not alike.",
+        ),
+        Mistake(
+            "masked",
+            lambda *args: np.tril(_polar_scores(*args)),
+            "Keys after the query get 0 in yours. There is no mask here.",
+        ),
     ),
     alternatives=(
         _polar_by_arrows,
@@ -2174,6 +2224,11 @@ TABLE_SCORES = Exercise(
             "masked",
             lambda q, k, table: np.tril(_table_scores(q, k, table), len(k) - len(q)),
             "Keys after the query get 0 in yours. There is no mask here.",
+        ),
+        Mistake(
+            "past-alone",
+            _table_with(lambda offsets, reach: np.clip(offsets, -reach, 0) + reach),
+            "All keys after the query share one row in yours. The table has rows for them, too.",
         ),
     ),
     alternatives=(
@@ -2364,6 +2419,16 @@ FADING_STATE = Exercise(
             lambda q, k, v, gates, state: _fading_state(q / math.sqrt(q.shape[1]), k, v, gates, state),
             "You divide by the root of dim. There is no softmax here, and nothing is divided.",
         ),
+        Mistake(
+            "gate-on-the-new",
+            _walk(lambda state, k, v, gate: state + gate * np.outer(v, k)),
+            "The gate works on the new token. It closes on what stood before, the state.",
+        ),
+        Mistake(
+            "query-and-key-swapped",
+            lambda q, k, v, gates, state: _fading_state(k, q, v, gates, state),
+            "Queries and keys have changed places: values are kept under keys, and found by queries.",
+        ),
     ),
     alternatives=(
         _fading_all_at_once,
@@ -2501,6 +2566,11 @@ DELTA_STATE = Exercise(
             _transposed(_delta_state),
             "The state at the end is transposed: it has a row for each column of the values.",
         ),
+        Mistake(
+            "held-value-added",
+            _walk(lambda state, k, v, beta: state + beta * np.outer(v + state @ k, k)),
+            "You add what the key held to the new value. It is taken off.",
+        ),
     ),
     alternatives=(
         _walk(_erase_and_write),
@@ -2549,6 +2619,7 @@ def _cache_cases(rng: Generator) -> Iterator[Case]:
         yield Case(f"one layer of kind {kind}", ([_drawn_layer(rng, kind)], 6000))
     window = {"kind": "window", "kv_heads": 4, "head_dim": 64, "window": 1024}
     yield Case("a text shorter than the window", ([window], 300))
+    yield Case("three tokens", ([_drawn_layer(rng, kind) for kind in KINDS], 3))
     yield Case("no token yet", ([_drawn_layer(rng, kind) for kind in KINDS], 0))
     for _ in range(4):
         kinds = [*KINDS, *(KINDS[int(n)] for n in rng.integers(0, 5, size=int(rng.integers(1, 6))))]
@@ -2626,6 +2697,7 @@ CACHE_NUMBERS = Exercise(
     difficulty=2,
     reference=_cache_numbers,
     make_cases=_cache_cases,
+    relative_tolerance=1e-9,
     mistakes=(
         Mistake(
             "keys-alone",
@@ -2705,6 +2777,21 @@ CACHE_NUMBERS = Exercise(
             "for-one-token",
             lambda layers, tokens: _cache_numbers(layers, 1),
             "This is what one token leaves. How many are kept after all of them?",
+        ),
+        Mistake(
+            "turned-part-twice",
+            _count_with(latent=lambda layer, tokens: (layer["rank"] + 2 * layer["rope_dim"]) * tokens),
+            "You count the turned part twice. Keys have one; values are not turned.",
+        ),
+        Mistake(
+            "one-sum-for-all-tokens",
+            _count_with(
+                forgetting=lambda layer, tokens: (
+                    (2 * layer["head_dim"] * tokens + (1 if tokens else 0)) * layer["heads"]
+                )
+            ),
+            "You keep one sum in each head. Each key needs that of its own token: the newest minus its "
+            "own is the bias.",
         ),
     ),
     alternatives=(
@@ -2891,6 +2978,12 @@ GENERATOR = Exercise(
             _generator_with(at=(-1, -1)),
             "The slope stands on the diagonal, and its exponential would grow without end. The bias is a "
             "straight line.",
+        ),
+        Mistake(
+            "all-transposed",
+            lambda rates, slope: _generator(rates, slope).T,
+            "Rows and columns are swapped: the query stands on the left of the matrix, and the key on the "
+            "right.",
         ),
     ),
     alternatives=(
@@ -3088,7 +3181,7 @@ def _group_cases(rng: Generator) -> Iterator[Case]:
     for _ in range(3):
         dim = int(rng.integers(3, 6))
         generator = _skew(rng, dim, 0.8) + np.triu(rng.normal(size=(dim, dim)), 1) / 6
-        yield Case("drawn", inputs(int(rng.integers(3, 8)), generator))
+        yield Case("drawn", inputs(int(rng.integers(3, 6)), generator))
 
 
 Steps = Callable[[int], Array]
@@ -3221,6 +3314,16 @@ GROUP_SCORES = Exercise(
             lambda *args: np.tril(_group_scores(*args)),
             "Keys after the query get 0 in yours. There is no mask here.",
         ),
+        Mistake(
+            "swapped",
+            lambda *args: _group_scores(*args).T,
+            "Rows and columns are swapped: rows are queries, columns are keys.",
+        ),
+        Mistake(
+            "query-and-key-swapped",
+            lambda q, k, generator: _group_scores(k, q, generator),
+            "Queries and keys have changed places.",
+        ),
     ),
     alternatives=(
         _group_by_powers,
@@ -3316,6 +3419,11 @@ WHERE_FROM = Exercise(
             "all-gates-alike",
             _but(a="content", b="content"),
             "A, B and C all have gates from content. Of whom, and how many for one token?",
+        ),
+        Mistake(
+            "gates-of-all",
+            _but(d="content"),
+            "In layer D, how often does the gate of one token work on what another one has left?",
         ),
     ),
     alternatives=(
@@ -3434,7 +3542,7 @@ CHOOSE = Exercise(
     properties=(
         Property(
             lambda args, value: (int(value) == -1) == (not args[2].any()),
-            "-1 stands for none, and for nothing else.",
+            "The number -1 stands for none, and for nothing else.",
         ),
         Property(
             lambda args, value: not 0 <= int(value) < len(args[2]) or bool(args[2][int(value)]),
@@ -3527,6 +3635,14 @@ CHOOSE = Exercise(
             "zero-for-none",
             lambda *args: max(_choose(*args), 0),
             "Where none was admitted, return -1. Number 0 is the first run.",
+        ),
+        Mistake(
+            "widened",
+            _choose_with(
+                lambda losses, errors, best: losses - losses[best] <= 1.96 * np.hypot(errors, errors[best])
+            ),
+            "You widen the uncertainty to 1.96 of these errors. The rule that was written down takes them "
+            "as they are.",
         ),
     ),
     alternatives=(

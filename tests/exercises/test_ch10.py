@@ -144,37 +144,19 @@ def test_a_state_is_attention_without_softmax_with_alibis_weights():
     assert found == pytest.approx((q @ k.T * weights) @ v)
 
 
-def test_states_are_those_of_a_model_that_ships():
-    torch = pytest.importorskip("torch")
-    from transformers.models.qwen3_next.modeling_qwen3_next import torch_recurrent_gated_delta_rule
-
-    for asked in (ch10.DELTA_STATE, ch10.FADING_STATE):
-        for q, k, v, strength, state in cases(asked, (0,)):
-            open_, ones = np.zeros(len(q)), np.ones(len(q))
-            if asked is ch10.FADING_STATE:  # at right angles, and with room, it erases nothing
-                k = np.eye(len(q))
-                q, state = np.tile(q.mean(axis=1)[:, None], len(q)), np.zeros((v.shape[1], len(q)))
-                strength = np.maximum(strength, 0.1)
-            gates, beta = (open_, strength) if asked is ch10.DELTA_STATE else (np.log(strength), ones)
-            found, last = torch_recurrent_gated_delta_rule(
-                *(torch.tensor(x, dtype=torch.float32)[None, :, None] for x in (q, k, v, gates, beta)),
-                initial_state=torch.tensor(state.T, dtype=torch.float32)[None, None],
-                output_final_state=True,
-                use_qk_l2norm_in_kernel=False,
-            )
-            ours = right(asked, q, k, v, strength, state)
-            assert found[0, :, 0].numpy() * math.sqrt(q.shape[1]) == pytest.approx(ours[0], rel=1e-4, abs=1e-4)
-            assert last[0, 0].numpy().T == pytest.approx(ours[1], rel=1e-4, abs=1e-4)
+def test_a_state_that_corrects_itself_solves_what_it_was_told():
+    """With beta 1 and keys at right angles nothing is lost; a key that comes again has its last value."""
+    rng = np.random.default_rng(0)
+    keys, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    k, v = np.vstack([keys, keys[:2]]), rng.normal(size=(6, 3))
+    _, state = right(ch10.DELTA_STATE, k, k, v, np.ones(6), rng.normal(size=(3, 4)))
+    assert keys @ state.T == pytest.approx(v[[4, 5, 2, 3]])
 
 
-def test_a_latent_layer_keeps_what_the_configuration_of_a_model_says():
-    pytest.importorskip("torch")
-    from transformers import DeepseekV3Config
-
-    config = DeepseekV3Config()
-    layer = {"kind": "latent", "rank": config.kv_lora_rank, "rope_dim": config.qk_rope_head_dim}
-    assert right(ch10.CACHE_NUMBERS, [layer], 1) == 576
-    assert right(ch10.CACHE_NUMBERS, [layer] * config.num_hidden_layers, 1000) == 1000 * 61 * 576
+def test_a_latent_layer_of_deepseek_keeps_576_numbers_for_a_token():
+    """kv_lora_rank and qk_rope_head_dim of DeepSeek-V3's configuration; the text says the number."""
+    layer = {"kind": "latent", "rank": 512, "rope_dim": 64}
+    assert right(ch10.CACHE_NUMBERS, [layer] * 61, 1000) == 61 * 576 * 1000
 
 
 def test_one_generator_gives_rope_and_alibi_at_once():
@@ -239,5 +221,153 @@ def test_nobody_is_better_than_the_one_that_is_chosen():
                 assert (costs[chosen], losses[chosen]) <= (costs[n], losses[n])
 
 
-NOT_KNOWN = ()
-WRITTEN_IN_ANOTHER_WAY = ()
+def parted(answer, part):
+    """The right answer of the step, with one of its parts spoiled."""
+    return lambda *args: tuple(
+        answer(each) if number == part else each for number, each in enumerate(right(ch10.GATED_STEP, *args))
+    )
+
+
+NOT_KNOWN = (
+    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x))), "Do not make the gate first"),
+    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x)) + 1e-9), "did the gate become 0 on its way"),
+    ("log_gates", lambda x: -np.log1p(np.exp(-np.clip(x, -30, 30))), "or is it cut"),
+    ("log_gates", lambda x: np.log1p(1 / (1 + np.exp(-x))), "A gate is at most 1"),
+    (
+        "forget_bias",
+        lambda gates, queries: np.where(
+            np.arange(gates.shape[1]) > np.arange(gates.shape[1])[-queries:, None],
+            -np.inf,
+            right(ch10.FORGET_BIAS, gates, queries),
+        ),
+        "Keys after the query get 0 here",
+    ),
+    (
+        "forget_bias",
+        lambda gates, queries: right(ch10.FORGET_BIAS, gates, queries) - 0.5,
+        "this key must get 0",
+    ),
+    ("forget_bias", lambda gates, queries: right(ch10.FORGET_BIAS, gates, queries) / 2, None),
+    (
+        "gated_attention",
+        lambda q, k, v, gates: right(ch10.GATED_ATTENTION, q, k, 3 * v, gates),
+        "out of the range",
+    ),
+    ("gated_attention", lambda q, k, v, gates: right(ch10.GATED_ATTENTION, q, k, v[:, ::-1], gates), None),
+    ("gated_step", parted(np.exp, 3), "the kept sums"),
+    ("gated_step", lambda *args: right(ch10.GATED_STEP, *args)[0], "There should be 4 values"),
+    (
+        "alibi_logits",
+        lambda slopes: np.log(np.exp(-slopes) / (1 - np.exp(-slopes))),
+        "np.expm1 is exact near 0",
+    ),
+    ("alibi_logits", lambda slopes: -np.log1p(slopes), None),
+    ("alibi_logits", lambda slopes: np.sqrt(slopes), "a larger slope has a smaller logit"),
+    ("keys_seen", lambda gates, share: 0, "At least one key"),
+    ("keys_seen", lambda gates, share: right(ch10.KEYS_SEEN, gates, 1 - share), None),
+    ("reflections", lambda w, beta: np.triu(right(ch10.REFLECTIONS, w, beta)), "is symmetric"),
+    ("reflections", lambda w, beta: right(ch10.REFLECTIONS, np.abs(w), beta), None),
+    ("path_scores", lambda q, k, w, beta: right(ch10.PATH_SCORES, q, k, w, beta / 2), None),
+    ("path_scores", lambda q, k, w, beta: np.tril(np.ones((len(q), len(q)))), "there is no reflection"),
+    (
+        "path_step",
+        lambda *args: (np.exp(right(ch10.PATH_STEP, *args)[0]), right(ch10.PATH_STEP, *args)[1]),
+        "the scores",
+    ),
+    ("favourite_offsets", lambda q, k, rates: np.round(right(ch10.FAVOURITE_OFFSETS, q, k, rates)), None),
+    ("favourite_offsets", lambda q, k, rates: 1e6 * np.ones(len(rates)), "never further than half a turn"),
+    ("polar_scores", lambda q, k, delta, base: right(ch10.POLAR_SCORES, q, k, delta, base) ** 2, None),
+    ("table_scores", lambda q, k, table: right(ch10.TABLE_SCORES, q, k, table) * len(table), None),
+    ("fading_state", lambda *args: right(ch10.FADING_STATE, *args)[0], "There should be 2 values"),
+    ("fading_state", lambda q, k, v, gates, state: right(ch10.FADING_STATE, q, k, v, gates**2, state), None),
+    ("delta_state", lambda q, k, v, beta, state: right(ch10.DELTA_STATE, q, k, v, beta / 2, state), None),
+    ("cache_numbers", lambda layers, tokens: 2 * right(ch10.CACHE_NUMBERS, layers, tokens), None),
+    ("cache_numbers", lambda layers, tokens: right(ch10.CACHE_NUMBERS, layers[:1], tokens), None),
+    (
+        "generator",
+        lambda rates, slope: np.diag(np.append(np.repeat(rates, 2), [slope, slope])),
+        "it holds zeros",
+    ),
+    ("generator", lambda rates, slope: right(ch10.GENERATOR, rates, slope) / 2, None),
+    (
+        "one_step",
+        lambda matrix: sum(np.linalg.matrix_power(matrix, n) / math.factorial(n) for n in range(15)),
+        "cancel",
+    ),
+    ("one_step", lambda matrix: right(ch10.ONE_STEP, matrix) + 0.01, "keeps all lengths"),
+    (
+        "group_scores",
+        lambda q, k, matrix: right(ch10.GROUP_SCORES, q, k, matrix) + 1,
+        "At offset 0 nothing moves",
+    ),
+    ("group_scores", lambda q, k, matrix: right(ch10.GROUP_SCORES, q, k, matrix / 2), None),
+    ("where_from", ("none", "distance", "content", "nothing", "distance", "content"), "layer A"),
+    ("where_from", ("distance",) * 6, "Numbers 1, 3, 4, 6 are"),
+    (
+        "choose",
+        lambda losses, errors, admitted, costs: int(np.argmin(losses)),
+        "What you chose was not admitted",
+    ),
+    ("choose", lambda losses, errors, admitted, costs: -1, "for nothing else"),
+    (
+        "choose",
+        lambda losses, errors, admitted, costs: int(np.argmin(np.where(admitted, losses, 9))),
+        "-1 stands",
+    ),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("log_gates", lambda x: np.where(x < 0, x, 0.0), "corner"),
+    (
+        "log_gates",
+        lambda x: np.log(1 + np.exp(-x)) if abs(x).max() < 30 else np.logaddexp(-x, 0),
+        "minus-left-out",
+    ),
+    (
+        "forget_bias",
+        lambda gates, queries: np.array(
+            [
+                [
+                    [row[j:i].sum() if j < i else 0.0 for j in range(len(row))]
+                    for i in range(len(row) - queries, len(row))
+                ]
+                for row in gates
+            ]
+        ),
+        "keys-gate-for-the-querys",
+    ),
+    ("alibi_logits", lambda slopes: [math.log(1 / m) for m in slopes.tolist()], "for-small-slopes"),
+    ("keys_seen", lambda gates, share: right(ch10.KEYS_SEEN, gates, share) + -1, "one-too-few"),
+    (
+        "reflections",
+        lambda w, beta: [np.eye(len(r)) - b * np.outer(r, r) for r, b in zip(w, beta, strict=True)],
+        "not-of-length-one",
+    ),
+    (
+        "path_step",
+        lambda q, k, w, beta, keys: (
+            np.append(keys @ q, k @ q) / math.sqrt(len(q)),
+            np.concatenate([keys, k[None]]),
+        ),
+        "old-keys-stay",
+    ),
+    (
+        "polar_scores",
+        lambda q, k, delta, base: right(ch10.POLAR_SCORES, k, q, delta, base).T,
+        "offset-turned-round",
+    ),
+    (
+        "delta_state",
+        lambda q, k, v, beta, state: right(
+            ch10.FADING_STATE, q, k, v * beta[:, None], np.ones(len(q)), state
+        ),
+        "nothing-erased",
+    ),
+    ("one_step", lambda matrix: math.e**matrix, "each-number"),
+    (
+        "where_from",
+        ("nothing", "distance", "content", "nothing", "distance", "distance"),
+        "erases-by-distance",
+    ),
+)
