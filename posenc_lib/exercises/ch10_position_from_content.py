@@ -814,7 +814,8 @@ GATED_STEP = Exercise(
         "First put the new key, the new value and the new sum behind those that are kept. The new sum is the "
         "last one plus the new gate, and the new gate alone where nothing is kept.",
         "The bias of each key is the newest sum minus its own: `sums[:, -1:] - sums`.",
-        "For one query a head, the products are `(keys @ q[..., None])[..., 0]`, of shape (heads, n + 1).",
+        "For a single query in each head, the products are `(keys @ q[..., None])[..., 0]`, of shape "
+        "(heads, n + 1).",
     ),
 )
 
@@ -2016,7 +2017,7 @@ POLAR_SCORES = Exercise(
         Mistake(
             "counted-from-one",
             _polar_with(rates=lambda dim, base: base ** (-np.arange(1, dim + 1) / dim)),
-            "Your columns are counted from 1. The first one turns by 1 radian a position.",
+            "Your columns are counted from 1. The first one turns by 1 radian per position.",
         ),
         Mistake(
             "base-fixed",
