@@ -4,7 +4,8 @@
     ```
 
 What is drawn, and how it is judged, stands in posenc_lib/challenges. The kind "bug" brings the solutions
-along that its bugs are put into; a site that publishes no solutions has a sentence in its place.
+along that its bugs are put into; a site that publishes no solutions has a sentence in its place. The kind
+"trained" brings the text that its models read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from lab import TEXTS
 from live_exercise import python_of, read_exercises
 from quiz import chapter_of
 from sphinx.application import Sphinx
@@ -25,7 +27,9 @@ from posenc_lib.challenges.bugs import all_bugs
 from posenc_lib.checking.messages import _
 from posenc_lib.exercises import all_exercises, exercise, exercises_of, wholes
 
-KINDS = ("break", "bug", "mystery")
+KINDS = ("break", "bug", "mystery", "trained")
+TEXT, BYTES = "python.txt", 512
+"""What a trained model reads, of book/texts/, and how much of it."""
 
 
 class challenge(nodes.General, nodes.Element):
@@ -43,6 +47,8 @@ class ChallengeDirective(SphinxDirective):
         kind = self.arguments[0]
         if kind not in KINDS:
             raise self.error(f"there is no challenge {kind!r}; there are {', '.join(KINDS)}")
+        if kind == "trained":
+            return [challenge(kind=kind, data={"text": _beginning(TEXTS / TEXT)})]
         if kind != "bug":
             return [challenge(kind=kind, data=None)]
         if not self.config.posenc_publish_solutions:
@@ -72,6 +78,11 @@ class ChallengeDirective(SphinxDirective):
                     "code": written[each.function].solution,
                 }
         return {"bugs": [[b.exercise, b.right, b.wrong] for b in all_bugs()], "exercises": exercises}
+
+
+def _beginning(file: Path) -> str:
+    """Of a text in ASCII, so that bytes are characters."""
+    return file.read_bytes()[:BYTES].decode("ascii")
 
 
 class CertificateDirective(SphinxDirective):

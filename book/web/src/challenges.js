@@ -10,6 +10,7 @@ const KINDS = {
   break: () => import("./challenge-break.js"),
   bug: () => import("./challenge-bug.js"),
   mystery: () => import("./challenge-mystery.js"),
+  trained: () => import("./challenge-trained.js"),
 };
 
 export function start(elements) {

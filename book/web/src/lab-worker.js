@@ -2,6 +2,7 @@
 //   in:  {id, does: "list"}, {id, does: "load", model},
 //        {id, does: "read", side, model, rule, factor, bytes},
 //        {id, does: "look", side, layer, head, place}, done is null where that was not read yet,
+//        {id, does: "measure", model, treatment, question, bytes}, of lab/measured.js,
 //        {id, does: "write", side, bytes, temperature, seed, count}, {id, does: "stop", side}
 //   out: {id, progress: {received, total}}, {id, piece}, and last {id, done} or {id, problem}
 // A side does one thing at a time: what it is asked next ends what it reads or writes; that is done then, with
@@ -10,6 +11,7 @@ import { Downloads } from "./download.js";
 import { placed } from "./lab/decoder.js";
 import { doorsOf } from "./lab/doors.js";
 import { start } from "./lab/engine.js";
+import { measure } from "./lab/measured.js";
 import { read as readFile } from "./lab/model-file.js";
 import { Reading } from "./lab/reading.js";
 
@@ -43,6 +45,11 @@ const DOES = {
       }
       return tell(its.reading.read(bytes), say, goesOn);
     });
+  },
+
+  async measure({ model, treatment, question, bytes }, say) {
+    const [file, told] = [await load(model, say), (await tables())[model]];
+    return measure(question, file, told, treatment, bytes);
   },
 
   look: ({ side, layer, head, place }) => sides.get(side)?.reading?.look(layer, head, place),

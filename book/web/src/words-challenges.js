@@ -2,7 +2,10 @@
 import { _, clock, ngettext } from "./words.js";
 import { words as exercises } from "./words-exercises.js";
 
+const pointsFor = (questions, wrong) => Math.max(1, 10 - questions - 3 * wrong);
+
 export const words = {
+  pointsFor,
   number: _("Number of the challenge"),
   begin: _("Begin"),
   again: _("Begin again"),
@@ -61,7 +64,7 @@ export const words = {
 
   measure: _("What do you want to measure?"),
   cost: (questions, wrong) =>
-    _("If you name it now, and rightly, you get {points} of 10 points.", { points: Math.max(1, 10 - questions - 3 * wrong) }),
+    _("If you name it now, and rightly, you get {points} of 10 points.", { points: pointsFor(questions, wrong) }),
   whichEncoding: _("Which encoding does the model have?"),
   nameIt: _("Name it"),
   chooseEncoding: _("Choose an encoding first."),
@@ -69,4 +72,99 @@ export const words = {
   named: _("Right."),
   givenEncoding: (title) => _("It is this one: {title}", { title }),
   numbers: _("The numbers"),
+  measuring: _("The model is at work."),
+
+  trained: {
+    encodings: {
+      learned: _("Learned table, added to the input"),
+      sinusoidal: _("Sinusoidal, added to the input"),
+      alibi: _("ALiBi, biased onto the scores"),
+      t5: _("T5's buckets, biased onto the scores"),
+      rope: _("RoPE in every layer"),
+      "rope-and-none": _("RoPE in three layers of four, and nothing in the fourth"),
+    },
+    treatments: {
+      nothing: _("Nothing: it is as it was trained"),
+      zero: _("Every position is 0"),
+      late: _("Off by one: a query stands one position too far, and so does what is added to the input"),
+      quarter: _("All positions are divided by 4"),
+      rounded: _("Positions are rounded to bfloat16"),
+      against: _("The sign is turned round: of what is added, of the bias, or of the turn of the keys"),
+    },
+    whatWasDone: _("What was done to its positions?"),
+    chooseTreatment: _("Choose what was done first. It may be nothing."),
+    measureFirst: _("Measure first: ask at least two questions."),
+    wrong: {
+      both: _("No: it has another encoding, and something else was done to it."),
+      encoding: _("It has another encoding. What was done to it is right."),
+      treatment: _("The encoding is right. Something else was done to it."),
+    },
+    both: (encoding, done) => _("{encoding}. What was done: {done}.", { encoding, done }),
+    given: (title) => _("This is the answer: {title}", { title }),
+    unreachable: _("The model could not be loaded. Perhaps you are offline. Ask again when you are not."),
+    names: [_("this model"), _("as trained")],
+    nothing: _("0, up to rounding"),
+    questions: {
+      added: {
+        title: _("What is added to the input"),
+        how: _("One column of what the model adds to a word, for positions 0 to 319. It was trained on 256."),
+      },
+      first: {
+        title: _("Score by distance, first layer"),
+        how: _("One letter again and again: how does a head score it, so far back? The query stands at place 400."),
+      },
+      last: {
+        title: _("Score by distance, last layer"),
+        how: _("The same in the fourth layer."),
+      },
+      shift: {
+        title: _("Shift the text"),
+        how: _("The same 64 bytes, placed later: does the model's loss on them change?"),
+      },
+      loss: {
+        title: _("Loss by position"),
+        how: _("A text of 512 bytes: how much does each stretch of 32 cost? Past 256 the model was never trained."),
+      },
+    },
+    across: {
+      added: _("position"),
+      first: _("distance back"),
+      last: _("distance back"),
+      shift: _("position at which the text begins"),
+      loss: _("position"),
+    },
+    up: {
+      added: _("what is added"),
+      first: _("score"),
+      last: _("score"),
+      shift: _("loss (nats a byte)"),
+      loss: _("loss (nats a byte)"),
+    },
+    found: {
+      added: (told) =>
+        _("What is added spreads over {spread}; as it was trained, over {before}. Of {steps} steps to the next position, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+      first: (told) =>
+        _("The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+      last: (told) =>
+        _("The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+      shift: (told) => _("In nats, the loss moves by {spread}; as it was trained, by {before}.", told),
+      loss: (told) => _("On average it loses {mean} nats a byte; as it was trained, {meanBefore}.", told),
+    },
+    because: {
+      learned: _("As it was trained, it adds something to the input, without a pattern, and the same from position 255 on: its table has ended."),
+      sinusoidal: _("As it was trained, it adds a wave to the input, which goes on past the training."),
+      alibi: _("As it was trained, it adds nothing to the input, and its scores fall on a straight line with the distance."),
+      t5: _("As it was trained, it adds nothing to the input, and its scores go by steps: far keys share a bucket."),
+      rope: _("As it was trained, it adds nothing to the input, and its scores go up and down in waves with the distance, in the last layer too."),
+      "rope-and-none": _("As it was trained, its scores go up and down in waves in the first layer, and in the last layer they do not know the distance at all."),
+    },
+    becauseOf: {
+      nothing: _("Both lines are one: nothing was done."),
+      zero: _("Its line is level everywhere, where it was not before: no position gets through any more."),
+      late: _("Its line is the old one, moved by one step."),
+      quarter: _("Its line is the old one, drawn out to four times its width."),
+      rounded: _("Its line is the old one up to position 256. Past that it goes by steps: only every second whole number can be written with eight binary digits."),
+      against: _("What was added or biased is mirrored. Where keys turn against queries, the score no longer hangs on the distance alone, and a shift of the text changes the loss."),
+    },
+  },
 };

@@ -84,7 +84,7 @@ export class Decoder {
     const both = [count, 2 * this.#heads, size];
     let turning = mul(even(slice(projected, 0, both)), its.gains);
     const turns = this.#doors.turns(layer, from, count);
-    if (turns) turning = turned(turning, turns); // the second door
+    if (turns) turning = turns.keys ? separately(turning, turns, this.#heads) : turned(turning, turns); // the second door
     const inOrder = transpose(turning, [1, 0, 2]);
     const each = [this.#heads, count, size];
     const values = slice(projected, [0, 2 * this.#heads, 0], [count, this.#heads, size]);
@@ -102,13 +102,20 @@ export class Decoder {
 
   /** How a head shares out the attention of the byte at this place: a number for it and each before it. */
   attention(layer, head, place) {
-    return tidy(() => {
-      const [queries, keys] = this.#memory[layer];
-      const size = keys.shape[2];
-      const bias = tensor(this.#doors.bias(place, 1), [this.#heads, 1, place + 1]);
-      const [query, past] = [slice(queries, [head, place, 0], [1, 1, size]), slice(keys, [head, 0, 0], [1, place + 1, size])];
-      return shares(query, past, slice(bias, [head, 0, 0], [1, 1, place + 1])).dataSync();
-    });
+    return tidy(() => softmax(this.#scored(layer, head, place)).dataSync());
+  }
+
+  /** The scores that these shares are made of. */
+  scores(layer, head, place) {
+    return tidy(() => this.#scored(layer, head, place).dataSync());
+  }
+
+  #scored(layer, head, place) {
+    const [queries, keys] = this.#memory[layer];
+    const size = keys.shape[2];
+    const bias = tensor(this.#doors.bias(place, 1), [this.#heads, 1, place + 1]);
+    const [query, past] = [slice(queries, [head, place, 0], [1, 1, size]), slice(keys, [head, 0, 0], [1, place + 1, size])];
+    return scored(query, past, slice(bias, [head, 0, 0], [1, 1, place + 1]));
   }
 
   dispose() {
@@ -124,15 +131,25 @@ function attention(queries, keys, values, bias) {
   return stack(q.map((each, head) => matMul(shares(each, k[head], b[head]), v[head])));
 }
 
-/** Of the attention of each query, what each key gets; the third door. */
-function shares(queries, keys, bias) {
+/** Of the attention of each query, what each key gets. */
+const shares = (queries, keys, bias) => softmax(scored(queries, keys, bias));
+
+/** The score of each key; the third door. */
+function scored(queries, keys, bias) {
   const last = keys.rank - 1;
   const upright = transpose(keys, last === 2 ? [0, 2, 1] : [1, 0]);
-  return softmax(add(matMul(queries, upright), bias));
+  return add(matMul(queries, upright), bias);
 }
 
 /** Each vector at a root mean square of 1. */
 const even = (x) => mul(x, rsqrt(add(mean(square(x), -1, true), EPSILON)));
+
+/** Queries by one set of angles, keys by another. */
+function separately(x, { keys, ...queries }, heads) {
+  const [count, , size] = x.shape;
+  const half = (begin) => slice(x, [0, begin, 0], [count, heads, size]);
+  return concat([turned(half(0), queries), turned(half(heads), keys)], 1);
+}
 
 /** (count, heads, size), each pair by the angles of its place. */
 function turned(x, { cos, sin }) {
