@@ -515,7 +515,7 @@ _TABLE_SLIPS: tuple[tuple[str, Callable[[Any, int], Any], str], ...] = (
     ),
     (
         "positions-from-1",
-        lambda positions, dim: sinusoidal(np.asarray(positions, dtype=np.float64) + 1, dim),
+        lambda positions, dim: _assemble(_angles(np.asarray(positions) + 1.0, frequencies(dim))),
         "Every position is one too high. Use the position as it is given: the first one is 0.",
     ),
 )

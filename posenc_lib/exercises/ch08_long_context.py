@@ -161,6 +161,18 @@ NEW_ARC = Exercise(
             lambda rates, trained, longer: -_new_arc(rates, trained, longer),
             "The sign is turned round: the longer text shows more, so take the arc of training off its own.",
         ),
+        Mistake(
+            "percent",
+            lambda rates, trained, longer: 100 * _new_arc(rates, trained, longer),
+            "This is per cent. A share of the circle lies between 0 and 1: leave out the 100.",
+        ),
+        Mistake(
+            "half-a-circle",
+            lambda rates, trained, longer: (
+                np.minimum((longer - 1) * rates / np.pi, 1) - np.minimum((trained - 1) * rates / np.pi, 1)
+            ),
+            "You divide by pi, which is half a turn. A whole circle has 2 pi.",
+        ),
     ),
     alternatives=(_new_arc_by_loop, _new_arc_by_cases, lambda *args: _new_arc(*args).tolist()),
     hints=(
@@ -354,6 +366,33 @@ LLAMA3 = Exercise(
             lambda *args: TURN / _llama3(*args),
             "These are wavelengths. Return frequencies, in rad/position.",
         ),
+        Mistake(
+            "divided-by-high",
+            lambda rates, factor, length, low, high: _by_share(
+                rates, factor, np.clip((_turns(rates, length) - low) / high, 0, 1)
+            ),
+            "Your line begins at the right place and rises too slowly. Divide by high - low, so that it "
+            "reaches 1 at high.",
+        ),
+        Mistake(
+            "the-middle",
+            lambda rates, factor, length, low, high: np.where(
+                _turns(rates, length) >= high,
+                rates,
+                np.where(_turns(rates, length) <= low, rates / factor, (rates + rates / factor) / 2),
+            ),
+            "Between the two ends all your pairs get the mean of both frequencies. A straight line leads "
+            "from "
+            "the one to the other, by the number of turns.",
+        ),
+        Mistake(
+            "the-shorter-text",
+            lambda rates, factor, length, low, high: _by_share(
+                rates, factor, _kept(_turns(rates, length) / factor, low, high)
+            ),
+            "You count the turns in a text that is shorter by the factor. What a pair knows was decided by "
+            "the whole length of its training.",
+        ),
     ),
     alternatives=(
         _llama3_by_loop,
@@ -479,6 +518,23 @@ QUERY_SCALE = Exercise(
             "You divide two logarithms, which is the rule before this one in the chapter. Llama 4 adds: 1 "
             "plus "
             "beta times one logarithm.",
+        ),
+        Mistake(
+            "rounded",
+            _scale_with(lambda p, length: np.round((p + 1) / length)),
+            "You round to the nearest whole number. The fraction is cut off: use //.",
+        ),
+        Mistake(
+            "logarithm-cut",
+            lambda positions, beta, length: 1 + beta * np.floor(np.log(1 + (positions + 1) / length)),
+            "You cut off the fraction of the logarithm. Cut that of the division, and then take the "
+            "logarithm.",
+        ),
+        Mistake(
+            "log-of-nothing",
+            lambda positions, beta, length: 1 + beta * np.log((positions + 1) // length),
+            "The 1 within the logarithm is missing: for the first positions the fraction is 0, and 0 has no "
+            "logarithm.",
         ),
     ),
     alternatives=(
@@ -638,6 +694,33 @@ GROUPED = Exercise(
             lambda tokens, group, window: _extended(tokens, group, window).T,
             "Rows and columns are swapped: rows are queries, columns are keys.",
         ),
+        Mistake(
+            "difference-beyond-the-window",
+            _extend_with(lambda i, j, group, window: window + (i - j - window) // group),
+            "You count in groups how far a key lies beyond the window, which is a difference. Query and key "
+            "are each counted in groups on their own, and then subtracted.",
+        ),
+        Mistake(
+            "difference-not-moved",
+            _extend_with(lambda i, j, group, window: (i - j) // group),
+            "You divide the difference, and far keys look near. Count query and key in groups each on their "
+            "own, subtract, and move on by window - window // group.",
+        ),
+        Mistake(
+            "rounded",
+            _extend_with(
+                lambda i, j, group, window: (
+                    np.round(i / group) - np.round(j / group) + window - window // group
+                )
+            ),
+            "You round to the nearest group. A position belongs to the group whose number is position // "
+            "group.",
+        ),
+        Mistake(
+            "moved-too-far",
+            _extend_with(lambda i, j, group, window: i // group - j // group + window + window // group),
+            "You add window // group. The groups count these positions already: take it off.",
+        ),
     ),
     alternatives=(
         _extended_by_loops,
@@ -683,6 +766,11 @@ def _mapped(q: Array, k: Array, distances: Array, base: float) -> Array:
     turned = np.exp(1j * distances[:, :, None] * frequencies(q.shape[1], base=base))
     found = (_pairs(q)[:, None] * _pairs(k).conj()[None] * turned).sum(axis=-1)
     return np.asarray(found.real / math.sqrt(q.shape[1]))
+
+
+def _shares(scores: Array) -> Array:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
 def _neighbours(x: Array) -> Array:
@@ -822,6 +910,47 @@ MAPPED = Exercise(
             "it. "
             "Turn one of the two.",
         ),
+        Mistake(
+            "weights",
+            lambda q, k, distances, base: _shares(_mapped(q, k, distances, base)),
+            "These are weights. Scores are asked for, before the softmax.",
+        ),
+        Mistake(
+            "root-of-the-pairs",
+            lambda q, k, distances, base: _mapped(q, k, distances, base) * math.sqrt(2),
+            "You divide by the square root of the number of pairs. It is that of dim, which is twice as "
+            "many.",
+        ),
+        Mistake(
+            "lengths",
+            lambda q, k, distances, base: (
+                np.abs(
+                    (
+                        _pairs(q)[:, None]
+                        * _pairs(k).conj()[None]
+                        * np.exp(1j * distances[:, :, None] * frequencies(q.shape[1], base=base))
+                    ).sum(axis=-1)
+                )
+                / math.sqrt(q.shape[1])
+            ),
+            "You take the length of the complex sum. The score is its real part.",
+        ),
+        Mistake(
+            "causal-too",
+            lambda q, k, distances, base: _past(_mapped(q, k, distances, base)),
+            "You put 0 where a key comes after its query. Return all scores: a mask is applied later.",
+        ),
+        Mistake(
+            "exponent-halved",
+            lambda q, k, distances, base: _mapped(q, k, distances, math.sqrt(base)),
+            "Your slow pairs turn too fast. The frequency of pair j is base ** (-2 * j / dim): the 2 is "
+            "missing.",
+        ),
+        Mistake(
+            "swapped",
+            lambda q, k, distances, base: _mapped(q, k, distances, base).T,
+            "Rows and columns are swapped: rows are queries, columns are keys.",
+        ),
     ),
     alternatives=(_mapped_by_loops, _mapped_by_key, _mapped_in_parts),
     hints=(
@@ -878,6 +1007,12 @@ def _last_place(own: Array, chunk: int, window: int) -> Array:
 
 
 _chunked = _chunks_with(_successive, _last_place)
+
+
+def _distances_cut(tokens: int, chunk: int, window: int) -> Array:
+    i, j = _i_j(tokens)
+    back, last = i // chunk - j // chunk, chunk + window - 1
+    return _past(np.where(back == 0, i - j, np.where(back == 1, np.minimum(i - j, last), last)))
 
 
 def _chunked_by_loops(tokens: int, chunk: int, window: int) -> list[list[int]]:
@@ -993,6 +1128,35 @@ CHUNKS = Exercise(
             "swapped",
             lambda tokens, chunk, window: _chunked(tokens, chunk, window).T,
             "Rows and columns are swapped: rows are queries, columns are keys.",
+        ),
+        Mistake(
+            "distances-cut",
+            _distances_cut,
+            "You cut distances. It is the place of the query that has a limit; take the key's place within "
+            "its "
+            "chunk off it afterwards.",
+        ),
+        Mistake(
+            "window-for-the-limit",
+            _chunks_with(lambda own, chunk, window: np.minimum(own + chunk, window - 1), _last_place),
+            "For the chunk before, your limit is window - 1. The query may stand so far beyond the end of a "
+            "chunk: chunk + window - 1.",
+        ),
+        Mistake(
+            "window-forgotten",
+            _chunks_with(
+                lambda own, chunk, window: np.minimum(own + chunk, chunk - 1),
+                lambda own, chunk, window: np.full_like(own, chunk - 1),
+            ),
+            "For other chunks your queries stand at the end of one chunk. They may stand up to window "
+            "further "
+            "on: at chunk + window - 1.",
+        ),
+        Mistake(
+            "the-larger-one",
+            _chunks_with(lambda own, chunk, window: np.maximum(own + chunk, chunk + window - 1), _last_place),
+            "For the chunk before you take the larger of the two places. The smaller one is asked for: "
+            "chunk + window - 1 is a limit.",
         ),
     ),
     alternatives=(
@@ -1175,6 +1339,25 @@ KEPT = Exercise(
             ),
             "This says of each token whether it stays. Return the positions of those that do.",
         ),
+        Mistake(
+            "some-twice-by-slices",
+            lambda tokens, sinks, window: np.concatenate(
+                [np.arange(tokens)[:sinks], np.arange(tokens)[max(tokens - window, 0) :]]
+            ),
+            "It is right for a long text. In a short one, the two slices overlap, and a position must not "
+            "come "
+            "twice.",
+        ),
+        Mistake(
+            "one-sink-too-many",
+            lambda tokens, sinks, window: _kept_positions(tokens, sinks + 1, window),
+            "You keep one sink too many. The first n tokens stand at 0 to n - 1: compare with <.",
+        ),
+        Mistake(
+            "backwards",
+            lambda tokens, sinks, window: _kept_positions(tokens, sinks, window)[::-1],
+            "These are the right positions, the last one first. Return them in the order of the text.",
+        ),
     ),
     alternatives=(
         lambda tokens, sinks, window: sorted(
@@ -1315,6 +1498,23 @@ MOVED = Exercise(
             "when it "
             "was turned: old.",
         ),
+        Mistake(
+            "shift-of-the-first",
+            lambda keys, old, new, base: apply_rotary(keys, np.full(len(old), new[0] - old[0]), base=base),
+            "All your keys move by the same shift, that of the first one. Each key moves by its own new "
+            "position minus its old one.",
+        ),
+        Mistake(
+            "all-pairs-alike",
+            lambda keys, old, new, base: apply_rotary(keys, new - old, base=1.0),
+            "All pairs turn by the shift itself. Pair j turns by the shift times its own frequency.",
+        ),
+        Mistake(
+            "always-forwards",
+            lambda keys, old, new, base: apply_rotary(keys, np.abs(new - old), base=base),
+            "You take the size of the shift without its sign. A key that moves to an earlier place is turned "
+            "back.",
+        ),
     ),
     alternatives=(
         _moved_by_pairs,
@@ -1438,6 +1638,24 @@ EFFECTIVE = Exercise(
             "shortest-when-none",
             lambda lengths, scores, mark: _effective(lengths, scores, mark) or int(np.min(lengths)),
             "Where the shortest length fails already, no length was passed: return 0.",
+        ),
+        Mistake(
+            "of-the-mean-so-far",
+            lambda lengths, scores, mark: _effective(
+                np.sort(lengths),
+                np.cumsum(scores[np.argsort(lengths)]) / np.arange(1, len(scores) + 1),
+                mark,
+            ),
+            "You compare the mean of the scores so far. Each length must reach the mark by itself.",
+        ),
+        Mistake(
+            "counted-from-the-end",
+            lambda lengths, scores, mark: int(
+                max([*lengths[lengths < max([*lengths[scores < mark], 0])], 0])
+                if (scores < mark).any()
+                else np.max(lengths)
+            ),
+            "You look for the last length that fails. The first one ends the walk, whatever comes after it.",
         ),
     ),
     alternatives=(

@@ -206,7 +206,7 @@ class Sentence:
             self.tab.evaluate(
                 "code => import(`data:text/javascript,${encodeURIComponent(code)}`)"
                 ".then((found) => { window.attention = found })",
-                _in_one("attention.js", "./lot.js"),
+                _in_one("attention.js", "./random.js"),
             )
         x, query, key = (
             np.array(self.tab.evaluate(f"words => {code}", self.words))

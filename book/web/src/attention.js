@@ -1,6 +1,6 @@
 // One head of attention with three doors, small enough for a sentence. tests/browser/test_landing.py holds it against
 // posenc_lib. The words' vectors and the two matrices are drawn by lot: no model has learned them.
-import { lot } from "./lot.js";
+import { generator } from "./random.js";
 
 export const DIM = 8;
 const BASE = 10000;
@@ -60,10 +60,8 @@ function matrix(seed) {
   );
 }
 
-/** Numbers as from a normal distribution, each from twelve even ones. */
 function normals(seed, count) {
-  const draw = lot(seed);
-  return Array.from({ length: count }, () => Array.from({ length: 12 }, draw).reduce((a, b) => a + b) - 6);
+  return Array.from({ length: count }, generator(seed).normal);
 }
 
 /** A number for a text (FNV-1a). */

@@ -1,7 +1,7 @@
 // Trains one model, tests it, and shows what it does with one text: a worker of the page "train-live".
 import { drawn, forward, lossAndGradients, right } from "./train-live/model.js";
 import { Optimiser } from "./train-live/optimiser.js";
-import { generator } from "./train-live/random.js";
+import { generator } from "./random.js";
 import { HEADS, LEAST, LENGTH, ROWS, STEPS, TEST_LENGTHS, TEST_TEXTS } from "./train-live/sizes.js";
 import { repeated } from "./train-live/task.js";
 

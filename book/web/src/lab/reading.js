@@ -1,6 +1,6 @@
 // A text as a model reads it: how surprised it was by each byte, what it looked at, and what it writes on.
 import { Decoder } from "./decoder.js";
-import { lot } from "../lot.js";
+import { generator } from "../random.js";
 
 const CHUNK = 256; // bytes that are read at once
 const SIGNS = 256;
@@ -49,9 +49,9 @@ export class Reading {
   async *write(bytes, temperature, seed) {
     for await (const _ of this.read(bytes));
     this.#keep(bytes.length);
-    const draw = lot(seed);
+    const { uniform } = generator(seed);
     for (;;) {
-      const byte = drawn(this.#logs.at(-1), temperature, draw());
+      const byte = drawn(this.#logs.at(-1), temperature, uniform());
       await this.#extend([byte]);
       yield byte;
     }
