@@ -1351,7 +1351,7 @@ KEPT = Exercise(
         Mistake(
             "one-sink-too-many",
             lambda tokens, sinks, window: _kept_positions(tokens, sinks + 1, window),
-            "You keep one sink too many. The first n tokens stand at 0 to n - 1: compare with <.",
+            "You keep one sink too many. The first n tokens stand at 0 to n - 1.",
         ),
         Mistake(
             "backwards",
