@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib._arrays import Array
-from posenc_lib.exercises.drawing import Draws, curve, heat_map
+from posenc_lib.exercises.drawing import Draws, arrows, curve, heat_map
 from posenc_lib.exercises.exercise import Case, Exercise, Mistake, Property
 
 CHAPTER = "10-position-from-content"
@@ -62,6 +62,17 @@ LOG_GATES = Exercise(
     points=2,
     minutes=8,
     difficulty=2,
+    draws=Draws(
+        lambda log_gates, across, up: curve(
+            np.linspace(-6, 6, 61),
+            {"": np.ravel(log_gates(np.linspace(-6, 6, 61)[None]))},
+            across=across,
+            up=up,
+        ),
+        axes=("logit", "logarithm of the gate"),
+        look="Far below 0 the logarithm is the logit itself, and far above 0 the gate is open and takes "
+        "nothing.",
+    ),
     reference=_log_gates,
     make_cases=_logit_cases,
     properties=(
@@ -384,7 +395,15 @@ def _forget_sums(sums: Array, queries: int) -> Array:
     return np.tril(sums[:, keys - queries :, None] - sums[:, None, :], keys - queries) + 0.0
 
 
+def _gates_to_compare() -> Iterator[tuple[str, Array]]:
+    """Of 40 tokens."""
+    gates = np.full(40, 0.9)
+    yield "0.9", gates
+    yield "0.9, 0.2", np.where(np.arange(40) == 25, 0.2, gates)
+
+
 def _two_chapters() -> Array:
+    """Log gates of 24 tokens."""
     gates = np.full((1, 24), -0.05)
     gates[0, 12] = -3.0
     return gates
@@ -480,6 +499,16 @@ GATED_ATTENTION = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda gated_attention, rows, columns: heat_map(
+            np.asarray(gated_attention(*np.zeros((2, 1, 24, 24)), np.eye(24)[None], _two_chapters()))[0],
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query", "key"),
+        look="All products are equal, and yet queries look at what has come since the gate that is nearly "
+        "shut.",
+    ),
     reference=_gated_attention,
     make_cases=_attention_cases,
     properties=(
@@ -843,6 +872,14 @@ ALIBI_LOGITS = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda alibi_logits, across, up: curve(
+            np.linspace(0.01, 3, 100), {"": alibi_logits(np.linspace(0.01, 3, 100))}, across=across, up=up
+        ),
+        axes=("slope", "logit"),
+        look="As the slope goes to 0 the logit grows without end: only a gate that is wide open forgets "
+        "nothing.",
+    ),
     reference=_alibi_logits,
     make_cases=_slope_cases,
     properties=(
@@ -1151,6 +1188,15 @@ REFLECTIONS = Exercise(
     points=2,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda reflections, *names: arrows(
+            np.asarray(reflections(np.tile([[2.0, 0.0]], (3, 1)), np.array([0.0, 1.0, 2.0])))
+            @ np.array([0.6, 0.8]),
+            names,
+        ),
+        axes=("beta 0", "beta 1", "beta 2"),
+        look="What lies along w, here from left to right, stays, is erased or turns round.",
+    ),
     reference=_reflections,
     make_cases=_reflection_cases,
     properties=(
@@ -1729,6 +1775,27 @@ FAVOURITE_OFFSETS = Exercise(
     points=3,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda favourite_offsets, across, up: curve(
+            np.linspace(-90, 90, 61),
+            {
+                f"{rate} rad/position": [
+                    np.ravel(
+                        favourite_offsets(
+                            np.array([1.0, 0.0]), np.array([math.cos(a), math.sin(a)]), np.array([rate])
+                        )
+                    )[0]
+                    for a in np.radians(np.linspace(-90, 90, 61))
+                ]
+                for rate in (1.0, 0.25)
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("angle of the key, in degrees", "favourite offset"),
+        look="What a key says moves the place at which its pair counts most, and moves it further in a "
+        "slow pair.",
+    ),
     reference=_favourite_offsets,
     make_cases=_favourite_cases,
     properties=(
@@ -2138,6 +2205,16 @@ TABLE_SCORES = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda table_scores, rows, columns: heat_map(
+            table_scores(np.ones((24, 1)), np.zeros((24, 1)), np.cos(np.arange(-6, 7) / 3)[:, None]),
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query", "key"),
+        look="Near the diagonal each offset has a score of its own; beyond the reach of the table all "
+        "share one.",
+    ),
     reference=_table_scores,
     make_cases=_table_cases,
     properties=(
@@ -2349,6 +2426,22 @@ FADING_STATE = Exercise(
     points=3,
     minutes=10,
     difficulty=2,
+    draws=Draws(
+        lambda fading_state, across, up: curve(
+            np.arange(40),
+            {
+                name: np.asarray(fading_state(*np.ones((2, 40, 1)), np.eye(40), gates, np.zeros((40, 1)))[0])[
+                    -1
+                ]
+                for name, gates in _gates_to_compare()
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("token", "what is left of it at the end"),
+        look="With all gates alike it is ALiBi's curve without a softmax, and one gate that is nearly "
+        "shut makes a step in it.",
+    ),
     reference=_fading_state,
     make_cases=_state_cases,
     parts=("what the queries find", "the state at the end"),
@@ -2486,6 +2579,22 @@ DELTA_STATE = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
+    draws=Draws(
+        lambda delta_state, rows, columns: heat_map(
+            delta_state(
+                np.tile([[1.0, 0.0, 0.0]], (18, 1)),
+                np.eye(3)[np.arange(18) % 3],
+                np.eye(18),
+                np.full(18, 0.8),
+                np.zeros((18, 3)),
+            )[0],
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("query", "token that wrote"),
+        look="Every third token writes under the same key, and a query finds what came last, with little "
+        "of what it has replaced.",
+    ),
     reference=_delta_state,
     make_cases=_state_cases,
     parts=("what the queries find", "the state at the end"),
@@ -2685,6 +2794,13 @@ def _count_by_token(layers: list[Layer], tokens: int) -> int:
     return total
 
 
+def _layers_to_compare() -> Iterator[Layer]:
+    yield {"kind": "full", "kv_heads": 8, "head_dim": 128}
+    yield {"kind": "latent", "rank": 512, "rope_dim": 64}
+    yield {"kind": "window", "kv_heads": 8, "head_dim": 128, "window": 2048}
+    yield {"kind": "state", "heads": 16, "key_dim": 128, "value_dim": 128}
+
+
 def _halved(layer: Layer, tokens: int) -> int:
     return _full(layer, tokens) // 2
 
@@ -2696,6 +2812,20 @@ CACHE_NUMBERS = Exercise(
     points=3,
     minutes=12,
     difficulty=2,
+    draws=Draws(
+        lambda cache_numbers, across, up: curve(
+            np.arange(0, 8001, 250),
+            {
+                layer["kind"]: [cache_numbers([layer], tokens) for tokens in range(0, 8001, 250)]
+                for layer in _layers_to_compare()
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("tokens", "numbers kept"),
+        look="A cache grows with the text, a latent one less, a window until it is full, and a state not "
+        "at all.",
+    ),
     reference=_cache_numbers,
     make_cases=_cache_cases,
     relative_tolerance=1e-9,
@@ -3226,6 +3356,25 @@ GROUP_SCORES = Exercise(
     points=3,
     minutes=12,
     difficulty=4,
+    draws=Draws(
+        lambda group_scores, across, up: curve(
+            np.arange(-15, 1),
+            {
+                name: np.asarray(
+                    group_scores(
+                        np.tile([1.0, 0.0, 1.0, 0.0], (16, 1)),
+                        np.tile([1.0, 0.0, 0.0, 1.0], (16, 1)),
+                        _generator(np.array([rate]), slope),
+                    )
+                )[-1]
+                for name, rate, slope in (("RoPE", 0.5, 0.0), ("ALiBi", 0.0, 0.1), ("RoPE + ALiBi", 0.5, 0.1))
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("offset, key - query", "score"),
+        look="One matrix for both: a wave, a straight line, or a wave on a straight line.",
+    ),
     reference=_group_scores,
     make_cases=_group_cases,
     properties=(
