@@ -395,11 +395,10 @@ def _forget_sums(sums: Array, queries: int) -> Array:
     return np.tril(sums[:, keys - queries :, None] - sums[:, None, :], keys - queries) + 0.0
 
 
-def _gates_to_compare() -> Iterator[tuple[str, Array]]:
+def _gates_to_compare() -> tuple[Array, Array]:
     """Of 40 tokens."""
     gates = np.full(40, 0.9)
-    yield "0.9", gates
-    yield "0.9, 0.2", np.where(np.arange(40) == 25, 0.2, gates)
+    return gates, np.where(np.arange(40) == 25, 0.2, gates)
 
 
 def _two_chapters() -> Array:
@@ -1033,8 +1032,8 @@ KEYS_SEEN = Exercise(
             up=up,
         ),
         axes=("gate, the same for all tokens", "keys with 90% of the weight"),
-        look="The last hundredth before 1 decides: there a head sees as far as all other gates let it see "
-        "together.",
+        look="Most happens just before 1: with gates of 0.99 a head sees many times as far as with gates "
+        "of 0.9.",
     ),
     reference=_keys_seen,
     make_cases=_seen_cases,
@@ -2427,18 +2426,18 @@ FADING_STATE = Exercise(
     minutes=10,
     difficulty=2,
     draws=Draws(
-        lambda fading_state, across, up: curve(
+        lambda fading_state, across, up, *names: curve(
             np.arange(40),
             {
                 name: np.asarray(fading_state(*np.ones((2, 40, 1)), np.eye(40), gates, np.zeros((40, 1)))[0])[
                     -1
                 ]
-                for name, gates in _gates_to_compare()
+                for name, gates in zip(names, _gates_to_compare(), strict=True)
             },
             across=across,
             up=up,
         ),
-        axes=("token", "what is left of it at the end"),
+        axes=("token", "what is left of it at the end", "all gates alike", "one gate nearly shut"),
         look="With all gates alike it is ALiBi's curve without a softmax, and one gate that is nearly "
         "shut makes a step in it.",
     ),
@@ -2814,15 +2813,15 @@ CACHE_NUMBERS = Exercise(
     difficulty=2,
     draws=Draws(
         lambda cache_numbers, across, up: curve(
-            np.arange(0, 8001, 250),
+            np.arange(0, 7001, 250),
             {
-                layer["kind"]: [cache_numbers([layer], tokens) for tokens in range(0, 8001, 250)]
+                layer["kind"]: [cache_numbers([layer], tokens) / 1e6 for tokens in range(0, 7001, 250)]
                 for layer in _layers_to_compare()
             },
             across=across,
             up=up,
         ),
-        axes=("tokens", "numbers kept"),
+        axes=("tokens", "numbers kept, in millions"),
         look="A cache grows with the text, a latent one less, a window until it is full, and a state not "
         "at all.",
     ),
