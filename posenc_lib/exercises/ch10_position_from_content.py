@@ -1032,8 +1032,7 @@ KEYS_SEEN = Exercise(
             up=up,
         ),
         axes=("gate, the same for all tokens", "keys with 90% of the weight"),
-        look="Most happens just before 1: with gates of 0.99 a head sees many times as far as with gates "
-        "of 0.9.",
+        look="Most happens just before 1: with gates of 99% a head sees many times as far as with 90%.",
     ),
     reference=_keys_seen,
     make_cases=_seen_cases,
