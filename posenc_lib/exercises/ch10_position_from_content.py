@@ -975,6 +975,7 @@ ALIBI_LOGITS = Exercise(
 def _seen_cases(rng: Generator) -> Iterator[Case]:
     yield Case("no gate closes anything", (np.zeros(10), 0.55))
     yield Case("all gates a half", (np.full(8, math.log(0.5)), 0.9))
+    yield Case("exactly the share", (np.zeros(8), 0.5))
     yield Case("ALiBi, slope 1/16", (np.full(200, -1 / 16), 0.5))
     shut = np.full(20, -0.02)
     shut[13] = -40.0
