@@ -41,14 +41,17 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
         # Wrong answers overflow and divide by zero in the comparison too; the learner knows already.
         warnings.simplefilter("ignore")
         results = tuple(
-            CaseResult(_(case.label), difference(exercise, want, got), want.value, got.value)
-            for case, want, got in zip(cases, expected, outcomes, strict=True)
+            CaseResult(_(case.label), text, want.value, got.value)
+            for case, text, want, got in zip(
+                cases, differences(exercise, expected, outcomes), expected, outcomes, strict=True
+            )
         )
         if all(result.passed for result in results):
             return Report(exercise, results)
         mistake = next((each for each in exercise.mistakes if makes(exercise, each, outcomes, cases)), None)
         first_wrong = next(number for number, result in enumerate(results) if not result.passed)
-        notes = () if mistake else certain_notes(exercise, cases, expected, outcomes, first_wrong)
+        silent = mistake is not None or exercise.lacks is not None  # there is no expected value to go by
+        notes = () if silent else certain_notes(exercise, cases, expected, outcomes, first_wrong)
     return Report(exercise, results, mistake, notes)
 
 
@@ -76,20 +79,43 @@ def makes(exercise: Exercise, mistake: Mistake, outcomes: Sequence[Outcome], cas
         )
 
 
+def differences(
+    exercise: Exercise, expected: Sequence[Outcome], outcomes: Sequence[Outcome]
+) -> tuple[str | None, ...]:
+    """For each case what is wrong with its outcome, in a sentence; None where nothing is."""
+    if exercise.lacks is None:
+        return tuple(difference(exercise, want, got) for want, got in zip(expected, outcomes, strict=True))
+    faults = [_no_value(each) or (_returned_none() if each.value is None else None) for each in outcomes]
+    if fault := next(filter(None, faults), None):
+        return tuple(each or fault for each in faults)
+    return tuple(exercise.lacks([each.value for each in outcomes]))
+
+
 def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:
     """A sentence that says how `got` differs from `want`; None where it does not."""
     if want.kind == "raised":
         return _different_error(want, got)
-    if got.kind == "raised":
-        return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
-    if got.kind == "malformed":
-        return _("It returned something that cannot be compared.") + f" {got.text}"
+    if fault := _no_value(got):
+        return fault
     text = _different_value(exercise, want.value, got.value, exercise.parts)
     alone = got.value is None or not isinstance(want.value, tuple | dict)
     if text is not None and exercise.kind == "value" and alone:
         # To show what was expected would be to give the answer away.
         return _("{got} is not the answer.").format(got=shown(got.value))
     return text
+
+
+def _no_value(got: Outcome) -> str | None:
+    """Why there is nothing to judge; None where there is."""
+    if got.kind == "raised":
+        return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
+    if got.kind == "malformed":
+        return _("It returned something that cannot be compared.") + f" {got.text}"
+    return None
+
+
+def _returned_none() -> str:
+    return _("It returned None. Does every path of the function end in a return?")
 
 
 def _different_error(want: Outcome, got: Outcome) -> str | None:
@@ -107,7 +133,7 @@ def _different_error(want: Outcome, got: Outcome) -> str | None:
 def _different_value(exercise: Exercise, want: Any, got: Any, names: Sequence[str] = ()) -> str | None:
     """`names`: of the parts, where it is several values."""
     if got is None:
-        return _("It returned None. Does every path of the function end in a return?")
+        return _returned_none()
     if isinstance(want, tuple | dict):
         return _different_parts(exercise, want, got, names)
     if isinstance(want, str | bool):

@@ -1,8 +1,8 @@
 """Every exercise of the course, once: what is asked, reference, inputs, known wrong answers, hints.
 
 One module per chapter, named after it (`ch02_the_formula` for `02-the-formula`), with a tuple
-`EXERCISES`. Nothing here needs more than NumPy, and nothing here checks anything: a judge in another
-process can import it, and so can a browser.
+`EXERCISES`; `capstone` is an assignment that belongs to no chapter. Nothing here needs more than NumPy,
+and nothing here checks anything: a judge in another process can import it, and so can a browser.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ __all__ = [
     "Mistake",
     "Property",
     "all_exercises",
+    "assignments",
     "exercise",
     "exercises_of",
     "steps_of",
@@ -27,18 +28,27 @@ __all__ = [
 ]
 
 
+BESIDE = ("capstone",)
+"""Assignments beside the chapters, each a module of that name. No page counts their exercises."""
+
+
 @cache
 def all_exercises() -> tuple[Exercise, ...]:
-    """All exercises, in the order of the chapters."""
+    """All exercises of the chapters, in their order."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("ch"))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return tuple(each for module in modules for each in module.EXERCISES)
 
 
-def exercises_of(chapter: str) -> tuple[Exercise, ...]:
-    """The exercises of one chapter; none where there is no such chapter."""
+def assignments() -> tuple[str, ...]:
+    """All that is handed in and graded: the chapters, and what stands beside them."""
+    return (*dict.fromkeys(each.chapter for each in all_exercises()), *BESIDE)
+
+
+def exercises_of(assignment: str) -> tuple[Exercise, ...]:
+    """The exercises of one chapter or other assignment; none where there is no such assignment."""
     # Its module alone: in a browser each one that is imported is waited for.
-    module = f"{__name__}.ch{chapter.replace('-', '_')}"
+    module = f"{__name__}.{'' if assignment in BESIDE else 'ch'}{assignment.replace('-', '_')}"
     found: tuple[Exercise, ...] = ()
     if importlib.util.find_spec(module):
         found = importlib.import_module(module).EXERCISES
@@ -52,6 +62,6 @@ def exercise(exercise_id: str) -> Exercise:
             return each
     import difflib
 
-    ids = sorted(each.id for each in all_exercises())
+    ids = sorted(each.id for name in assignments() for each in exercises_of(name))
     near = difflib.get_close_matches(str(exercise_id), ids, n=3, cutoff=0.4) or ids
     raise ValueError(f"there is no exercise {exercise_id!r}; did you mean {' or '.join(map(repr, near))}?")

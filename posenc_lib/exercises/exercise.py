@@ -97,6 +97,9 @@ class Exercise:
     """What a right answer is good for: called with it once it has passed, it gives a text to read."""
     draws: Draws | None = None
     """How a right answer draws the chapter's figure: shown once it has passed."""
+    lacks: Callable[[Sequence[Any]], Sequence[str | None]] | None = None
+    """Where many answers are right: from what it returned in all cases, what it lacks in each, as a sentence,
+    and None where nothing. It takes the place of the comparison with the reference."""
     parts: tuple[str, ...] = ()
     """Of an answer that is several values: what each is called in a report, as in “without a mask”."""
 

@@ -35,6 +35,7 @@ NAMES = {
     "sizes": "sizes",
     "confusions": "confusions",
     "signals": "signals",
+    "capstone": "capstone",
 }
 """Name of an experiment -> its module here."""
 

@@ -7,8 +7,9 @@ import multiprocessing.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from posenc_lib import exercises
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, all_exercises
+from posenc_lib.exercises import Exercise
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.handed_in.submission import HandedIn, Unreadable, parse_aside, read_file
 from posenc_lib.grading.limits import Limits
@@ -64,12 +65,10 @@ def exercises_of(assignment: str) -> tuple[Exercise, ...]:
     Raises:
         CourseError: there are none; the message lists the assignments that have some.
     """
-    found = tuple(each for each in all_exercises() if each.chapter == assignment)
+    found = exercises.exercises_of(assignment)
     if not found:
-        known = sorted({each.chapter for each in all_exercises()})
-        raise CourseError(
-            f"there are no exercises for an assignment {assignment!r}; there are for {', '.join(known)}"
-        )
+        known = ", ".join(exercises.assignments())
+        raise CourseError(f"there are no exercises for an assignment {assignment!r}; there are for {known}")
     return found
 
 

@@ -7,6 +7,9 @@ nbgrader's `### BEGIN SOLUTION` and `### END SOLUTION`, and the cell after it ca
 `check("<chapter>.<function>", ...)`. Points and all other settings come from `posenc_lib.exercises`.
 A line `<!-- card: <function> -->` becomes the exercise's points, minutes and difficulty; its hints follow the
 text, folded away. An exercise of several steps has a heading `##` of its own, and each step one of `###`.
+
+A text cell with the same two lines is one that learners write and a person grades. Its line
+`<!-- by hand: <name>, <points> -->` says what it is called in the gradebook, and its points.
 """
 
 from __future__ import annotations
@@ -26,8 +29,10 @@ from traitlets.config import Config, PyFileConfigLoader
 from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
 from posenc_lib.grading.course import find_own_programs
 
+BEGIN = "### BEGIN SOLUTION"
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
 CARD = re.compile(r"^<!-- card: (?P<function>\w+) -->$", re.MULTILINE)
+BY_HAND = re.compile(r"^<!-- by hand: (?P<name>[\w-]+), (?P<points>\d+) -->$", re.MULTILINE)
 HINT_CODE = re.compile(r"`([^`]+)`")
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
@@ -53,7 +58,8 @@ def source_notebook(text: Path) -> NotebookNode:
     """The notebook that nbgrader takes as its source: one text notebook, with nbgrader's metadata.
 
     Raises:
-        ReleaseError: a check has no answer cell before it, or none of that exercise's name exists.
+        ReleaseError: a check has no answer cell before it, or none of that exercise's name exists; or a text
+            to be written has no name and points.
     """
     notebook = jupytext.read(text)
     answer: NotebookNode | None = None
@@ -62,7 +68,16 @@ def source_notebook(text: Path) -> NotebookNode:
         if cell.cell_type == "markdown" and (found := CARD.search(cell.source)):
             asked = _exercise(text, found["function"])
             cell.source = cell.source.replace(found[0], card(asked)).rstrip() + "\n\n" + hints(asked)
-        elif "### BEGIN SOLUTION" in cell.source:
+        elif cell.cell_type == "markdown" and BEGIN in cell.source:
+            by_hand = BY_HAND.search(cell.source)
+            if by_hand is None:
+                raise ReleaseError(
+                    f"{text}: a text to write lacks <!-- by hand: name, points -->:\n{cell.source}"
+                )
+            points = int(by_hand["points"])
+            cell.source = cell.source.replace(by_hand[0], f"*{_points(points)}, given by a person*")
+            cell.metadata["nbgrader"] = _settings(by_hand["name"], solution=True, grade=True, points=points)
+        elif BEGIN in cell.source:
             if answer is not None:
                 raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
             answer = cell
@@ -80,11 +95,15 @@ def source_notebook(text: Path) -> NotebookNode:
 
 def cost(asked: Exercise) -> str:
     """Points, minutes and difficulty, as a learner reads them."""
-    points = f"{asked.points} point" + ("s" if asked.points > 1 else "")
+    points = _points(asked.points)
     for group, share in asked.credit[1:]:
         points += f", {share * asked.points:g} of them for {group}"
     dots = "●" * asked.difficulty + "○" * (5 - asked.difficulty)
     return f"*{points} · about {asked.minutes} minutes · difficulty {dots} ({asked.difficulty} of 5)*"
+
+
+def _points(count: int) -> str:
+    return f"{count} point" + ("s" if count > 1 else "")
 
 
 def cost_of_all(steps: Sequence[Exercise]) -> str:
@@ -134,9 +153,11 @@ def _exercise(text: Path, function: str) -> Exercise:
         raise ReleaseError(f"{text}: {error}") from error
 
 
-def _settings(grade_id: str, *, solution: bool = False, points: int | None = None) -> dict[str, object]:
+def _settings(
+    grade_id: str, *, solution: bool = False, grade: bool | None = None, points: int | None = None
+) -> dict[str, object]:
     settings: dict[str, object] = {
-        "grade": not solution,
+        "grade": not solution if grade is None else grade,
         "grade_id": grade_id,
         "locked": not solution,
         "schema_version": 3,

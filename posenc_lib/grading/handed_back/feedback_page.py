@@ -10,7 +10,7 @@ from typing import Any, cast
 from nbformat import NotebookNode
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import exercises_of
 from posenc_lib.grading.handed_back.safe_html import settings
 from posenc_lib.grading.recorded.scores import Standing
 
@@ -37,10 +37,9 @@ def feedback_page(notebook: NotebookNode, assignment: str, standing: Standing) -
 
 def with_names(page: str, assignment: str) -> str:
     """The page with the exercises' names in its list of contents, where nbgrader writes "Test cell"."""
-    for each in all_exercises():
-        if each.chapter == assignment:
-            link = f'<a href="#check-{each.function}">'
-            page = page.replace(f"{link}Test cell</a>", f"{link}{escape(_(each.title))}</a>", 1)
+    for each in exercises_of(assignment):
+        link = f'<a href="#check-{each.function}">'
+        page = page.replace(f"{link}Test cell</a>", f"{link}{escape(_(each.title))}</a>", 1)
     return page
 
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path, PurePath
 
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import assignments
 from posenc_lib.grading.untrusted import visible
 
 DEPTH = 6
@@ -131,7 +131,7 @@ def _plain(name: str) -> str:
 
 @cache
 def _assignments() -> set[str]:
-    return {each.chapter for each in all_exercises()}
+    return set(assignments())
 
 
 def _entries(folder: Path, most: int | None = MOST_ENTRIES) -> list[os.DirEntry[str]]:

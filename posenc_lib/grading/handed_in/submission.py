@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import assignments, exercises_of
 from posenc_lib.grading.processes.aside import OverLimit, aside
 from posenc_lib.grading.untrusted import pictures, visible
 
@@ -261,7 +261,7 @@ def _require_python(notebook: dict[str, Any]) -> None:
 
 
 def _cells(raw_cells: list[Any]) -> tuple[tuple[Cell, ...], list[str]]:
-    answers = {each.function for each in all_exercises()}
+    answers = {each.function for name in assignments() for each in exercises_of(name)}
     cells, notes = [], []
     for place, raw in enumerate(raw_cells):
         source = _source(raw)
@@ -303,9 +303,7 @@ def _unexpected(cells: tuple[Cell, ...], assignment: str) -> Iterator[str]:
     """A sentence for each cell of the assignment that is missing, doubled or changed."""
     found = Counter(cell.grade_id for cell in cells if cell.grade_id is not None)
     sources = {cell.grade_id: cell.source for cell in cells}
-    for exercise in all_exercises():
-        if exercise.chapter != assignment:
-            continue
+    for exercise in exercises_of(assignment):
         check = f"check-{exercise.function}"
         for name in (exercise.function, check):
             if found[name] > 1:

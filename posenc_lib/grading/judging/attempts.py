@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from posenc_lib.checking.answer import stops_as_released, unwritten
-from posenc_lib.checking.judge import difference, right_outcomes
+from posenc_lib.checking.judge import differences, right_outcomes
 from posenc_lib.checking.run import Outcome
 from posenc_lib.exercises import Case, Exercise
 from posenc_lib.exercises.exercise import BASIC
@@ -60,7 +60,8 @@ def _best(asked: Exercise, trial: Trial, seed: int, instead: tuple[Exercise, ...
     try:
         for number in range(trial.find(asked)):
             outcomes = trial.outcomes(asked, number, seed, instead)
-            attempt = _judged(asked, seed, number, outcomes, trespassed=trial.trespassed)
+            with trial.clock_stopped():
+                attempt = _judged(asked, seed, number, outcomes, trespassed=trial.trespassed)
             called = tuple(step for step in instead if step.function in trial.stood_in)
             attempt = replace(attempt, instead=called)
             if best is None or attempt.share > best.share:
@@ -76,7 +77,7 @@ def _judged(
     asked: Exercise, seed: int, number: int, outcomes: tuple[Outcome, ...], *, trespassed: bool
 ) -> Attempt:
     cases, expected = right_outcomes(asked, seed)
-    passed = tuple(difference(asked, want, got) is None for want, got in zip(expected, outcomes, strict=True))
+    passed = tuple(text is None for text in differences(asked, expected, outcomes))
     share = 0.0 if trespassed else earned(asked, cases, passed)
     verdict = Verdict.PARTLY
     if trespassed:

@@ -69,7 +69,8 @@ def _public_report(attempt: Attempt, trial: Trial) -> Report | None:
             return None
     except Ended:
         return None
-    report = replace(judge(asked, outcomes, seed=PUBLIC_SEED), instead=attempt.instead)
+    with trial.clock_stopped():
+        report = replace(judge(asked, outcomes, seed=PUBLIC_SEED), instead=attempt.instead)
     hidden = right_outcomes(asked, attempt.seed)[0]
     if report.mistake and not makes(asked, report.mistake, attempt.outcomes, hidden):
         return replace(report, mistake=None)

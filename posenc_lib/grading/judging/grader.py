@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from posenc_lib.checking.judge import right_outcomes
-from posenc_lib.exercises import Exercise, all_exercises, wholes
+from posenc_lib.exercises import Exercise, assignments, exercises_of, wholes
 from posenc_lib.grading.judging.attempts import PUBLIC_SEED, Attempt, best_attempt
 from posenc_lib.grading.judging.feedback import exercise_grade
 from posenc_lib.grading.judging.trial import Trial
@@ -65,10 +65,9 @@ class Grader:
             NoWalls: learners' code cannot be walled in here.
         """
         started = time.monotonic()
-        exercises = [each for each in all_exercises() if each.chapter == assignment]
-        exercises = [each for each in exercises if not only or each.id in only]
+        exercises = [each for each in exercises_of(assignment) if not only or each.id in only]
         if not exercises:
-            known = ", ".join(sorted({each.chapter for each in all_exercises()}))
+            known = ", ".join(assignments())
             raise ValueError(
                 f"there is no exercise of the assignment {assignment!r}; there are some of {known}"
             )

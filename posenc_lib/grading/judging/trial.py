@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,15 @@ class Trial:
             reply = self._ask(order, self._answerer(asked, seed, number, lent, instead), deadline, most_bytes)
             outcomes[number] = outcome_of(reply.get("outcome"))
         return tuple(outcomes[number] for number in range(len(cases)))
+
+    @contextlib.contextmanager
+    def clock_stopped(self) -> Iterator[None]:
+        """Around what the judge computes: its own time is not taken from the learner's."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._deadline += time.monotonic() - started
 
     def start_afresh(self) -> None:
         """Let the next question go to a new session."""

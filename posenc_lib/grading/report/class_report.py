@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from nbgrader.api import Gradebook
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import exercises_of
 from posenc_lib.grading.course import Course
 from posenc_lib.grading.faults import CourseError, told
 from posenc_lib.grading.recorded.journal import Journal
@@ -135,7 +135,7 @@ def _journal(course: Course, assignment: str) -> dict[str, SubmissionGrade]:
 
 def _likenesses(course: Course, assignment: str) -> tuple[list[Alike], list[Outsized]]:
     """Answers that are alike beyond chance, and answers of improbable size."""
-    exercises = [each for each in all_exercises() if each.chapter == assignment]
+    exercises = exercises_of(assignment)
     own = [folder / assignment / f"{assignment}.ipynb" for folder in (course.source, course.released)]
     with Journal(course.state) as journal:
         everyone = [
@@ -209,7 +209,8 @@ def _mistake_lines(grades: Iterable[ExerciseGrade], submissions: int) -> list[Mi
 
 
 def _message(exercise_id: str, name: str) -> str:
-    known = next((each for each in all_exercises() if each.id == exercise_id), None)
+    own = exercises_of(exercise_id.partition(".")[0])
+    known = next((each for each in own if each.id == exercise_id), None)
     messages = {each.name: each.message for each in known.mistakes} if known else {}
     return _(messages[name]) if name in messages else ""
 

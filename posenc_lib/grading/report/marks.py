@@ -19,7 +19,7 @@ from nbgrader.plugins import ExportPlugin
 from sqlalchemy import func, select
 from traitlets import Unicode
 
-from posenc_lib.exercises import all_exercises
+from posenc_lib.exercises import exercises_of
 from posenc_lib.grading.course import write_atomically
 from posenc_lib.grading.faults import CourseError
 from posenc_lib.grading.report import spreadsheet
@@ -159,7 +159,7 @@ def _columns(assignment: Any) -> dict[str, tuple[str, float]]:
 
 
 def _order_of_exercises(assignment: str) -> dict[str, int]:
-    found = (each for each in all_exercises() if each.chapter == assignment)
+    found = exercises_of(assignment)
     return {f"check-{each.function}": number for number, each in enumerate(found)}
 
 
