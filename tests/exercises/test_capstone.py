@@ -1,4 +1,4 @@
-"""The capstone: what its models learn, what an answer is worth, and what is said of one that is no encoding."""
+"""The capstone: what its models learn, what an answer is worth, and what is said of no encoding."""
 
 from __future__ import annotations
 
