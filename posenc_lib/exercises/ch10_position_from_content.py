@@ -824,6 +824,11 @@ GATED_STEP = Exercise(
             _sums_with(lambda sums, gate: np.cumsum(np.concatenate([sums, gate], axis=1), axis=1)),
             "You sum what are sums already. Only the new one is to be made.",
         ),
+        Mistake(
+            "root-of-heads",
+            lambda q, *rest: _step_with(root=math.sqrt(len(q)))(q, *rest),
+            "You divide by the root of the number of heads. It is the root of the width of a head.",
+        ),
     ),
     alternatives=(
         _step_by_head,
@@ -1514,6 +1519,11 @@ PATH_SCORES = Exercise(
             lambda q, k, w, beta: _path_scores(k, q, w, beta),
             "Queries and keys have changed places.",
         ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, w, beta: _path_scores(q, k, w, beta) * math.sqrt(q.shape[1] / len(q)),
+            "You divide by the root of the number of tokens. It is the root of dim.",
+        ),
     ),
     alternatives=(
         _path_by_carrying_queries,
@@ -2114,6 +2124,16 @@ POLAR_SCORES = Exercise(
             lambda *args: np.tril(_polar_scores(*args)),
             "Keys after the query get 0 in yours. There is no mask here.",
         ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, delta, base: _polar_scores(q, k, delta, base) * math.sqrt(q.shape[1] / len(q)),
+            "You divide by the root of the number of tokens. It is the root of dim.",
+        ),
+        Mistake(
+            "pairs-share-a-rate",
+            _polar_with(rates=lambda dim, base: base ** (-(np.arange(dim) // 2 * 2) / dim)),
+            "Two columns share a rate in yours, as a pair of RoPE does. Each column has one of its own.",
+        ),
     ),
     alternatives=(
         _polar_by_arrows,
@@ -2306,6 +2326,11 @@ TABLE_SCORES = Exercise(
             "past-alone",
             _table_with(lambda offsets, reach: np.clip(offsets, -reach, 0) + reach),
             "All keys after the query share one row in yours. The table has rows for them, too.",
+        ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, table: _table_scores(q, k, table) * math.sqrt(q.shape[1] / len(k)),
+            "You divide by the root of the number of keys. It is the root of dim.",
         ),
     ),
     alternatives=(
@@ -3472,6 +3497,12 @@ GROUP_SCORES = Exercise(
             "query-and-key-swapped",
             lambda q, k, generator: _group_scores(k, q, generator),
             "Queries and keys have changed places.",
+        ),
+        Mistake(
+            "query-from-the-left",
+            _group_with(lambda steps, matrix, i, j: steps(-i).T @ steps(j)),
+            "You move the query back by a matrix on its left. In the score the query is a row: its matrix "
+            "stands on its right.",
         ),
     ),
     alternatives=(
