@@ -35,6 +35,7 @@ NAMES = {
     "sizes": "sizes",
     "confusions": "confusions",
     "signals": "signals",
+    "rescaled": "rescaled",
     "capstone": "capstone",
 }
 """Name of an experiment -> its module here."""
@@ -43,7 +44,6 @@ NEXT = {
     "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
-    "rescaled": "rescaled",
     "needle": "needle",
     "causes": "causes",
     "beyond-text": "beyond_text",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from posenc_lib.experiments import (
     byte_model,
     byte_models,
@@ -98,15 +100,26 @@ def difference(
     Raises:
         ValueError: nothing is stored, there is no such form, or fewer than two seeds of it are admitted.
     """
-    stretched, weights = _losses(rule, factor, share, length, encoding, full)
-    plain, _ = _losses("plain", 1, 0, length, encoding, full)
-    return uncertainty.compare(stretched, plain, weights)
+    stretched, weights = losses(rule, factor, share, length, encoding, full)
+    plain, _ = losses("plain", 1, 0, length, encoding, full)
+    # Each seed's model is compared with itself, so what spreads is that difference.
+    own = np.subtract(stretched, plain)
+    return uncertainty.compare(own, np.zeros_like(own), weights)
 
 
-def _losses(
-    rule: str, factor: int, share: float, length: int | None, encoding: str, full: bool
+def losses(
+    rule: str,
+    factor: int = 1,
+    share: float = 0,
+    length: int | None = None,
+    encoding: str = "rope",
+    full: bool = False,
 ) -> tuple[list[list[float]], list[int]]:
-    """(seeds, files) of losses, and the weights of the files."""
+    """(seeds, files) of the losses of a form, and how much each file weighs; the arguments of `difference`.
+
+    Raises:
+        ValueError: nothing is stored or admitted, or there is no such form.
+    """
     found: list[list[float]] = []
     weights: list[int] = []
     for each in results.runs("rescaled", full=full, encoding=encoding, rule=rule):

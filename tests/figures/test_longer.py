@@ -1,0 +1,54 @@
+"""Pictures of texts longer than the training: they show the stored runs, all seeds of them."""
+
+import json
+import re
+
+import pytest
+
+from posenc_lib.experiments import rescaled
+from posenc_lib.experiments.results import path_of
+from posenc_lib.figures import longer
+
+
+@pytest.fixture(scope="module")
+def every():
+    """The runs of the RoPE model by rule, as they are stored."""
+    found = {}
+    for each in json.loads(path_of("rescaled").read_text())["runs"]:
+        if each["run"]["encoding"] == "rope":
+            found.setdefault(each["run"]["rule"], []).append(each["result"])
+    return found
+
+
+def form_of(result, factor, share):
+    (found,) = (each for each in result["forms"] if (each["factor"], each["share"]) == (factor, share))
+    return found
+
+
+def test_each_length_is_read_with_the_factor_that_just_reaches_it(every):
+    alt = longer.stretched().alt
+    for rule, name in (("pi", "PI"), ("ntk", "NTK"), ("yarn", "YaRN")):
+        told = re.search(rf"without tuning, {name}: (.*?)\. ", alt)
+        for column, factor in enumerate((2, 4, 8, 16), start=1):
+            rows = [form_of(result, factor, 0)["by_length"][column] for result in every[rule]]
+            mean = sum(sum(row) / len(row) for row in rows) / len(rows)
+            assert f"{mean:.2f} at {256 * factor:,}" in told[1]
+    plain = [form_of(result, 1, 0)["by_length"][-1] for result in every["plain"]]
+    mean = sum(sum(row) / len(row) for row in plain) / len(plain)
+    assert f"{mean:.2f} at 4,096" in re.search(r"without tuning, RoPE as it is: (.*?)\. ", alt)[1]
+
+
+def test_a_form_is_compared_with_the_same_seed_as_it_was_trained(every):
+    found = rescaled.difference("yarn", factor=16, length=4096)
+    own = [
+        sum(form_of(stretched, 16, 0)["by_length"][-1]) - sum(form_of(plain, 1, 0)["by_length"][-1])
+        for stretched, plain in zip(every["yarn"], every["plain"], strict=True)
+    ]
+    files = len(form_of(every["yarn"][0], 16, 0)["by_length"][-1])
+    assert found.difference == pytest.approx(sum(own) / len(own) / files, abs=1e-9)
+    assert found.verdict == "lower"
+
+
+def test_a_form_that_was_not_run_is_refused_with_those_that_were():
+    with pytest.raises(ValueError, match=r"pi has no form of factor 3, share 0; it has \[\(2, 0\)"):
+        rescaled.difference("pi", factor=3)
