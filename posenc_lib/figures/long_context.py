@@ -34,7 +34,7 @@ def arcs_of(pair: int, factor: float = 32, dim: int = HEAD_DIM) -> tuple[float, 
 
 def arcs() -> Picture:
     """The part of its circle that each of four pairs met in training, and what is new to it beyond."""
-    with canvas(width=5.4, height=5.6) as figure:
+    with canvas(width=3.6, height=3.9) as figure:
         for axes, pair in zip(figure.subplots(2, 2).flat, PAIRS, strict=True):
             seen, longer = arcs_of(pair)
             _arc(axes, 0, 2 * np.pi, GREY, ":", 1)

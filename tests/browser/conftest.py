@@ -16,6 +16,10 @@ from playwright.sync_api import expect
 # A page that is right says so at once on a quiet machine; a busy one may take its time.
 expect.set_options(timeout=60_000)
 SLOW = 90_000  # ms
+PATIENT = """document.addEventListener("readystatechange", () => {
+  for (const place of document.querySelectorAll("[data-seconds]")) place.dataset.seconds = 600;
+}, { once: true });"""
+"""The page stops what a reader runs after some seconds. No test but the one of that shall hang on them."""
 
 
 class _Silent(SimpleHTTPRequestHandler):
@@ -47,6 +51,23 @@ def served(
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser(browser):
+    """Whatever is opened in it is patient."""
+    for make in ("new_context", "new_page"):
+        setattr(browser, make, _patient(getattr(browser, make)))
+    return browser
+
+
+def _patient(make):
+    def made(**settings):
+        opened = make(**settings)
+        opened.add_init_script(PATIENT)
+        return opened
+
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,6 @@ class Place {
 
   constructor(element, runner) {
     Object.assign(this, { element, runner, kind: element.dataset.challenge });
-    this.seconds = Number(element.dataset.seconds);
     this.data = JSON.parse(element.querySelector("script")?.textContent ?? "null");
     this.number = made("input", "");
     Object.assign(this.number, { type: "number", min: 0, max: SEEDS - 1, step: 1, inputMode: "numeric", value: anySeed() });
@@ -59,6 +58,11 @@ class Place {
     );
     this.show(Number(this.number.value));
     store.onChange(() => this.#tellResults());
+  }
+
+  /** How long a run may take. */
+  get seconds() {
+    return Number(this.element.dataset.seconds);
   }
 
   /** The number in the field, mended where it is none. */
