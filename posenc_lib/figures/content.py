@@ -172,7 +172,7 @@ def ball_under(moves: Sequence[str] = SHUFFLE) -> list[int]:
 def cups(moves: Sequence[str] = SHUFFLE) -> Picture:
     """Three cups and a ball, after each token."""
     places = ball_under(moves)
-    with canvas(width=5.4, height=2.5) as figure:
+    with canvas(width=4.7, height=2.5) as figure:
         axes = figure.subplots()
         for column, (move, place) in enumerate(zip(moves, places, strict=True)):
             swapped = (
@@ -344,8 +344,8 @@ IN_A_ROW = Question(
                 "Longer texts than in training?",
                 (
                     ("no", Leaf("as-trained", "RoPE, T5's bias or ALiBi", "byte-models")),
-                    ("yes, for what is near", Leaf("bear", "ALiBi", "byte-models")),
-                    ("yes, for what is far", Leaf("find", "layers that do not turn", "", "yang2025rope")),
+                    ("yes, near", Leaf("bear", "ALiBi", "byte-models")),
+                    ("yes, far", Leaf("find", "layers that do not turn", "", "yang2025rope")),
                 ),
             ),
         ),
@@ -367,8 +367,8 @@ OLD_MODEL = Question(
     "Longer texts than in training?",
     (
         ("no", Leaf("keep", "its own encoding, exactly", "mistakes")),
-        ("yes, for what is near", Leaf("slide", "a window that slides", "byte-models")),
-        ("yes, for what is far", Leaf("stretch", "its family's rule, or YaRN", "", "peng2023")),
+        ("yes, near", Leaf("slide", "a window that slides", "byte-models")),
+        ("yes, far", Leaf("stretch", "its family's rule, or YaRN", "", "peng2023")),
     ),
 )
 
@@ -411,14 +411,14 @@ def _told(node: Leaf | Question) -> str:
 def tree() -> Picture:
     """The questions, each answer one step to the right, and what to take at the end of each way."""
     rows = list(_rows(TREE, 0, ""))
-    with canvas(width=5.4, height=0.36 * len(rows) + 0.5) as figure:
+    with canvas(width=4.7, height=0.34 * len(rows) + 0.5) as figure:
         axes = figure.subplots()
         for row, (depth, answer, node) in enumerate(rows):
-            x = 0.34 * depth
+            x = 0.3 * depth
             if depth:
                 parent = max(r for r in range(row) if rows[r][0] == depth - 1)
                 axes.plot(
-                    [x - 0.24, x - 0.24, x - 0.05],
+                    [x - 0.2, x - 0.2, x - 0.04],
                     [-parent - 0.3, -row, -row],
                     color=GREY,
                     linestyle="-",
@@ -427,7 +427,7 @@ def tree() -> Picture:
             _draw_node(axes, x, -row, answer, node)
         signs = "●  a stored run      ○  from the literature"
         axes.text(0, -len(rows) - 0.2, signs, va="center", fontsize=10)
-        axes.set_xlim(-0.05, 5.2)
+        axes.set_xlim(-0.05, 4.5)
         axes.set_ylim(-len(rows) - 0.6, 0.6)
         axes.axis("off")
         return finish(figure, alt=f"A tree of questions. {_told(TREE)}.")
@@ -436,11 +436,11 @@ def tree() -> Picture:
 def _draw_node(axes: Axes, x: float, y: float, answer: str, node: Leaf | Question) -> None:
     lead = f"{answer}: " if answer else ""
     if isinstance(node, Question):
-        axes.text(x, y, f"{lead}{node.words}", va="center", fontsize=11, fontweight="bold")
+        axes.text(x, y, f"{lead}{node.words}", va="center", fontsize=10.5, fontweight="bold")
     else:
         colour = ORANGE if node.experiment else PURPLE
-        axes.text(x, y, node.sign, va="center", fontsize=11, color=colour)
-        axes.text(x + 0.24, y, f"{lead}{node.advice}", va="center", fontsize=11)
+        axes.text(x, y, node.sign, va="center", fontsize=10.5, color=colour)
+        axes.text(x + 0.24, y, f"{lead}{node.advice}", va="center", fontsize=10.5)
 
 
 def leaves_table(evidence: dict[str, str]) -> Table:
