@@ -621,6 +621,12 @@ WINDOW = Exercise(
             "offsets up, so that the smallest is 0.",
         ),
         Mistake(
+            "one-not-moved",
+            _window_with(lambda down, right, h, w: (down + h - 1) * (2 * w - 1) + right),
+            "Your offsets to the side are still negative on the left, and share rows with others. Move both "
+            "offsets up.",
+        ),
+        Mistake(
             "moved-by-the-size",
             _window_with(lambda down, right, h, w: (down + h) * (2 * w - 1) + right + w),
             "You move the offsets up too far. In a window of n the smallest offset is -(n - 1).",
@@ -690,7 +696,7 @@ def _block(frames: int, rows: int, columns: int) -> Array:
 
 
 def _line_with(
-    next_at: Callable[[int, Array, Any], int] = lambda at, block, size: at + int(block.max()) + 1,
+    next_at: Callable[[int, Array, Sequence[int]], int] = lambda at, placed, size: int(placed.max()) + 1,
     block_of: Block = _block,
     place: Callable[[Array, int], Array] = lambda block, at: block + at,
     of_words: Callable[[Array], Array] = lambda count: np.stack([count] * 3),
@@ -698,13 +704,12 @@ def _line_with(
     def positions(parts: Sequence[Part]) -> Array:
         at, found = 0, []
         for part in parts:
+            size: tuple[int, ...] = (part,) if isinstance(part, int) else part
             if isinstance(part, int):
                 found.append(of_words(at + np.arange(part)))
-                at += part
             else:
-                block = block_of(*part)
-                found.append(place(block, at))
-                at = next_at(at, block, part)
+                found.append(place(block_of(*part), at))
+            at = next_at(at, found[-1], size)
         return np.concatenate(found, axis=1)
 
     return positions
@@ -748,18 +753,18 @@ THREE = Exercise(
     mistakes=(
         Mistake(
             "as-many-as-tokens",
-            _line_with(next_at=lambda at, block, size: at + math.prod(size)),
+            _line_with(next_at=lambda at, placed, size: at + math.prod(size)),
             "After a picture you go on by the number of its tokens. It goes on right after the largest of "
             "the numbers that the picture used.",
         ),
         Mistake(
             "goes-on-by-time",
-            _line_with(next_at=lambda at, block, size: at + size[0]),
+            _line_with(next_at=lambda at, placed, size: at + size[0]),
             "After a picture you go on by its frames. Its rows and columns have used larger numbers.",
         ),
         Mistake(
             "frames-not-counted",
-            _line_with(next_at=lambda at, block, size: at + max(size[1:])),
+            _line_with(next_at=lambda at, placed, size: at + max(size[1:], default=size[0])),
             "It is right for pictures. A video may have more frames than rows and columns: then what follows "
             "would stand in the midst of it.",
         ),
@@ -776,8 +781,8 @@ THREE = Exercise(
         ),
         Mistake(
             "one-too-early",
-            _line_with(next_at=lambda at, block, size: at + int(block.max())),
-            "What follows a picture begins on the picture's largest number. Begin one after it.",
+            _line_with(next_at=lambda at, placed, size: int(placed.max())),
+            "Each part begins on the largest number of the part before it. Begin one after it.",
         ),
         Mistake(
             "rows-and-columns-swapped",
@@ -800,8 +805,24 @@ THREE = Exercise(
             "The tokens of your pictures run down the columns. They are read like text, row by row.",
         ),
         Mistake(
+            "goes-on-by-rows",
+            _line_with(next_at=lambda at, placed, size: int(placed[1].max()) + 1),
+            "You go on after the largest row. Frames and columns may have gone further.",
+        ),
+        Mistake(
+            "goes-on-by-columns",
+            _line_with(next_at=lambda at, placed, size: int(placed[2].max()) + 1),
+            "You go on after the largest column. Frames and rows may have gone further.",
+        ),
+        Mistake(
+            "each-from-0",
+            _line_with(next_at=lambda at, placed, size: 0),
+            "Each of your parts begins at 0 again, and words before and after a picture look the same. Go on "
+            "where the part before has ended.",
+        ),
+        Mistake(
             "goes-on-by-the-sum",
-            _line_with(next_at=lambda at, block, size: at + sum(size)),
+            _line_with(next_at=lambda at, placed, size: at + sum(size)),
             "After a picture you go on by frames, rows and columns added up. Only the largest of the three "
             "counts.",
         ),
@@ -1431,6 +1452,12 @@ MOVES = Exercise(
             _moves_with(turn=lambda points: points[:, ::-1] * [-1, 1]),
             "You try a quarter turn alone. A grid survives that, and still no other turn: try an angle that "
             "nobody would choose.",
+        ),
+        Mistake(
+            "half-turn",
+            _moves_with(turn=lambda points: -points),
+            "You try half a turn alone. Steps along rows and columns survive that, and still no other turn: "
+            "try an angle that nobody would choose.",
         ),
         Mistake(
             "whole-steps",
@@ -2864,7 +2891,7 @@ PARENTS = Exercise(
         ),
         Mistake(
             "depths",
-            _parents_with(number=lambda parent, own, depth: depth - 1),
+            _parents_with(number=lambda parent, own, depth: depth),
             "These are depths. The number of the parent is asked for.",
         ),
         Mistake(
@@ -2967,6 +2994,16 @@ def _among_all(parents: Array) -> list[int]:
     return [int((parents[node + 1 :] == parent).sum()) for node, parent in enumerate(parents)]
 
 
+def _paths_in_place(parents: Array, branching: int, depth: int) -> Array:
+    """The parent's path, not moved on."""
+    out = np.zeros((len(parents), depth * branching))
+    for node, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            out[node] = out[parent]
+            out[node, list(parents[:node]).count(parent)] = 1
+    return out
+
+
 PATHS = Exercise(
     id=f"{CHAPTER}.step_paths",
     title="The way to the root",
@@ -2999,6 +3036,17 @@ PATHS = Exercise(
             "nearest-turned",
             _paths_with(steps=lambda up, depth: up[:depth][::-1]),
             "You keep the right steps, and write them in the wrong order: the nearest comes first.",
+        ),
+        Mistake(
+            "not-moved-on",
+            _paths_in_place,
+            "You copy the parent's path and do not move it on, so steps of two levels fall into the same "
+            "columns. Its first step is the second one of the child.",
+        ),
+        Mistake(
+            "nearest-last",
+            _paths_with(steps=lambda up, depth: [-1] * (depth - len(up)) + up[:depth][::-1]),
+            "The step to the own parent stands last in yours. It comes first.",
         ),
         Mistake(
             "only-the-nearest",
