@@ -13,10 +13,11 @@ import numpy as np
 
 from posenc_lib._arrays import Array
 from posenc_lib.added.fourier import fourier_features, gaussian_frequencies
-from posenc_lib.added.graphs import laplacian_eigenvectors
+from posenc_lib.added.graphs import laplacian_eigenvectors, return_probabilities
 from posenc_lib.added.grid import grid_sinusoidal
 from posenc_lib.added.resample import resample_grid
 from posenc_lib.added.sinusoidal import sinusoidal
+from posenc_lib.added.strands import reverse_complement
 from posenc_lib.added.times import calendar_features
 from posenc_lib.added.trees import tree_paths
 from posenc_lib.biased.swin import swin_index
@@ -28,6 +29,7 @@ CHAPTER = "09-beyond-text"
 TURN = 2 * np.pi
 PICTURE = "A picture in two directions"
 ONE_LINE = "Words and pictures in one line"
+GENOME = "Near by one, far by a thousand"
 WAVES = "Waves of a point"
 MOLECULE = "A molecule, however it lies"
 GRAPH = "Waves on a graph"
@@ -200,7 +202,7 @@ GRID = Exercise(
     step_of=PICTURE,
     signature="grid_encoding(height: int, width: int, dim: int) -> array of shape (height * width, dim)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=2,
     draws=Draws(
         lambda grid_encoding, rows, columns: heat_map(
@@ -421,7 +423,7 @@ RESIZED = Exercise(
     signature="resized_table(table: array of shape (old height, old width, dim), height: int, width: int) -> "
     "array of shape (height, width, dim)",
     points=4,
-    minutes=20,
+    minutes=18,
     difficulty=4,
     reference=_resized,
     make_cases=_resize_cases,
@@ -560,7 +562,7 @@ WINDOW = Exercise(
     title="Swin's table of offsets",
     signature="window_index(height: int, width: int) -> array of shape (height * width, height * width)",
     points=3,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     draws=Draws(
         lambda window_index, rows, columns: heat_map(window_index(4, 4), rows=rows, columns=columns),
@@ -737,7 +739,7 @@ THREE = Exercise(
     signature="three_positions(parts: list of a number of words, or (frames, rows, columns)) -> array of "
     "shape (3, tokens)",
     points=4,
-    minutes=18,
+    minutes=15,
     difficulty=3,
     reference=lambda parts: _three(parts),
     make_cases=_line_cases,
@@ -896,7 +898,7 @@ DEALT = Exercise(
     step_of=ONE_LINE,
     signature="dealt_pairs(time: int, height: int, width: int) -> array of shape (pairs,): 0, 1 or 2",
     points=2,
-    minutes=12,
+    minutes=10,
     difficulty=3,
     reference=_dealt,
     make_cases=_dealt_cases,
@@ -1044,7 +1046,7 @@ CIRCLES = Exercise(
     title="A time on two circles",
     signature="calendar_circles(times: array of shape (n,), seconds since 1970) -> array of shape (n, 4)",
     points=3,
-    minutes=14,
+    minutes=12,
     difficulty=2,
     draws=Draws(
         lambda calendar_circles, *days: arrows(
@@ -1220,7 +1222,7 @@ KNOWN = Exercise(
     signature="known_by_then(now: array of shape (queries,), about: array of shape (keys,), published: array "
     "of shape (keys,)) -> array of shape (queries, keys) of booleans",
     points=4,
-    minutes=20,
+    minutes=18,
     difficulty=4,
     reference=_known,
     make_cases=_known_cases,
@@ -1606,11 +1608,12 @@ def _bases_by_halves(offsets: Array, count: int, length: int) -> Array:
 
 BASES = Exercise(
     id=f"{CHAPTER}.log_distance_bases",
-    title="Near by one, far by a thousand",
+    title="Features of an offset",
+    step_of=GENOME,
     signature="log_distance_bases(offsets: array of shape (n,) of ints, count: int, length: int) -> array of "
     "shape (n, 4 * count)",
     points=3,
-    minutes=16,
+    minutes=14,
     difficulty=3,
     draws=Draws(
         lambda log_distance_bases, across, up, fast, slow, window, signed: (
@@ -1632,7 +1635,7 @@ BASES = Exercise(
         look="Three of these features are the same on both sides of 0, and the one with the sign is turned "
         "round: only it can tell before from after.",
     ),
-    reference=_bases,
+    reference=lambda offsets, count, length: _bases(offsets, count, length),
     make_cases=_bases_cases,
     properties=(
         Property(
@@ -1732,6 +1735,160 @@ BASES = Exercise(
         "A feature with half-life h is `0.5 ** (distance / h)`. A window is a comparison, as 0 and 1.",
         "Join both kinds with `np.concatenate(..., axis=1)`, and join that with itself times "
         "`np.sign(offsets)[:, None]`.",
+    ),
+)
+
+
+# --- both_strands ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StrandModel:
+    """Of bases, (n,) numbers from 0 to 3: what it says of each place, (n,). It reads one strand."""
+
+    seed: int
+
+    def __call__(self, bases: Any) -> np.ndarray:
+        given = np.asarray(bases)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or ((given < 0) | (given > 3)).any():
+            raise ValueError("give bases as one array of whole numbers from 0 to 3")
+        taps = np.random.default_rng(self.seed).normal(size=(4, 5))
+        seen = sum(np.convolve(np.pad(given == base, 2), taps[base], "valid") for base in range(4))
+        return np.asarray(np.tanh(seen) + np.arange(len(given)) / 20)
+
+
+def _strand_cases(rng: Generator) -> Iterator[Case]:
+    def model() -> StrandModel:
+        return StrandModel(int(rng.integers(1000)))
+
+    yield Case("AACG", (model(), np.array([0, 0, 1, 2])))
+    yield Case("a piece that is its own other strand: ACGT", (model(), np.array([0, 1, 2, 3])))
+    yield Case("one base", (model(), np.array([2])))
+    for _ in range(4):
+        yield Case("drawn", (model(), rng.integers(0, 4, size=int(rng.integers(6, 14)))))
+
+
+Model = Callable[[Any], Any]
+
+
+def _strands_with(
+    other: Callable[[Array], Array] = lambda bases: 3 - bases[::-1],
+    back: Callable[[Array], Array] = lambda values: values[::-1],
+    join: Callable[[Array, Array], Array] = lambda one, two: (one + two) / 2,
+) -> Callable[[Model, Array], Array]:
+    def both(model: Model, bases: Array) -> Array:
+        return np.asarray(join(np.asarray(model(bases)), back(np.asarray(model(other(bases))))))
+
+    return both
+
+
+_both_strands = _strands_with()
+
+
+def _strands_by_words(model: Model, bases: Array) -> list[float]:
+    partner = {"A": "T", "C": "G", "G": "C", "T": "A"}
+    word = "".join("ACGT"[base] for base in bases)
+    other = np.array(["ACGT".index(partner[letter]) for letter in reversed(word)])
+    here, there = model(bases), model(other)
+    return [(here[i] + there[len(word) - 1 - i]) / 2 for i in range(len(word))]
+
+
+STRANDS = Exercise(
+    id=f"{CHAPTER}.both_strands",
+    title="A model that reads both strands",
+    step_of=GENOME,
+    signature="both_strands(model: function from (n,) bases to (n,) numbers, bases: array of shape (n,) of 0 "
+    "to 3) -> array of shape (n,)",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reference=_both_strands,
+    make_cases=_strand_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == np.shape(args[1]),
+            "There must be one number for each base.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "not-turned-back",
+            _strands_with(back=lambda values: values),
+            "What the model says of the other strand is still in the order of that strand: its first number "
+            "is about the last base of this one.",
+        ),
+        Mistake(
+            "not-complemented",
+            _strands_with(other=lambda bases: bases[::-1]),
+            "You read this strand backwards. On the other one the partners stand: T for A, G for C.",
+        ),
+        Mistake(
+            "not-reversed",
+            _strands_with(other=lambda bases: 3 - bases),
+            "You replace the bases by their partners and read them forwards. The other strand is read from "
+            "its other end.",
+        ),
+        Mistake(
+            "complement-in-place",
+            _strands_with(other=lambda bases: 3 - bases, back=lambda values: values),
+            "You only replace the bases by their partners. The other strand is read from its other end, and "
+            "what the model says of it has to be turned back.",
+        ),
+        Mistake(
+            "reversed-in-place",
+            _strands_with(other=lambda bases: bases[::-1], back=lambda values: values),
+            "You read this strand backwards and average by place. On the other strand the partners stand, "
+            "and its numbers have to be turned back.",
+        ),
+        Mistake(
+            "summed",
+            _strands_with(join=lambda one, two: one + two),
+            "You add the two. Their mean is asked for.",
+        ),
+        Mistake(
+            "one-strand",
+            lambda model, bases: model(bases),
+            "This is the model as it is. Read on the other strand, it would say something else of the same "
+            "place.",
+        ),
+        Mistake(
+            "other-strand-alone",
+            _strands_with(join=lambda one, two: two),
+            "You use the other strand alone. Take the mean of both.",
+        ),
+        Mistake(
+            "larger-of-both",
+            _strands_with(join=lambda one, two: np.maximum(one, two)),
+            "You take the larger of the two. That follows the strands as well, and the mean is asked for.",
+        ),
+        Mistake(
+            "wrong-partners",
+            _strands_with(other=lambda bases: (bases ^ 1)[::-1]),
+            "Your partners are A with C, and G with T. A stands across from T, and C from G.",
+        ),
+        Mistake(
+            "one-number",
+            lambda model, bases: float(np.mean(model(bases)) + np.mean(model(3 - bases[::-1]))) / 2,
+            "One number for the whole piece is the same for both strands, and no longer says where. Give one "
+            "for each base.",
+        ),
+        Mistake(
+            "difference",
+            _strands_with(join=lambda one, two: (one - two) / 2),
+            "You subtract the two. Their mean is asked for.",
+        ),
+    ),
+    alternatives=(
+        _strands_by_words,
+        _strands_with(other=lambda bases: np.asarray(reverse_complement(bases))),
+        lambda model, bases: np.mean([model(bases), np.flip(model(3 - np.flip(bases)))], axis=0),
+    ),
+    hints=(
+        "With A, C, G, T as 0 to 3, the partner of a base is `3 - base`. The other strand is read from its "
+        "end: `[::-1]`.",
+        "Call the model for both strands. Which number of the second is about the first base of this strand?",
+        "The last one: turn the second array back with `[::-1]` before you take the mean.",
     ),
 )
 
@@ -2334,7 +2491,7 @@ LAPLACIAN = Exercise(
     step_of=GRAPH,
     signature="graph_laplacian(adjacency: array of shape (nodes, nodes)) -> array of shape (nodes, nodes)",
     points=1,
-    minutes=8,
+    minutes=6,
     difficulty=2,
     reference=_laplacian,
     make_cases=_graph_cases,
@@ -2725,6 +2882,153 @@ HEAT = Exercise(
 )
 
 
+def _walk_cases(rng: Generator) -> Iterator[Case]:
+    triangle = np.array([[0.0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]])
+    yield Case("a triangle with a tail", (triangle, 3))
+    yield Case("a path of 4", (_path(4), 4))
+    yield Case("a ring of 5, five steps", (_ring(5), 5))
+    yield Case("a star of 5, one step", (_star(5), 1))
+    for _ in range(3):
+        yield Case("weights, drawn", (_drawn_graph(rng, int(rng.integers(4, 8))), int(rng.integers(3, 6))))
+
+
+def _steps_of_walk(adjacency: Array) -> Array:
+    return np.asarray(adjacency / adjacency.sum(axis=1, keepdims=True))
+
+
+def _walk_with(
+    chances: Callable[[Array], Array] = _steps_of_walk, powers: Callable[[int], Sequence[int]] | None = None
+) -> Callable[[Array, int], Array]:
+    def returns(adjacency: Array, steps: int) -> Array:
+        walk = chances(adjacency)
+        wanted = powers(steps) if powers else range(1, steps + 1)
+        return np.stack([np.diag(np.linalg.matrix_power(walk, power)) for power in wanted], axis=1)
+
+    return returns
+
+
+_returns = _walk_with()
+
+
+def _returns_by_spreading(adjacency: Array, steps: int) -> list[list[float]]:
+    """One walker after the other, step by step."""
+    rows = []
+    for start in range(len(adjacency)):
+        at, back = np.eye(len(adjacency))[start], []
+        for _ in range(steps):
+            at = np.array([sum(at * adjacency[:, to] / adjacency.sum(axis=1)) for to in range(len(at))])
+            back.append(float(at[start]))
+        rows.append(back)
+    return rows
+
+
+def _first_returns(adjacency: Array, steps: int) -> Array:
+    back = _returns(adjacency, steps)
+    first = np.zeros_like(back)
+    for step in range(steps):
+        earlier = sum((first[:, k] * back[:, step - 1 - k] for k in range(step)), np.zeros(len(back)))
+        first[:, step] = back[:, step] - earlier
+    return first
+
+
+RETURNS = Exercise(
+    id=f"{CHAPTER}.return_chances",
+    title="A walker who comes back",
+    step_of=GRAPH,
+    signature="return_chances(adjacency: array of shape (nodes, nodes), steps: int) -> array of shape "
+    "(nodes, "
+    "steps)",
+    points=2,
+    minutes=10,
+    difficulty=3,
+    reference=lambda adjacency, steps: _returns(adjacency, steps),
+    make_cases=_walk_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (len(args[0]), args[1]),
+            "There must be a row for each node, and a column for each number of steps.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(
+                (np.asarray(value) >= -1e-9).all() and (np.asarray(value) <= 1 + 1e-6).all()
+            ),
+            "A chance lies between 0 and 1.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "from-no-step",
+            _walk_with(powers=lambda steps: range(steps)),
+            "Your first column is for no step at all, where everybody is at home. Begin with one step.",
+        ),
+        Mistake(
+            "walks-counted",
+            _walk_with(chances=lambda adjacency: adjacency),
+            "You count ways, and do not weigh them. At each node the chances of all its edges must sum to 1.",
+        ),
+        Mistake(
+            "weights-dropped",
+            _walk_with(chances=lambda adjacency: _steps_of_walk((adjacency > 0) * 1.0)),
+            "Your walker takes all edges alike. One of twice the weight is taken twice as often.",
+        ),
+        Mistake(
+            "entry-by-entry",
+            lambda adjacency, steps: np.stack(
+                [np.diag(_steps_of_walk(adjacency) ** power) for power in range(1, steps + 1)], axis=1
+            ),
+            "You raise each entry to the power: a walker who takes the same step again and again. Multiply "
+            "the matrices.",
+        ),
+        Mistake(
+            "first-time",
+            _first_returns,
+            "These are the chances to be back for the first time. Whoever has been back before counts too.",
+        ),
+        Mistake(
+            "so-far",
+            lambda adjacency, steps: np.cumsum(_returns(adjacency, steps), axis=1),
+            "Your chances add up from step to step. Each column is for one number of steps alone.",
+        ),
+        Mistake(
+            "last-step-alone",
+            lambda adjacency, steps: _returns(adjacency, steps)[:, -1],
+            "You give the last number of steps alone. Give a column for each, from 1.",
+        ),
+        Mistake(
+            "steps-first",
+            lambda adjacency, steps: _returns(adjacency, steps).T,
+            "The array is turned: a row for each node, a column for each number of steps.",
+        ),
+        Mistake(
+            "may-stay",
+            _walk_with(chances=lambda adjacency: (np.eye(len(adjacency)) + _steps_of_walk(adjacency)) / 2),
+            "Your walker may stay where it is. Each step goes along an edge.",
+        ),
+        Mistake(
+            "all-doubled",
+            _walk_with(powers=lambda steps: [2**power for power in range(steps)]),
+            "You square the matrix each time, so that the steps double: 1, 2, 4. They go up by one.",
+        ),
+        Mistake(
+            "mean-of-all",
+            lambda adjacency, steps: np.tile(_returns(adjacency, steps).mean(axis=0), (len(adjacency), 1)),
+            "All nodes get the mean. Each has its own chances: that is what tells them apart.",
+        ),
+    ),
+    alternatives=(
+        _returns_by_spreading,
+        lambda adjacency, steps: return_probabilities(adjacency, steps),
+        _walk_with(chances=lambda adjacency: adjacency / adjacency.sum(axis=0)),
+    ),
+    hints=(
+        "From node i a walker steps to node j with the chance `adjacency[i, j]` over the sum of row i.",
+        "If `walk[i, j]` is the chance to be at j after some steps, `walk @ chances` is that after one more.",
+        "To be back is to stand on the diagonal: `np.diag(walk)` after each step, one column each.",
+    ),
+)
+
+
 # --- expression_parents and step_paths -------------------------------------------------------------
 
 
@@ -2842,7 +3146,7 @@ PARENTS = Exercise(
     step_of=TREE,
     signature="expression_parents(source: str) -> array of shape (nodes,) of ints",
     points=3,
-    minutes=16,
+    minutes=15,
     difficulty=3,
     reference=lambda source: np.array(_parents(source)),
     make_cases=_source_cases,
@@ -3400,6 +3704,7 @@ EXERCISES = (
     CIRCLES,
     KNOWN,
     BASES,
+    STRANDS,
     POINT_WAVES,
     SEEN,
     BUMPS,
@@ -3407,6 +3712,7 @@ EXERCISES = (
     LAPLACIAN,
     GRAPH_WAVES,
     HEAT,
+    RETURNS,
     PARENTS,
     PATHS,
     HEARD,

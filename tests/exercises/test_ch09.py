@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from posenc_lib.added import return_probabilities
 from posenc_lib.biased import enformer_features
 from posenc_lib.exercises import ch09_beyond_text as ch09
 from posenc_lib.rotated import mrope_tables
@@ -91,6 +90,23 @@ def test_the_bases_are_enformers_but_for_its_bumps():
     assert ch09.BASES.reference(offsets, count, length) == pytest.approx(right, abs=1e-6)
 
 
+def test_both_strands_say_the_same_of_the_same_place():
+    model, bases = ch09.StrandModel(5), np.random.default_rng(0).integers(0, 4, size=20)
+    other = 3 - bases[::-1]
+    here, there = ch09.STRANDS.reference(model, bases), ch09.STRANDS.reference(model, other)
+    assert there[::-1] == pytest.approx(here)
+    assert np.abs(model(other)[::-1] - model(bases)).max() > 0.1
+
+
+def test_a_walker_comes_back_as_often_as_the_chances_say():
+    graph = np.array([[0, 1, 1, 0], [1, 0, 3, 0], [1, 3, 0, 1], [0, 0, 1, 0]])
+    rng, at = np.random.default_rng(0), np.repeat(np.arange(4), 20_000)
+    start, limits = at.copy(), np.cumsum(graph / graph.sum(axis=1, keepdims=True), axis=1)
+    for back in ch09.RETURNS.reference(graph, 4).T:
+        at = (rng.uniform(size=len(at))[:, None] > limits[at]).sum(axis=1)
+        assert (at == start).reshape(4, -1).mean(axis=1) == pytest.approx(back, abs=0.015)
+
+
 @pytest.mark.parametrize("samples", [7, 12])
 def test_the_seen_frequency_is_where_the_spectrum_of_the_samples_peaks(samples):
     units = 20
@@ -128,7 +144,6 @@ def test_heat_is_the_exponential_and_hangs_on_no_choice_of_vectors():
     assert ch09.HEAT.reference(shuffled, 2.0) == pytest.approx(
         ch09.HEAT.reference(ring, 2.0)[np.ix_(order, order)]
     )
-    assert return_probabilities(ring, 2)[0, 1] == 0.5  # a walker's way, for comparison: no sign there either
 
 
 def test_parents_are_those_of_a_walk_by_source_places():
@@ -189,6 +204,8 @@ NOT_KNOWN = (
         "the future",
     ),
     ("log_distance_bases", lambda offsets, count, length: np.ones((len(offsets), 4 * count)), None),
+    ("both_strands", lambda model, bases: np.zeros(len(bases)), None),
+    ("both_strands", lambda model, bases: np.minimum(model(bases), model(3 - bases[::-1])[::-1]), None),
     ("point_waves", lambda points, directions: np.ones((len(points), 2 * len(directions))), "sum to 1"),
     ("seen_frequency", lambda frequencies, samples: frequencies / samples, None),
     (
@@ -200,6 +217,8 @@ NOT_KNOWN = (
     ("graph_laplacian", lambda adjacency: np.zeros(adjacency.shape), None),
     ("graph_waves", lambda adjacency, count: np.ones((len(adjacency), count)), "length 1"),
     ("heat_between", lambda adjacency, time: np.eye(len(adjacency)) / 2, "each row must sum to 1"),
+    ("return_chances", lambda adjacency, steps: np.ones((len(adjacency), steps)), None),
+    ("return_chances", lambda adjacency, steps: 3 * np.ones((len(adjacency), steps)), "between 0 and 1"),
     ("expression_parents", lambda source: [-1] * len(source), None),
     ("step_paths", lambda parents, branching, depth: np.zeros((len(parents), depth * branching)), None),
     ("heard_samples", lambda frame, kernels, strides: (frame, frame), None),
