@@ -37,6 +37,7 @@ NAMES = {
     "signals": "signals",
     "rescaled": "rescaled",
     "capstone": "capstone",
+    "beyond-text": "beyond_text",
 }
 """Name of an experiment -> its module here."""
 
@@ -46,6 +47,5 @@ NEXT = {
     "position-tasks": "position_tasks",
     "needle": "needle",
     "causes": "causes",
-    "beyond-text": "beyond_text",
 }
 """The same of those that the book does not quote yet."""
