@@ -17,7 +17,7 @@ from posenc_lib.biased.alibi import alibi_slopes
 from posenc_lib.biased.gates import data_dependent_alibi
 from posenc_lib.checking.messages import _
 from posenc_lib.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_lib.figures import extrapolation, formula, long_context
+from posenc_lib.figures import beyond_text, extrapolation, formula, long_context
 from posenc_lib.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling, NTKScaling, YaRNScaling
@@ -401,6 +401,77 @@ def gates(*, word: float, stop: float, query: int) -> Picture:
         )
 
 
+def where_atoms_are(*, turn: float, across: float, mirror: float) -> dict[str, np.ndarray]:
+    """Four ways to say where the first and the last atom of a molecule are, after it was moved.
+
+    Returns:
+        the coordinates of the last; its difference from the first, and distance; and the area of the triangle
+        of the first, the second and the last, with its sign.
+    """
+    first, second, _third, last = placed(turn=turn, across=across, mirror=mirror)
+    difference, side = last - first, second - first
+    area = (side[0] * difference[1] - side[1] * difference[0]) / 2
+    return {
+        "coordinates": last,
+        "difference": difference,
+        "distance": np.array([np.hypot(*difference)]),
+        "area": np.array([area]),
+    }
+
+
+def placed(*, turn: float, across: float, mirror: float) -> np.ndarray:
+    """The atoms, (4, 2), after a mirror (1: left for right, 2: up for down), a turn and a shift."""
+    signs = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0))[int(mirror)]
+    return beyond_text.turned(beyond_text.MOLECULE * signs, turn) + np.array([across, 0.0])
+
+
+def molecule(*, turn: float, across: float, mirror: float) -> Picture:
+    """A molecule of the plane, as it was and as it lies now; and what is as it was."""
+    atoms = placed(turn=turn, across=across, mirror=mirror)
+    before = where_atoms_are(turn=0, across=0, mirror=0)
+    now = where_atoms_are(turn=turn, across=across, mirror=mirror)
+    names = {
+        "coordinates": _("coordinates of D"),
+        "difference": _("difference A to D"),
+        "distance": _("distance A to D"),
+        "area": _("area, with its sign"),
+    }
+    told = []
+    with canvas(width=6.4, height=4.4) as figure:
+        plane, table = figure.subplots(2, 1, height_ratios=(2.2, 1))
+        plane.plot(*beyond_text.MOLECULE.T, color=GREY, linestyle="--", linewidth=1.5)
+        plane.fill(*atoms[[0, 1, 3]].T, color=BLUE, alpha=0.2, linewidth=0)
+        plane.plot(*atoms.T, color=GREY, linestyle="-", linewidth=2)
+        for place, marker, colour in ((0, "s", ORANGE), (1, "o", GREY), (2, "o", GREY), (3, "o", BLUE)):
+            plane.plot(*atoms[place], color=colour, marker=marker, markersize=9)
+        plane.text(atoms[0, 0], atoms[0, 1] - 0.45, _("A"), ha="center", va="center")
+        plane.text(atoms[3, 0], atoms[3, 1] + 0.4, _("D"), ha="center", va="center")
+        plane.set_xlim(-4.5, 4.5)
+        plane.set_ylim(-1.8, 1.8)
+        plane.set_aspect("equal")
+        plane.set_xlabel(_("x"))
+        plane.set_ylabel(_("y"))
+        table.axis("off")
+        for row, (key, name) in enumerate(names.items()):
+            values = ", ".join(f"{each:.2f}" for each in now[key]).replace("-", "−")
+            same = np.allclose(now[key], before[key])
+            line = (
+                name,
+                f"({values})" if len(now[key]) > 1 else values,
+                _("as it was") if same else _("changed"),
+            )
+            for x, words, side in zip((0, 0.6, 1), line, ("left", "center", "right"), strict=True):
+                table.text(x, 1 - row / 3, words, ha=side, va="center", transform=table.transAxes)
+            told.append(_("{name}: {value}, {verdict}").format(name=name, value=line[1], verdict=line[2]))
+        return finish(
+            figure,
+            alt=_(
+                "A molecule of four atoms in the plane, turned by {turn} degrees and moved by {across}; "
+                "dashed, as it was. Below: {rows}."
+            ).format(turn=f"{turn:g}", across=f"{across:g}", rows="; ".join(told)),
+        )
+
+
 _WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 _BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 
@@ -462,6 +533,14 @@ FIGURES = {
             Slider("shift", tuple(range(FARTHEST + 1)), 0),
         ),
         ruler,
+    ),
+    "molecule": LiveFigure(
+        (
+            Slider("turn", tuple(range(0, 360, 10)), 0),
+            Slider("across", tuple(each / 2 for each in range(-6, 7)), 0),
+            Slider("mirror", (0, 1, 2), 0),
+        ),
+        molecule,
     ),
     "seen": LiveFigure(
         (

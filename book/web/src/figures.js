@@ -12,6 +12,7 @@ const FIGURES = {
   "dot-product": () => import("./figures/dot-product.js"),
   gates: () => import("./figures/gates.js"),
   heatmap: () => import("./figures/heatmap.js"),
+  molecule: () => import("./figures/molecule.js"),
   rotary: () => import("./figures/rotary.js"),
   ruler: () => import("./figures/ruler.js"),
   seen: () => import("./figures/seen.js"),

@@ -160,6 +160,32 @@ export const words = {
       "Their score is {added} with the added encoding, {rotated} with the rotated one, and {biased} with the biased one.",
     ),
   },
+  molecule: {
+    name: _("A molecule, however it lies"),
+    sliders: { turn: _("Turned by (degrees)"), across: _("Moved by"), mirror: _("Mirror (1: sideways, 2: upside down)") },
+    grasp: _("Drag the large round atom to turn the molecule, the small one next to A to move it."),
+    x: _("x"),
+    y: _("y"),
+    first: _("A"),
+    last: _("D"),
+    coordinates: _("coordinates of D"),
+    difference: _("difference A to D"),
+    distance: _("distance A to D"),
+    area: _("area, with its sign"),
+    same: _("as it was"),
+    changed: _("changed"),
+    none: _("nothing"),
+    handle: { turn: _("The atom D, which turns the molecule"), across: _("The second atom, which moves the molecule") },
+    handleAt: _("turned by {turn} degrees, moved by {across}; as before: {same}"),
+    reading: _(
+      "The molecule is turned by {turn} degrees and moved by {across}. D is at {coordinates}, {distance} from A; the area is {area}. " +
+      "As before: {same}. Changed: {changed}.",
+    ),
+    readingMirrored: _(
+      "In the mirror, the molecule is turned by {turn} degrees and moved by {across}. D is at {coordinates}, {distance} from A; the area is {area}. " +
+      "As before: {same}. Changed: {changed}.",
+    ),
+  },
   seen: {
     name: _("What training has seen"),
     sliders: { trained: _("Positions in training"), length: _("Length of the text"), dim: _("Width (d_model)") },
