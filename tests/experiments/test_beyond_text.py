@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from datetime import UTC, datetime
 
 import networkx
@@ -56,14 +57,84 @@ def test_motifs_are_near_or_far_and_stand_in_order():
     assert torch.equal((second - first < 8).long(), near)
 
 
-def test_both_resolutions_are_those_of_the_images():
+def test_the_other_strand_is_the_same_piece_backwards():
+    letters, _ = beyond_text.motifs(50, torch.Generator().manual_seed(0))
+    other = beyond_text.other_strand(letters)
+    assert torch.equal(beyond_text.other_strand(other), letters)
+    first, second = ((other == motif).int().argmax(dim=1) for motif in (beyond_text.P, beyond_text.E))
+    assert (second < first).all()
+    bases = letters[:, 0] < 4
+    assert torch.equal(other[bases, -1], 3 - letters[bases, 0])
+
+
+def test_without_the_sign_before_is_as_after():
+    encoding = beyond_text.DistanceAlone(8, 2, features=12, length=32)
+    found = encoding._encoded(-5, 5, torch.zeros(1))
+    torch.testing.assert_close(found, found.flip(0))
+    assert found.abs().sum() > 0
+
+
+def test_each_patch_is_cut_in_four_of_its_brightness():
     from sklearn.datasets import load_digits
 
     coarse, fine, _ = beyond_text.brightness()
     images = torch.tensor(load_digits().images / 8 - 1, dtype=torch.float32)
-    assert torch.equal(fine.reshape(-1, 8, 8), images)
     means = torch.nn.functional.avg_pool2d(images[:, None], 2)
     torch.testing.assert_close(coarse.reshape(-1, 1, 4, 4), means)
+    for down in (0, 1):
+        for across in (0, 1):
+            part = fine.reshape(-1, 8, 8)[:, down::2, across::2]
+            assert torch.equal(part, coarse.reshape(-1, 4, 4))
+
+
+def test_a_statement_becomes_the_tree_that_python_reads():
+    [statement] = ast.parse("total = add(price, tax)").body
+    parents, kinds = beyond_text.tree_of(statement)
+    assert kinds == ["Assign", "Name", "Call", "Name", "Name", "Name"]
+    assert parents == [-1, 0, 0, 2, 2, 2]
+    [wide] = ast.parse("f(a, b, c, d, e)").body
+    assert beyond_text.tree_of(wide) is None
+    [deep] = ast.parse("x = " + "-" * 20 + "y").body
+    assert beyond_text.tree_of(deep) is None
+
+
+def test_what_hangs_below_a_node_is_what_has_it_on_its_way_up():
+    parents = torch.tensor([[-1, 0, 0, 2, 2, 3, -2]])
+    below = [
+        beyond_text.under(parents, torch.tensor([node]))[0].nonzero()[:, 0].tolist() for node in range(6)
+    ]
+    assert below == [[1, 2, 3, 4, 5], [], [3, 4, 5], [5], [], []]
+
+
+def test_the_nearer_atom_stays_the_nearer_however_the_cloud_lies():
+    kinds, places, nearer = beyond_text.clouds(300, torch.Generator().manual_seed(0))
+    assert 0.4 < nearer.double().mean() < 0.6
+    turned = places @ beyond_text.rotations(300, torch.Generator().manual_seed(1)) + 5
+    for some in (places, turned):
+        which = kinds.argmax(dim=1)[:, :3]  # where the three stand
+        one, two, three = (some[torch.arange(300), which[:, atom]] for atom in range(3))
+        assert torch.equal(((one - two).norm(dim=-1) < (one - three).norm(dim=-1)).long(), nearer)
+    assert places.std(dim=(0, 1))[0] > 5 * places.std(dim=(0, 1))[1]
+    spread = turned.std(dim=(0, 1))
+    assert spread.max() < 1.3 * spread.min()
+
+
+def test_rotations_are_no_mirrors():
+    found = beyond_text.rotations(100, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(found @ found.mT, torch.eye(3).expand(100, 3, 3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(torch.linalg.det(found), torch.ones(100))
+
+
+def test_a_bias_of_distances_does_not_see_how_the_points_lie():
+    encoding = beyond_text.Distances(2)
+    q = torch.zeros(4, 2, 8, 5)
+    _, places, _ = beyond_text.clouds(4, torch.Generator().manual_seed(0))
+    turned = places @ beyond_text.rotations(4, torch.Generator().manual_seed(1)) + 2
+    here, there = (each.movedim(-1, 0) for each in (places, turned))
+    bias = encoding.bias(q, q, here, here)
+    assert bias.shape == (4, 2, 8, 8)
+    torch.testing.assert_close(bias, encoding.bias(q, q, there, there), atol=1e-5, rtol=1e-4)
+    assert bias.std() > 0.01
 
 
 def test_scores_run_from_chance_to_all():
