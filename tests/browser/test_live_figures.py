@@ -256,6 +256,14 @@ def test_what_gates_leave_is_foxs_bias(shared):
         close(got["weights"], weights)
 
 
+def test_the_molecule_is_told_as_in_the_still_picture(shared):
+    for turn, across, mirror in ((0, 0, 0), (70, -1.5, 0), (200, 2, 1), (350, 0.5, 2)):
+        given = {"turn": turn, "across": across, "mirror": mirror}
+        got = shared.evaluate("given => window.posencFigures.figures.molecule.told(given)", given)
+        for name, expected in interactive.where_atoms_are(**given).items():
+            close(got[name], expected)
+
+
 def test_the_colours_of_the_heat_map_are_those_of_the_still_pictures(shared):
     values = np.linspace(-1, 1, 41)
     expected = 255 * matplotlib.colormaps["coolwarm"]((values + 1) / 2)[:, :3]
@@ -560,6 +568,16 @@ def _new_per_cent(factor, trained):
     }
 
 
+def test_a_molecule_is_turned_and_moved_by_its_atoms(tab):
+    assert "Changed: nothing" in reading(tab, "molecule")
+    drag(tab, grips(tab, "molecule", "moves the molecule"), (60, 0))
+    assert values(tab, "molecule")["across"] > 0
+    assert "As before: difference A to D, distance A to D, area" in reading(tab, "molecule")
+    drag(tab, grips(tab, "molecule", "turns the molecule"), (0, -60))
+    assert 0 < values(tab, "molecule")["turn"] < 90
+    assert "Changed: coordinates of D, difference A to D." in reading(tab, "molecule")
+
+
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("heatmap", "dot-product")])
 def test_every_grip_says_what_it_is_and_goes_by_the_arrow_keys(tab, name):
     settings = {each.name: each.values for each in FIGURES[name].sliders}
@@ -827,6 +845,7 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
         ("02-the-formula", {"clocks", "heatmap"}),
         ("03-relative-position", {"shift", "ruler"}),
         ("04-extrapolation", {"seen"}),
+        ("09-beyond-text", {"molecule"}),
         ("08-long-context", {"stretched"}),
         ("10-position-from-content", {"gates"}),
     ],

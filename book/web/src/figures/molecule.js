@@ -34,7 +34,7 @@ export const same = (values) =>
   Object.fromEntries(Object.entries(told(values)).map(([name, now]) => [name, now.every((each, i) => Math.abs(each - START[name][i]) < 1e-9)]));
 
 function plane(width) {
-  const [left, right] = [46, width - 12];
+  const [left, right] = [60, width - 12];
   const height = ((right - left) * REACH.y) / REACH.x;
   const box = { left, top: 10, right, bottom: 10 + height };
   const ticks = (reach) => Array.from({ length: 2 * Math.floor(reach) + 1 }, (_, i) => i - Math.floor(reach));
