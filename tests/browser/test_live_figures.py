@@ -845,8 +845,8 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
         ("02-the-formula", {"clocks", "heatmap"}),
         ("03-relative-position", {"shift", "ruler"}),
         ("04-extrapolation", {"seen"}),
-        ("09-beyond-text", {"molecule"}),
         ("08-long-context", {"stretched"}),
+        ("09-beyond-text", {"molecule"}),
         ("10-position-from-content", {"gates"}),
     ],
 )
