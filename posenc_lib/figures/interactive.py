@@ -422,7 +422,8 @@ def where_atoms_are(*, turn: float, across: float, mirror: float) -> dict[str, n
 def placed(*, turn: float, across: float, mirror: float) -> np.ndarray:
     """The atoms, (4, 2), after a mirror (1: left for right, 2: up for down), a turn and a shift."""
     signs = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0))[int(mirror)]
-    return beyond_text.turned(beyond_text.MOLECULE * signs, turn) + np.array([across, 0.0])
+    atoms: np.ndarray = beyond_text.turned(beyond_text.MOLECULE * signs, turn) + np.array([across, 0.0])
+    return atoms
 
 
 def molecule(*, turn: float, across: float, mirror: float) -> Picture:
