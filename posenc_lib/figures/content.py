@@ -356,10 +356,22 @@ NEW_MODEL = Question(
     "What is a position?",
     (
         ("a place in a row", IN_A_ROW),
-        ("a time", Leaf("times", "the true time, not the index", "signals")),
-        ("row and column", Leaf("grid", "any; axial RoPE may gain", "signals")),
-        ("a point", Leaf("point", "Fourier features, scale tuned", "signals")),
-        ("a node", Leaf("node", "Laplacian or random walks", "", "rampasek2022")),
+        ("a time", Leaf("times", "the time, on circles", "beyond-text")),
+        ("row and column", Leaf("grid", "axial RoPE, or a table resized", "beyond-text")),
+        ("a frame of sound", Leaf("sound", "a convolution", "beyond-text")),
+        ("a point of a field", Leaf("field", "Fourier features", "beyond-text")),
+        ("an atom", Leaf("atom", "distances to the others", "beyond-text")),
+        (
+            "a node",
+            Question(
+                "What counts?",
+                (
+                    ("what lies around it", Leaf("around", "random walks", "beyond-text")),
+                    ("the whole", Leaf("whole", "Laplacian eigenvectors", "beyond-text")),
+                ),
+            ),
+        ),
+        ("a node of a tree", Leaf("tree", "paths from the root", "beyond-text")),
     ),
 )
 
