@@ -39,7 +39,7 @@ function smoothed(losses) {
 export function shareChart({ tested, length }, width) {
   const { x, y, drawing } = axes(
     box(width),
-    { from: 0, to: TEST_LENGTHS.at(-1), ticks: [16, 32, 64, 128, 192, 256], label: words.length },
+    { from: 0, to: TEST_LENGTHS.at(-1), ticks: [...(width < 480 ? [] : [16]), 32, 64, 128, 192, 256], label: words.length },
     { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], label: words.right, show: percent },
   );
   const guess = TEST_LENGTHS.map((each) => [x(each), y(guessing(each))]);
