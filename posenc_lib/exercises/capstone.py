@@ -158,7 +158,7 @@ def _lacks(values: Sequence[Any]) -> list[str | None]:
         changes = _("Called again with the same positions, it gave other numbers. They have one encoding.")
         return [changes] * len(LEVELS)
     by_steps = {level.steps: value for value, level in zip(values, LEVELS, strict=True)}
-    found = scores(lambda positions: by_steps[len(positions)])
+    found = scores(lambda positions: by_steps[len(positions)], SEEDS)
     return [_too_few(level, found.mean(level.steps)) for level in LEVELS]
 
 
@@ -171,7 +171,7 @@ def _too_few(level: Level, share: float) -> str | None:
 
 
 def _afterwards(answer: Callable[..., Any]) -> str:
-    found = scores(answer)
+    found = scores(answer, SEEDS)
     return _("Cards told by five models: {trained} after 32 steps, {tested} after 128.").format(
         trained=f"{found.mean(TRAINED):.1%}", tested=f"{found.mean(TESTED):.1%}"
     )
