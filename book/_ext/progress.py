@@ -22,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, all_exercises, exercises_of, wholes
+from posenc_lib.exercises import BESIDE, Exercise, all_exercises, exercises_of, wholes
 
 BAR = "progress-bar.html"
 SMALL = {"class": "posenc-map posenc-small"}
@@ -84,7 +84,7 @@ class FillProgress(SphinxPostTransform):
         """On the page of a chapter's notebook: how far the reader is with that chapter."""
         title = next(self.document.findall(nodes.title), None)
         chapter = chapter_of(self.env.docname)
-        if title is None or chapter not in self._pages():
+        if title is None or not exercises_of(chapter) or chapter in BESIDE:
             return
         rows = self._exercise_rows(chapter)
         said = _(

@@ -58,7 +58,7 @@ class Scores(NamedTuple):
 
 
 def scores(encoding: Callable[[Array], Any], seeds: Sequence[int] = SEEDS) -> Scores:
-    """Train one model a seed with an encoding, about two seconds each, and test it.
+    """Train one model per seed with an encoding, about two seconds each, and test it.
 
     Args:
         encoding: from positions (n,) to a dict by door, as the capstone's notebook describes it.

@@ -14,7 +14,7 @@ from posenc_lib.experiments.capstone import COMPARED, ENCODINGS, REPORTED
 from posenc_lib.experiments.results import runs
 
 ROOT = Path(__file__).resolve().parents[2]
-FOR_TEACHERS = (ROOT / "book" / "instructors" / "capstone.md").read_text()
+FOR_TEACHERS = (ROOT / "book" / "instructors" / "rubric.md").read_text()
 NOTEBOOK = (ROOT / "solutions" / "capstone.md").read_text()
 
 
