@@ -97,6 +97,7 @@ HEAD = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n  language:
             "there is no exercise",
         ),
         ("<!-- card: nothing -->\n", "there is no exercise"),
+        ("### BEGIN SOLUTION\na text\n### END SOLUTION\n", "lacks <!-- by hand: name, points -->"),
     ],
 )
 def test_a_malformed_text_notebook_says_what_is_missing(tmp_path, body, words):
@@ -104,3 +105,22 @@ def test_a_malformed_text_notebook_says_what_is_missing(tmp_path, body, words):
     text.write_text(HEAD + body)
     with pytest.raises(ReleaseError, match=words):
         source_notebook(text)
+
+
+def test_a_text_that_a_person_grades_is_released_as_a_form_with_its_points():
+    notebook = nbformat.read(ROOT / "exercises" / "capstone" / "capstone.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    forms = {
+        cell.metadata.nbgrader.grade_id: cell
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" and "nbgrader" in cell.metadata
+    }
+    assert {name: form.metadata.nbgrader.points for name, form in forms.items()} == {"plan": 5, "report": 10}
+    for form in forms.values():
+        settings = form.metadata.nbgrader
+        assert settings.grade
+        assert settings.solution
+        assert not settings.locked
+        assert f"*{settings.points} points, given by a person*" in form.source
+        assert form.source.count("YOUR ANSWER HERE") == form.source.count("**") / 2 >= 4
+        assert "SOLUTION" not in form.source
