@@ -40,7 +40,7 @@ from sphinx.errors import ConfigError
 from tags import Tag
 
 from posenc_lib.checking.messages import _
-from posenc_lib.exercises import exercise
+from posenc_lib.exercises import BESIDE, exercise
 from posenc_lib.grading.release import CHECK_CALL
 
 IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
@@ -105,6 +105,8 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         "On this page you can read the exercises. Open the notebook or download it to write and check your "
         "answers; most of them can be answered in the chapter itself, too."
     )
+    if docname.rpartition("/")[2] in BESIDE:
+        read_only = _("On this page you can read what is asked. Open the notebook or download it to answer.")
     added = [row, Tag.make("p", {}, read_only)]
     if app.config.posenc_repository:
         added.append(_install_note(app.config.posenc_repository))
