@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,17 @@ def _statements(source: str) -> Iterator[ast.stmt]:
         if isinstance(statement, ast.Import):
             yield from (ast.Import([alias]) for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom):
-            yield from (ast.ImportFrom(statement.module, [a], statement.level) for a in statement.names)
+            yield from (ast.ImportFrom(statement.module, [a], statement.level) for a in _brought(statement))
         else:
             yield statement
+
+
+def _brought(statement: ast.ImportFrom) -> list[ast.alias]:
+    """What an import brings; of our modules, `*` is spelt out."""
+    module = statement.module or ""
+    if statement.names[0].name != "*" or module.partition(".")[0] != OURS:
+        return statement.names
+    return [ast.alias(name) for name in sorted(import_module(module).__all__)]
 
 
 def _needs(statement: ast.stmt, known: dict[str, Name]) -> Needs:

@@ -101,6 +101,8 @@ def test_a_known_mistake_fails_and_is_called_by_its_own_name(asked, mistake):
         assert report.mistake is mistake
         assert mistake.message in str(report)
         assert not any(message in str(report) for message in others)
+        # Of errors alone, it would be found in whatever breaks with an error of the same kind.
+        assert any(result.got is not None for result in report.results)
 
 
 @pytest.mark.parametrize(("exercise_id", "answer", "name"), samples("WRITTEN_IN_ANOTHER_WAY"))

@@ -95,6 +95,10 @@ def test_every_cell_that_is_offered_runs_in_pyodide_and_shows_something(verdicts
             ],
             [{"torch"}, set(), {"torch"}],
         ),
+        (
+            ["from posenc_lib import *\nfrom posenc_lib.nn import *", "sinusoidal(2, 4)", "ALiBi(2)"],
+            [{"torch"}, set(), {"torch"}],
+        ),
         (["from posenc_lib.figures import formula", "formula.bits(3)"], [{"matplotlib"}] * 2),
         (["from posenc_lib.experiments.results import runs", "runs('damage')"], [{"results"}] * 2),
         (["def f():\n    import transformers\nf()"], [{"transformers"}]),
