@@ -425,6 +425,14 @@ RESIZED = Exercise(
     points=4,
     minutes=18,
     difficulty=4,
+    draws=Draws(
+        lambda resized_table, rows, columns: heat_map(
+            np.asarray(resized_table(np.eye(4)[..., None], 24, 24))[..., 0], rows=rows, columns=columns
+        ),
+        axes=("row of the new patch", "column of the new patch"),
+        look="A diagonal of 4 patches in a picture of 24 by 24: straight lines lead from middle to "
+        "middle, and beyond the outermost middles nothing changes.",
+    ),
     reference=_resized,
     make_cases=_resize_cases,
     properties=(
@@ -741,6 +749,14 @@ THREE = Exercise(
     points=4,
     minutes=15,
     difficulty=3,
+    draws=Draws(
+        lambda three_positions, across, up, *names: (
+            lambda lines: curve(np.arange(24), dict(zip(names, lines, strict=True)), across=across, up=up)
+        )(np.asarray(three_positions([4, (1, 4, 4), 4]))),
+        axes=("token", "position", "time", "row", "column"),
+        look="Four words, a picture of 4 by 4 and four words: within the picture the row is a staircase "
+        "and the column a saw, and the words go on right above them.",
+    ),
     reference=lambda parts: _three(parts),
     make_cases=_line_cases,
     properties=(
@@ -1224,6 +1240,15 @@ KNOWN = Exercise(
     points=4,
     minutes=18,
     difficulty=4,
+    draws=Draws(
+        lambda known_by_then, rows, columns: heat_map(
+            known_by_then(np.arange(30), np.array([5, 5, 12, 12, 25]), np.array([8, 16, 14, 20, 10])),
+            rows=rows,
+            columns=columns,
+        ),
+        axes=("time of the query", "number"),
+        look="Each number is seen once it has been published, and until a revision of it comes.",
+    ),
     reference=_known,
     make_cases=_known_cases,
     properties=(
@@ -2096,6 +2121,17 @@ SEEN = Exercise(
     points=3,
     minutes=14,
     difficulty=3,
+    draws=Draws(
+        lambda seen_frequency, across, up: curve(
+            np.linspace(0, 32, 257),
+            {"": seen_frequency(np.linspace(0, 32, 257), 8)},
+            across=across,
+            up=up,
+        ),
+        axes=("frequency of the wave", "frequency that is seen"),
+        look="With 8 samples a wave is seen as it is up to a frequency of 4, and from there the line is "
+        "folded down and up again.",
+    ),
     reference=_seen,
     make_cases=_seen_cases,
     properties=(
@@ -2238,6 +2274,19 @@ BUMPS = Exercise(
     points=2,
     minutes=12,
     difficulty=2,
+    draws=Draws(
+        lambda distance_bumps, across, up, *names: (
+            lambda bumps: curve(
+                np.linspace(0, 5, 51), dict(zip(names, bumps, strict=True)), across=across, up=up
+            )
+        )(
+            np.asarray(
+                distance_bumps(np.outer(np.linspace(0, 5, 51), [1, 0, 0]), np.array([1.0, 2.0, 3.0]), 0.5)
+            )[0].T
+        ),
+        axes=("distance", "feature", "centre 1", "centre 2", "centre 3"),
+        look="Each feature is a bump over the distance, with its top at its centre.",
+    ),
     reference=lambda points, centres, width: _bumps(points, centres, width),
     make_cases=_bump_cases,
     properties=(
@@ -2797,6 +2846,14 @@ HEAT = Exercise(
     points=3,
     minutes=14,
     difficulty=4,
+    draws=Draws(
+        lambda heat_between, rows, columns: heat_map(
+            heat_between(_path(16), 2.0), rows=rows, columns=columns
+        ),
+        axes=("node where it began", "node where it is"),
+        look="On a path of 16 nodes the heat of each node lies around it, and at the two ends it has nowhere "
+        "else to go.",
+    ),
     reference=lambda adjacency, time: _heat(adjacency, time),
     make_cases=_heat_cases,
     absolute_tolerance=1e-5,
@@ -2941,6 +2998,20 @@ RETURNS = Exercise(
     points=2,
     minutes=10,
     difficulty=3,
+    draws=Draws(
+        lambda return_chances, across, up, square, triangle: curve(
+            np.arange(1, 13),
+            {
+                square: np.asarray(return_chances(_ring(4), 12))[0],
+                triangle: np.asarray(return_chances(_ring(3), 12))[0],
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("steps", "chance to be back", "on a ring of 4", "on a ring of 3"),
+        look="On a ring of 4 a walker is back after even numbers of steps alone, and on a triangle "
+        "after three as well.",
+    ),
     reference=lambda adjacency, steps: _returns(adjacency, steps),
     make_cases=_walk_cases,
     properties=(
@@ -3317,6 +3388,14 @@ PATHS = Exercise(
     points=3,
     minutes=16,
     difficulty=4,
+    draws=Draws(
+        lambda step_paths, rows, columns: heat_map(
+            step_paths(np.array([-1, 0, 1, 1, 0, 4, 4, 6, 6]), 2, 3), rows=rows, columns=columns
+        ),
+        axes=("node", "step and child"),
+        look="The nine nodes of a * b + c * (d - e), a row each: siblings differ in the first two "
+        "columns alone.",
+    ),
     reference=lambda parents, branching, depth: _paths(parents, branching, depth),
     make_cases=_path_cases,
     properties=(
@@ -3610,6 +3689,16 @@ EDGE = Exercise(
     points=3,
     minutes=14,
     difficulty=3,
+    draws=Draws(
+        lambda feels_the_edge, rows, columns: heat_map(
+            np.stack([feels_the_edge(32, 4, layers) for layers in range(1, 8)]),
+            rows=rows,
+            columns=columns,
+            starts=(1, 0),
+        ),
+        axes=("layers", "token"),
+        look="With 4 taps, each layer tells two more tokens of the beginning and one more of the end.",
+    ),
     reference=lambda length, taps, layers: _edge(length, taps, layers),
     make_cases=_edge_cases,
     properties=(
