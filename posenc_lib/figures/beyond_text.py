@@ -226,8 +226,12 @@ def learned(*cases: str) -> Picture:
     widest = max(len(found(case)) for case in cases)
     told = []
     with canvas(width=4.6 if len(cases) == 1 else 8.4, height=1.5 + 0.42 * widest) as figure:
-        for axes, case in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
+        alike = len({tuple(name_of(case, each) for each in found(case)) for case in cases}) == 1
+        panels = figure.subplots(1, len(cases), squeeze=False, sharey=alike)[0]
+        for axes, case in zip(panels, cases, strict=True):
             told.append(_learned(axes, case))
+            if alike and axes is not panels[0]:
+                axes.set_ylabel("")
         return finish(
             figure,
             alt="Scores of trained models, from 0 for chance to 1 for all there is, a mark for each seed. "
@@ -269,7 +273,7 @@ def _learned(axes: Axes, case: str) -> str:
         for (_, colour, marker, _), name in zip(_LOOKS, ("as in training", elsewhere), strict=True):
             look = {"color": colour, "marker": marker, "markerfacecolor": "none", "linestyle": "none"}
             axes.plot([], [], label=name, **look)
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1), ncols=2, fontsize=9, handletextpad=0.1)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1), ncols=2, fontsize=10, handletextpad=0.1)
     return f"{question} {'; '.join(words)}."
 
 
