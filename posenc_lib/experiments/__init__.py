@@ -34,7 +34,6 @@ NAMES = {
     "untrained": "untrained",
     "sizes": "sizes",
     "confusions": "confusions",
-    "signals": "signals",
     "rescaled": "rescaled",
     "capstone": "capstone",
     "beyond-text": "beyond_text",

@@ -21,8 +21,8 @@ NAMES = {
     "sinusoidal": "sinusoidal",
     "rope": "RoPE",
     "alibi": "ALiBi",
+    "t5": "T5",
 }
-NAMES |= {"t5": "T5", "grid": "2-D sinusoidal", "axial": "2-D RoPE"}
 
 
 def train_live() -> Picture:
@@ -227,98 +227,6 @@ def confused(pairs: int, noise: float) -> Picture:
         )
 
 
-def signals() -> Picture:
-    """Four signals, each read with several kinds of position; a marker per seed."""
-    told = []
-    with canvas(width=8.6, height=5.6) as figure:
-        times, dna, field, patches = figure.subplots(2, 2).flat
-
-        rows = {}
-        for encoding, positions in (
-            ("none", "index"),
-            *((e, p) for e in ("sinusoidal", "rope") for p in ("index", "time")),
-        ):
-            name = NAMES[encoding] if encoding == "none" else f"{NAMES[encoding]}, {positions}"
-            rows[name] = _seeds(
-                runs("signals", signal="times", encoding=encoding, positions=positions), "error"
-            )
-        _dots(times, rows)
-        naive = _seeds(runs("signals", signal="times"), "error_of_mean").mean()
-        times.axvline(naive, color=GREY, linestyle=":", linewidth=1.5)
-        times.set_title("temperature at an hour not read", fontsize=11)
-        times.set_xlabel("error (°C), dotted: mean")
-        told.append(_means("Temperatures, error in degrees", rows) + f" The mean of the window: {naive:.2f}.")
-
-        every = [each["run"] for each in runs("signals", signal="dna")]
-        rows = {
-            NAMES[encoding]: np.subtract(
-                *(_seeds(runs("signals", signal="dna", encoding=encoding), key) for key in ("loss", "best"))
-            )
-            for encoding in dict.fromkeys(run["encoding"] for run in every)
-        }
-        _dots(dna, rows)
-        dna.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
-        dna.set_title("next base, period 10.5", fontsize=11)
-        dna.set_xlabel("above the best (nats per base)")
-        told.append(_means("Bases, nats above the best possible", rows))
-
-        rows = {
-            "coordinates": _seeds(runs("signals", signal="field", encoding="coordinates"), "error_between")
-        }
-        for cycles in (1.0, 4.0, 16.0):
-            rows[f"Fourier, scale {cycles:g}"] = _seeds(
-                runs("signals", signal="field", cycles=cycles), "error_between"
-            )
-        _dots(field, rows)
-        field.set_title("height of the ground between the points", fontsize=11)
-        field.set_xlabel("error (m)")
-        told.append(_means("Heights, error in metres", rows))
-
-        rows = {}
-        for encoding in ("none", "learned", "sinusoidal", "grid", "rope", "axial"):
-            name = "sinusoidal, flattened" if encoding == "sinusoidal" else NAMES[encoding]
-            name = "RoPE, flattened" if encoding == "rope" else name
-            rows[name] = 100 * _seeds(runs("signals", signal="patches", encoding=encoding), "accuracy")
-        _dots(patches, rows)
-        patches.set_title("digits of 4 × 4 patches", fontsize=11)
-        patches.set_xlabel("right answers (%)")
-        told.append(_means("Digits, per cent right", rows))
-        for axes in (times, dna, field, patches):
-            axes.set_ylabel("positions")
-        return finish(
-            figure,
-            alt="Four panels, one per signal, with a marker per seed for each kind of position. "
-            f"{' '.join(told)}",
-        )
-
-
-def field_by_band() -> Picture:
-    """How much of a field a network has not learnt, by the fineness of the detail: the spectral bias."""
-    variants: dict[str, dict[str, Any]] = {"coordinates": {"encoding": "coordinates"}}
-    variants |= {f"Fourier features, scale {c:g}": {"cycles": c} for c in (1.0, 4.0, 16.0)}
-    bands = ["0–2", "2–4", "4–8", "8–16", "16–32"]
-    told = []
-    with canvas(width=7.0, height=3.9) as figure:
-        axes = figure.subplots()
-        for number, (name, settings) in enumerate(variants.items()):
-            values = 100 * _seeds(runs("signals", signal="field", **settings), "left")
-            _line(axes, np.arange(len(bands)), values, number, name)
-            told.append(f"{name}: {', '.join(f'{mean:.0f}' for mean in values.mean(axis=0))}.")
-        axes.axhline(100, color=GREY, linestyle=":", linewidth=1.5)
-        axes.set_xticks(range(len(bands)), bands)
-        axes.set_xlabel("cycles across the field")
-        axes.set_ylabel("amplitude left in the error (%)")
-        axes.set_yscale("log")
-        axes.set_yticks([1, 10, 100], ["1", "10", "100"])
-        axes.legend(fontsize=10)
-        return finish(
-            figure,
-            alt="Share of the amplitude that is left in the error, in per cent on a logarithmic axis, "
-            f"against five bands of detail, from {bands[0]} to {bands[-1]} cycles across the field. "
-            f"{' '.join(told)}",
-        )
-
-
 def _seeds(found: Sequence[dict[str, Any]], key: str) -> np.ndarray:
     """That part of each result, stacked: (seeds, ...)."""
     return np.asarray([each["result"][key] for each in found], dtype=np.float64)
@@ -370,10 +278,3 @@ def _not_admitted(found: Sequence[dict[str, Any]]) -> str:
 def _ends(lengths: Sequence[int], values: np.ndarray) -> str:
     means = values.mean(axis=0)
     return f"{means[0]:.0f}% at {lengths[0]}, {means[-1]:.0f}% at {lengths[-1]}"
-
-
-def _means(what: str, rows: dict[str, np.ndarray]) -> str:
-    digits = 3 if max(values.max() for values in rows.values()) < 1 else 1
-    return (
-        f"{what}: " + ", ".join(f"{name} {values.mean():.{digits}f}" for name, values in rows.items()) + "."
-    )

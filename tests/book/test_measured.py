@@ -184,7 +184,6 @@ def know_nothing(runs):
         ("confusions", more_waves),
         ("mistakes", cost_nothing),
         ("untrained", know_nothing),
-        ("signals", lambda runs: exchange(runs, "none", "sinusoidal")),
         ("beyond-text", lambda runs: exchange(runs, "axial", "distances")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -15,8 +15,6 @@ PICTURES = {
     "sizes": pictures.sizes,
     "confusions": pictures.confusions,
     "confused": lambda: pictures.confused(pairs=1, noise=0.1),
-    "signals": pictures.signals,
-    "field-by-band": pictures.field_by_band,
 }
 
 
@@ -56,7 +54,7 @@ def test_a_picture_is_drawn_from_the_stored_numbers(name, copied_results):
     assert after.alt != before.alt
 
 
-@pytest.mark.parametrize("name", ["sizes", "confusions", "field-by-band"])
+@pytest.mark.parametrize("name", ["sizes", "confusions"])
 def test_marks_differ_by_more_than_colour(name):
     markers = set(re.findall(r'<path id="p\w+-m\w+" d="([^"]+)"', PICTURES[name]().svg))
     assert len(markers) >= 2
