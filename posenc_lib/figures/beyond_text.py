@@ -225,7 +225,7 @@ def learned(*cases: str) -> Picture:
     """Every run of these cases: the score, and the score elsewhere; a cross where one was not admitted."""
     widest = max(len(found(case)) for case in cases)
     told = []
-    with canvas(width=4.6 if len(cases) == 1 else 8.4, height=1.5 + 0.42 * widest) as figure:
+    with canvas(width=5.0 if len(cases) == 1 else 8.4, height=1.5 + 0.42 * widest) as figure:
         alike = len({tuple(name_of(case, each) for each in found(case)) for case in cases}) == 1
         panels = figure.subplots(1, len(cases), squeeze=False, sharey=alike)[0]
         for axes, case in zip(panels, cases, strict=True):
@@ -273,7 +273,14 @@ def _learned(axes: Axes, case: str) -> str:
         for (_, colour, marker, _), name in zip(_LOOKS, ("as in training", elsewhere), strict=True):
             look = {"color": colour, "marker": marker, "markerfacecolor": "none", "linestyle": "none"}
             axes.plot([], [], label=name, **look)
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1), ncols=2, fontsize=10, handletextpad=0.1)
+        axes.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.02, 1.1),
+            ncols=2,
+            fontsize=10,
+            handletextpad=0.1,
+            columnspacing=1,
+        )
     return f"{question} {'; '.join(words)}."
 
 
