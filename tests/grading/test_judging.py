@@ -97,7 +97,9 @@ class LendsHere(lending.Lender):
 
 
 def use(chapter: tuple[Exercise, ...], grader: Grader, monkeypatch: pytest.MonkeyPatch) -> Grader:
-    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: chapter)
+    in_grader = "posenc_lib.grading.judging.grader."
+    monkeypatch.setattr(in_grader + "assignments", lambda: ("toy",))
+    monkeypatch.setattr(in_grader + "exercises_of", lambda name: chapter if name == "toy" else ())
     monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in chapter if each.id == name))
     monkeypatch.setattr(grader, "_lender", LendsHere())
     return grader
@@ -284,7 +286,7 @@ def test_a_callable_that_was_kept_is_dead_in_the_next_call(grader, monkeypatch):
 
 def test_cases_are_called_in_an_order_drawn_from_the_seed_and_reported_in_theirs(toys, monkeypatch):
     many = toy("place", lambda n: -n, lambda rng: [Case(f"number {n}", (n,)) for n in range(6)], points=1)
-    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: (many,))
+    monkeypatch.setattr("posenc_lib.grading.judging.grader.exercises_of", lambda name: (many,))
     counts = "from itertools import count\nnumbers = count()\ndef place(n): return -next(numbers)"
     found = one(graded(toys, submission(counts)), "place")
     assert found.points == 0
@@ -507,7 +509,7 @@ def test_an_assignment_without_exercises_is_refused(toys):
 
 
 def test_without_walls_it_refuses_unless_told(monkeypatch):
-    monkeypatch.setattr("posenc_lib.grading.judging.grader.all_exercises", lambda: TOY)
+    monkeypatch.setattr("posenc_lib.grading.judging.grader.exercises_of", lambda name: TOY)
     monkeypatch.setenv("PATH", "/nonexistent")
     with Grader() as walled, pytest.raises(NoWalls, match="apt install bubblewrap"):
         graded(walled, answers())
@@ -648,3 +650,16 @@ def test_a_trial_leaves_no_session_open(grader):
         assert trial.find(TOY[0]) == 0
         session = trial._session
     assert session._report is not None
+
+
+def test_what_the_judge_computes_takes_no_time_from_the_learner(grader, monkeypatch):
+    """A judge that trains models may take longer than the learner's code has left."""
+    now = 0.0
+    monkeypatch.setattr("posenc_lib.grading.judging.trial.time.monotonic", lambda: now)
+    trial = Trial(grader._warm_for([], submission("1")), grader._lender, submission("1"), FAST)
+    left = trial._step() - now
+    with trial.clock_stopped():
+        now += 1000.0
+    assert trial._step() - now == left
+    now += left
+    assert trial._step() - now == left / 2
