@@ -41,7 +41,7 @@ def _toc_pages() -> list[str]:
 
 PAGES = _toc_pages()
 MADE_BY_SPHINX = ["genindex.html", "index.html", "search.html"]
-CHAPTERS = [page for page in PAGES if page.startswith("book/0")]
+CHAPTERS = [page for page in PAGES if re.match(r"book/\d\d-", page)]
 EXERCISES = [page for page in PAGES if page.startswith("exercises/")]
 
 AXE = HERE / "node_modules" / "axe-core" / "axe.min.js"  # the fixture `site` has installed it
