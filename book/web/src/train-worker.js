@@ -94,6 +94,6 @@ function show({ length }) {
 
 /** Loss, scores and gradients at given weights and texts: what tests hold beside PyTorch's. */
 function gradients({ encoding, weights, texts }) {
-  const { scores } = forward(encoding, weights, texts);
+  const scores = forward(encoding, weights, texts).scores.slice();
   postMessage({ kind: "gradients", scores, ...lossAndGradients(encoding, weights, texts) });
 }

@@ -1,6 +1,7 @@
 // The model of posenc_lib/experiments/train_live.py: two layers of attention, and the gradients by hand.
 import { multiply, normed, normedBack, turn, turned, view } from "./arrays.js";
 import { doors, LEARNS } from "./doors.js";
+import { reuse, zeros } from "./memory.js";
 import { DIM, EPSILON, HEAD_DIM, HEADS, LAYERS, LETTERS } from "./sizes.js";
 
 const PARTS = ["query", "key", "value", "out"];
@@ -33,22 +34,26 @@ export const drawn = (encoding, random) =>
     ]),
   );
 
-/** What a model says to texts, with all that the gradients need: the scores of the next letter, the attention. */
+/**
+ * What a model says to texts, with all that the gradients need: the scores of the next letter, the attention.
+ * Its arrays are good until the next call, and so are those of `lossAndGradients`, which calls it.
+ */
 export function forward(encoding, weights, { read, rows, length }) {
+  reuse();
   const its = doors(encoding, length);
   const tokens = rows * length;
   let x = embedded(weights, its, read, length);
   const seen = layers.map((layer) => {
     const of = (part) => weights[inLayer(layer)(part)];
-    const y = new Float32Array(tokens * DIM);
+    const y = zeros(tokens * DIM);
     const factors = normed(y, x, DIM, EPSILON);
     const [q, k, v] = PARTS.slice(0, 3).map((part) => through(y, of(part), tokens));
     shift(q, of("query_shift"));
     shift(k, of("key_shift"));
     if (its.angles) for (const each of [q, k]) turn(each, its.angles, length, DIM);
     const bias = biasOf(its, of("table"), length);
-    const attention = new Float32Array(rows * HEADS * length * length);
-    const found = new Float32Array(tokens * DIM);
+    const attention = zeros(rows * HEADS * length * length);
+    const found = zeros(tokens * DIM);
     eachHead(rows, length, (at, square, head) => {
       const [query, key, value] = [q, k, v].map((each) => view(each, DIM, at));
       const scores = view(attention, length, square);
@@ -56,14 +61,15 @@ export function forward(encoding, weights, { read, rows, length }) {
       softmaxOfEarlier(attention, square, length, bias?.[head]);
       multiply(view(found, DIM, at), scores, value, length, length, HEAD_DIM);
     });
-    const next = x.slice();
+    const next = zeros(x.length);
+    next.set(x);
     multiply(view(next, DIM), view(found, DIM), view(of("out"), DIM), tokens, DIM, DIM, { add: true });
     x = next;
     return { y, factors, q, k, v, attention, found };
   });
-  const y = new Float32Array(tokens * DIM);
+  const y = zeros(tokens * DIM);
   const factors = normed(y, x, DIM, EPSILON);
-  const scores = new Float32Array(tokens * LETTERS);
+  const scores = zeros(tokens * LETTERS);
   multiply(view(scores, LETTERS), view(y, DIM), turned(view(weights.head, DIM)), tokens, DIM, LETTERS, { scale: HEAD_SCALE });
   return { its, seen, y, factors, scores };
 }
@@ -73,12 +79,12 @@ export function lossAndGradients(encoding, weights, texts) {
   const { rows, length } = texts;
   const tokens = rows * length;
   const { its, seen, y, factors, scores } = forward(encoding, weights, texts);
-  const gradients = Object.fromEntries(Object.entries(weights).map(([name, each]) => [name, new Float32Array(each.length)]));
+  const gradients = Object.fromEntries(Object.entries(weights).map(([name, each]) => [name, zeros(each.length)]));
   const loss = crossEntropy(scores, texts); // the scores become their gradient
   multiply(view(gradients.head, DIM), turned(view(scores, LETTERS)), view(y, DIM), LETTERS, tokens, DIM, { scale: HEAD_SCALE });
-  const dy = new Float32Array(tokens * DIM);
+  const dy = zeros(tokens * DIM);
   multiply(view(dy, DIM), view(scores, LETTERS), view(weights.head, DIM), tokens, LETTERS, DIM, { scale: HEAD_SCALE });
-  const dx = new Float32Array(tokens * DIM);
+  const dx = zeros(tokens * DIM);
   normedBack(dx, dy, y, factors, DIM);
   for (const layer of layers.toReversed()) layerBack(dx, layer, { its, weights, gradients, rows, length, ...seen[layer] });
   for (let token = 0; token < tokens; token++) {
@@ -94,8 +100,8 @@ function layerBack(dx, layer, { its, weights, gradients, rows, length, y, factor
   const name = inLayer(layer);
   const back = through(dx, weights[name("out")], tokens, true);
   multiply(view(gradients[name("out")], DIM), turned(view(found, DIM)), view(dx, DIM), DIM, tokens, DIM);
-  const [dq, dk, dv] = [q, k, v].map((each) => new Float32Array(each.length));
-  const dScores = new Float32Array(length * length);
+  const [dq, dk, dv] = [q, k, v].map((each) => zeros(each.length));
+  const dScores = zeros(length * length);
   eachHead(rows, length, (at, square, head) => {
     const [query, key, value, outcome] = [q, k, v, back].map((each) => view(each, DIM, at));
     const weight = view(attention, length, square);
@@ -107,7 +113,7 @@ function layerBack(dx, layer, { its, weights, gradients, rows, length, y, factor
     multiply(view(dk, DIM, at), turned(view(dScores, length)), query, length, length, HEAD_DIM, { scale: SCALE });
   });
   if (its.angles) for (const each of [dq, dk]) turn(each, its.angles, length, DIM, -1);
-  const dy = new Float32Array(tokens * DIM);
+  const dy = zeros(tokens * DIM);
   [dq, dk, dv].forEach((each, part) => {
     const matrix = name(PARTS[part]);
     multiply(view(gradients[matrix], DIM), turned(view(y, DIM)), view(each, DIM), DIM, tokens, DIM);
@@ -118,7 +124,7 @@ function layerBack(dx, layer, { its, weights, gradients, rows, length, y, factor
 }
 
 function embedded(weights, { added, row }, read, length) {
-  const x = new Float32Array(read.length * DIM);
+  const x = zeros(read.length * DIM);
   for (let token = 0; token < read.length; token++) {
     const place = token % length;
     add(x, token * DIM, weights.embedding, read[token] * DIM);
@@ -134,7 +140,7 @@ function add(to, at, from, first) {
 }
 
 function through(x, matrix, tokens, transposed = false) {
-  const out = new Float32Array(tokens * DIM);
+  const out = zeros(tokens * DIM);
   const by = view(matrix, DIM);
   multiply(view(out, DIM), view(x, DIM), transposed ? turned(by) : by, tokens, DIM, DIM);
   return out;
