@@ -114,10 +114,11 @@ def write_graph(content: bytes, to: Path) -> None:
     told = trained.read(content).settings
     dim, heads, layers = (int(told[name]) for name in ("dim", "heads", "layers"))
     size, new, old = dim // heads, 5, 7
-    turn = torch.zeros(new, size // 2)
-    memory = torch.zeros(layers, heads, old, size)
-    example = (torch.zeros(new, dtype=torch.long), torch.zeros(new, dim), turn, turn)
-    example += (torch.zeros(heads, new, old + new), memory, memory)
+    # Each its own tensor: what is given twice is taken for one input.
+    turns = (torch.zeros(new, size // 2) for _ in range(2))
+    memory = (torch.zeros(layers, heads, old, size) for _ in range(2))
+    example = (torch.zeros(new, dtype=torch.long), torch.zeros(new, dim), *turns)
+    example += (torch.zeros(heads, new, old + new), *memory)
     names = ["tokens", "added", "cos", "sin", "bias", "keys", "values"]
     free = torch.export.Dim.AUTO
     shapes: list[dict[int, Any]] = [{0: free}] * 4 + [{1: free, 2: free}] + [{2: free}] * 2
