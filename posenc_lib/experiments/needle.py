@@ -10,6 +10,7 @@ from posenc_lib.experiments import (
     decoder,
     ngram,
     rescaling,
+    results,
     retrieval,
     source_text,
     wrapped,
@@ -40,9 +41,12 @@ MAPS = (
 """The encoding of the training, and the rule by which RoPE is read from the tuning on."""
 MORE = (("rope-window-and-none", "plain"),)
 """In the large form too."""
+HARDER = (("rope", "plain"), ("rope", "yarn"), ("alibi", "plain"))
+"""Those that learn the harder kinds as well."""
 
 SMALL = {
     "tuning_steps": 800,
+    "harder_steps": 600,
     "tuning_rate": 0.3,  # of the rate of the training
     "test_rows": 400,
     "times": [1, 2, 4, 8],
@@ -51,10 +55,17 @@ SMALL = {
     "factor": 8,  # of PI and YaRN
     "k": 0.1,  # of YaRN
 }
-FULL = SMALL | {"tuning_steps": 2400, "test_rows": 1000, "times": [1, 2, 3, 4, 6, 8, 16], "cases": 32}
+FULL = SMALL | {
+    "tuning_steps": 2400,
+    "harder_steps": 2400,
+    "test_rows": 1000,
+    "times": [1, 2, 3, 4, 6, 8, 16],
+    "cases": 32,
+}
 FULL |= {"factor": 16}
 FAST = SMALL | {
     "tuning_steps": 4,
+    "harder_steps": 3,
     "test_rows": 20,
     "times": [1, 2],
     "depths": 3,
@@ -71,12 +82,23 @@ def runs(
     bases = byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
     size = size | {"longest_map": max(size["times"]) * bases[0]["length"]}
     return [
-        base | size | {"rule": rule}
+        base | size | {"rule": rule} | ({} if (encoding, rule) in HARDER else {"harder_steps": 0})
         for seed in range(max(base["seed"] for base in bases) + 1)
         for encoding, rule in (MAPS + MORE if full else MAPS)
         for base in bases
         if (base["encoding"], base["seed"]) == (encoding, seed)
     ]
+
+
+def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[dict[str, Any]]:
+    """Of the admitted runs, those that can do this kind at the length of training: what "harder" holds.
+
+    Raises:
+        ValueError: nothing is stored, or no run is admitted.
+    """
+    found = results.runs("needle", full=full, encoding=encoding, rule=rule)
+    every = [each["result"]["harder"] for each in found]
+    return [each for each in every if each["trained"][kind] >= LEAST]
 
 
 def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:

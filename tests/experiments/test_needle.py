@@ -35,6 +35,30 @@ def test_a_needle_stands_as_deep_as_it_says_and_is_asked_for_at_the_end():
     assert len(asked) == 4
 
 
+def test_needles_that_look_alike_differ_in_one_letter_each_and_take_no_room():
+    (row,) = planted(passages(1, 200), torch.tensor([0.5]), torch.Generator().manual_seed(1), "alike")
+    assert len(row) == 200 + EXTRA
+    *lines, question = [line for line in shown(row).split("\n") if " = " in line]
+    key, value = question.split(" = ")
+    others = [line.split(" = ") for line in lines if line != question]
+    assert len(lines) == len(others) + 1 == retrieval.ALIKE + 1
+    places = {
+        tuple(place for place in range(retrieval.LONG) if other[place] != key[place]) for other, _ in others
+    }
+    assert len(places) == retrieval.ALIKE
+    assert all(len(differing) == 1 for differing in places)
+    assert all(len(digits) == retrieval.LONG and digits != value for _, digits in others)
+
+
+def test_asked_in_capitals_question_and_needle_share_no_byte_of_the_key():
+    depths = torch.tensor([0.3])
+    (row,) = planted(passages(1, 80), depths, torch.Generator().manual_seed(2), "capitals")
+    (plain,) = planted(passages(1, 80), depths, torch.Generator().manual_seed(2))
+    line, question = [line for line in shown(row).split("\n") if " = " in line]
+    assert question == line.upper() != line
+    assert shown(plain) == shown(row).replace(question, line)
+
+
 class Reader(torch.nn.Module):
     """Finds the needle by looking for the key, and says its value, but for the digits at some places."""
 
@@ -88,6 +112,10 @@ def test_the_fast_form_gives_a_map_and_does_not_pass(tmp_path, monkeypatch):
         assert len(result["exact"]) == len(result["lengths"]) == 2
         assert all(len(row) == len(result["depths"]) == 3 for row in result["exact"])
         assert (result["steps"], result["solved"]) == (4, False)
+        harder = result.get("harder")
+        assert (each["run"]["rule"] == "plain") == bool(harder)
+        assert not harder or harder["steps"] == 3
+        assert not harder or {*harder["trained"]} == {*harder["exact"]} == {*retrieval.KINDS}
         assert each["verdict"] == "not admitted"
     plain, pi = (each["result"]["curve"] for each in found)
     assert plain != pi  # the rule holds while the model is tuned
