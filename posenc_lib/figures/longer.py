@@ -124,3 +124,50 @@ def needles(*, full: bool = False) -> Picture:
             alt="Five heat maps: the share of values found, by the length of the text and by how deep the "
             f"needle stands in it, mean of the seeds. {' '.join(told)}".replace("Five", str(len(ways))),
         )
+
+
+KINDS = {
+    "word for word": "asked word for word",
+    "alike": "among four that look alike",
+    "capitals": "asked in capitals",
+}
+
+
+def kinds_of_needles(*, full: bool = False) -> Picture:
+    """Values found, by the length of the text; a panel for each kind of question, a line for each way to read.
+
+    Args:
+        full: of the large form.
+    """
+    told = []
+    with canvas(width=8.6, height=3.6) as figure:
+        panels = figure.subplots(1, len(KINDS), sharey=True)
+        for axes, (kind, title) in zip(panels, KINDS.items(), strict=True):
+            for number, (encoding, rule) in enumerate(needle.HARDER):
+                found = needle.harder(encoding, rule, kind, full=full)
+                if not found:
+                    told.append(f"{title}, {MAPS[encoding, rule]}: no run can do it at the trained length.")
+                    continue
+                lengths = runs("needle", full=full, encoding=encoding, rule=rule)[0]["result"]["lengths"]
+                rows = 100 * np.asarray([each["exact"][kind] for each in found]).mean(axis=2)
+                look = {"color": COLOURS[number], "linestyle": DASHES[number]}
+                axes.plot(lengths, rows.T, linewidth=0.8, alpha=0.6, **look)
+                name = MAPS[encoding, rule]
+                axes.plot(lengths, rows.mean(axis=0), marker=MARKERS[number], label=name, **look)
+                means = ", ".join(
+                    f"{mean:.0f}% at {n:,}" for n, mean in zip(lengths, rows.mean(axis=0), strict=True)
+                )
+                told.append(f"{title}, {name}, {len(rows)} seeds: {means}.")
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
+            axes.set_xlabel("length of the text (bytes)")
+            axes.set_title(title, fontsize=11)
+        panels[0].set_ylabel("values found (%)")
+        panels[0].set_ylim(-3, 103)
+        lines, names = panels[0].get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside upper center", ncols=3, fontsize=10)
+        return finish(
+            figure,
+            alt="Share of values found against the length of the text, a panel for each kind of question: "
+            f"mean over all depths. Thick lines are means, thin ones seeds. {' '.join(told)}",
+        )
