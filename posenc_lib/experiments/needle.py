@@ -45,9 +45,9 @@ HARDER = (("rope", "plain"), ("rope", "yarn"), ("alibi", "plain"))
 """Those that learn the harder kinds as well."""
 
 SMALL = {
-    "tuning_steps": 800,
+    "tuning_steps": 1200,
     "harder_steps": 600,
-    "tuning_rate": 0.3,  # of the rate of the training
+    "tuning_rate": 0.6,  # of the rate of the training
     "test_rows": 400,
     "times": [1, 2, 4, 8],
     "depths": 8,

@@ -8,8 +8,9 @@ text the key comes again, and the model is to say the value:
     ... passage ...
     qzvd = 4821
 
-Key and value are drawn anew each time, so there is nothing to learn by heart. The model learns it at the
-length of its training, wherever in the text the line stands, until it can do it or the steps are used up.
+Key and value are drawn anew each time, so there is nothing to learn by heart. The model learns it in texts
+of the length of its training and in shorter ones, wherever in the text the line stands, until it can do it
+at the whole length or the steps are used up.
 
 Then it may learn two harder kinds as well. Among needles that look alike, three more lines stand in the text,
 whose keys differ from the right one in one letter: in miniature, what RULER has (Hsieh et al. 2024,
@@ -44,6 +45,10 @@ EXTRA = 2 * (1 + LONG + 3 + LONG) + 1
 KINDS = ("word for word", "alike", "capitals")
 ALIKE = 3
 """Other needles that look like the right one."""
+
+PARTS = (4, 2, 1)
+"""The texts of a tuning have a quarter of the length of the training, a half, or all of it, as often each: with
+all of it alone, a RoPE model had not begun to learn after 800 steps."""
 
 ENOUGH = 0.995
 """Share of values right at which a tuning ends. The gate, on other files, asks for less."""
@@ -201,17 +206,19 @@ def _tune(
 ) -> list[float]:
     """On passages with needles: the loss of all bytes, and that of the answers once more by itself."""
     text = as_tensor(content)
-    size = run["length"] + 1 - EXTRA
+    parts = [part for part in PARTS if run["length"] // part > EXTRA]
     optimizers = model.optimizers(run["tuning_rate"] * run["rate"])
 
     def loss(generator: torch.Generator) -> Tensor:
-        first = torch.randint(len(text) - size, (run["batch"], 1), generator=generator)
-        depths = torch.rand(run["batch"], generator=generator)
+        part = parts[int(torch.randint(len(parts), (), generator=generator))]
+        count, size = part * run["batch"], run["length"] // part + 1 - EXTRA
+        first = torch.randint(len(text) - size, (count, 1), generator=generator)
+        depths = torch.rand(count, generator=generator)
         passages = text[first + torch.arange(size)]
         rows = torch.cat(
             [
                 planted(passages[row : row + 1], depths[row : row + 1], generator, kinds[row % len(kinds)])
-                for row in range(run["batch"])
+                for row in range(count)
             ]
         ).to(bench.device)
         logits, said = model(rows[:, :-1]), rows[:, 1:]

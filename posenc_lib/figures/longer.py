@@ -134,7 +134,7 @@ KINDS = {
 
 
 def kinds_of_needles(*, full: bool = False) -> Picture:
-    """Values found, by the length of the text; a panel for each kind of question, a line for each way to read.
+    """Values found, by the length of the text: a panel for each kind of question, a line for each way.
 
     Args:
         full: of the large form.
