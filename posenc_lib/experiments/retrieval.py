@@ -47,8 +47,8 @@ ALIKE = 3
 """Other needles that look like the right one."""
 
 PARTS = (4, 2, 1)
-"""The texts of a tuning have a quarter of the length of the training, a half, or all of it, as often each: with
-all of it alone, a RoPE model had not begun to learn after 800 steps."""
+"""The texts of a tuning have a quarter of the length of the training, a half, or all of it, as often each:
+with all of it alone, a RoPE model had not begun to learn after 800 steps."""
 
 ENOUGH = 0.995
 """Share of values right at which a tuning ends. The gate, on other files, asks for less."""
