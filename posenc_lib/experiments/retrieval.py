@@ -53,7 +53,7 @@ with all of it alone, a RoPE model had not begun to learn after 800 steps."""
 ENOUGH = 0.995
 """Share of values right at which a tuning ends. The gate, on other files, asks for less."""
 LOOK_EVERY = 50
-TO_LOOK_AT = 100
+TO_LOOK_AT = 300
 
 
 def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
