@@ -35,6 +35,7 @@ NAMES = {
     "sizes": "sizes",
     "confusions": "confusions",
     "rescaled": "rescaled",
+    "needle": "needle",
     "capstone": "capstone",
     "beyond-text": "beyond_text",
 }
@@ -44,7 +45,6 @@ NEXT = {
     "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
-    "needle": "needle",
     "causes": "causes",
 }
 """The same of those that the book does not quote yet."""

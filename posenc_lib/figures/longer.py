@@ -143,25 +143,31 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
     with canvas(width=8.6, height=3.6) as figure:
         panels = figure.subplots(1, len(KINDS), sharey=True)
         for axes, (kind, title) in zip(panels, KINDS.items(), strict=True):
+            out = 0
             for number, (encoding, rule) in enumerate(needle.HARDER):
-                found = needle.harder(encoding, rule, kind, full=full)
-                if not found:
-                    told.append(f"{title}, {MAPS[encoding, rule]}: no run can do it at the trained length.")
-                    continue
-                lengths = runs("needle", full=full, encoding=encoding, rule=rule)[0]["result"]["lengths"]
-                rows = 100 * np.asarray([each["exact"][kind] for each in found]).mean(axis=2)
+                every = runs("needle", full=full, encoding=encoding, rule=rule)
+                lengths, name = every[0]["result"]["lengths"], MAPS[encoding, rule]
+                able = needle.harder(encoding, rule, kind, full=full)
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
-                axes.plot(lengths, rows.T, linewidth=0.8, alpha=0.6, **look)
-                name = MAPS[encoding, rule]
-                axes.plot(lengths, rows.mean(axis=0), marker=MARKERS[number], label=name, **look)
-                means = ", ".join(
-                    f"{mean:.0f}% at {n:,}" for n, mean in zip(lengths, rows.mean(axis=0), strict=True)
-                )
-                told.append(f"{title}, {name}, {len(rows)} seeds: {means}.")
+                for harder in (each["result"]["harder"] for each in every):
+                    seed = 100 * np.mean(harder["exact"][kind], axis=1)
+                    thin = {"linewidth": 0.8, "alpha": 0.6} if harder in able else {"linestyle": ":"}
+                    axes.plot(lengths, seed, **look | thin)
+                out += len(every) - len(able)
+                if not able:
+                    told.append(f"{title}, {name}: no run can do it at the trained length.")
+                    continue
+                mean = 100 * np.mean([each["exact"][kind] for each in able], axis=(0, 2))
+                axes.plot(lengths, mean, marker=MARKERS[number], label=name, **look)
+                means = ", ".join(f"{share:.0f}% at {n:,}" for n, share in zip(lengths, mean, strict=True))
+                told.append(f"{title}, {name}, {len(able)} of {len(every)} runs: {means}.")
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
             axes.set_xlabel("length of the text (bytes)")
-            axes.set_title(title, fontsize=11)
+            axes.set_title(
+                title + (f"\n{out} of {len(needle.HARDER) * len(every)} not learned" if out else ""),
+                fontsize=11,
+            )
         panels[0].set_ylabel("values found (%)")
         panels[0].set_ylim(-3, 103)
         lines, names = panels[0].get_legend_handles_labels()
@@ -169,5 +175,6 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
         return finish(
             figure,
             alt="Share of values found against the length of the text, a panel for each kind of question: "
-            f"mean over all depths. Thick lines are means, thin ones seeds. {' '.join(told)}",
+            "mean over all depths. Thick lines are means, thin ones seeds, dotted those that had not learned "
+            f"this kind at the length of training. {' '.join(told)}",
         )

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from posenc_lib.experiments import rescaled
+from posenc_lib.experiments import needle, rescaled
 from posenc_lib.experiments.results import path_of
 from posenc_lib.figures import longer
 
@@ -52,3 +52,44 @@ def test_a_form_is_compared_with_the_same_seed_as_it_was_trained(every):
 def test_a_form_that_was_not_run_is_refused_with_those_that_were():
     with pytest.raises(ValueError, match=r"pi has no form of factor 3, share 0; it has \[\(2, 0\)"):
         rescaled.difference("pi", factor=3)
+
+
+@pytest.fixture(scope="module")
+def needles():
+    """The runs of the needles by encoding and rule, as they are stored."""
+    found = {}
+    for each in json.loads(path_of("needle").read_text())["runs"]:
+        found.setdefault((each["run"]["encoding"], each["run"]["rule"]), []).append(each)
+    return found
+
+
+def mean(rows):
+    return sum(map(sum, rows)) / sum(map(len, rows))
+
+
+def test_a_map_of_needles_is_the_mean_of_the_admitted_seeds(needles):
+    alt = longer.needles().alt
+    for way, every in needles.items():
+        admitted = [each["result"] for each in every if each["verdict"] == "admitted"]
+        told = re.search(
+            rf"{longer.MAPS[way]}, {len(admitted)} of {len(every)} runs admitted: (.*?)\.(?: |$)", alt
+        )
+        shown = admitted or [each["result"] for each in every]
+        for row, length in enumerate(shown[0]["lengths"]):
+            assert f"{100 * mean([result['exact'][row] for result in shown]):.0f}% at {length:,}" in told[1]
+
+
+def test_a_kind_of_needle_counts_the_seeds_that_can_do_it(needles):
+    alt = longer.kinds_of_needles().alt
+    for way in needle.HARDER:
+        for kind, title in longer.KINDS.items():
+            able = [
+                each["result"]["harder"]["exact"][kind]
+                for each in needles[way]
+                if each["verdict"] == "admitted" and each["result"]["harder"]["trained"][kind] >= 0.99
+            ]
+            if not able:
+                assert f"{title}, {longer.MAPS[way]}: no run can do it at the trained length." in alt
+                continue
+            told = re.search(rf"{title}, {longer.MAPS[way]}, {len(able)} of \d runs: (.*?)\.(?: |$)", alt)
+            assert f"{100 * mean([found[-1] for found in able]):.0f}% at 2,048" in told[1]
