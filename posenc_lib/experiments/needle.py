@@ -91,14 +91,18 @@ def runs(
 
 
 def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[dict[str, Any]]:
-    """Of the admitted runs, those that can do this kind at the length of training: what "harder" holds.
+    """What "harder" holds, of the seeds that can do this kind at the length of training after it.
+
+    It is a test of its own: whether a run passed after the first tuning does not count here.
 
     Raises:
-        ValueError: nothing is stored, or no run is admitted.
+        ValueError: nothing is stored.
     """
-    found = results.runs("needle", full=full, encoding=encoding, rule=rule)
-    every = [each["result"]["harder"] for each in found]
-    return [each for each in every if each["trained"][kind] >= LEAST]
+    found = [
+        each["result"] for each in results.runs("needle", every=True, full=full, encoding=encoding, rule=rule)
+    ]
+    begun_well = [each for each in found if byte_models.shortfall({}, {"trained": each["base"]}) is None]
+    return [each["harder"] for each in begun_well if each["harder"]["trained"][kind] >= LEAST]
 
 
 def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:

@@ -145,7 +145,7 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
         for axes, (kind, title) in zip(panels, KINDS.items(), strict=True):
             out = 0
             for number, (encoding, rule) in enumerate(needle.HARDER):
-                every = runs("needle", full=full, encoding=encoding, rule=rule)
+                every = runs("needle", every=True, full=full, encoding=encoding, rule=rule)
                 lengths, name = every[0]["result"]["lengths"], MAPS[encoding, rule]
                 able = needle.harder(encoding, rule, kind, full=full)
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
