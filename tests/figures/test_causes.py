@@ -1,16 +1,14 @@
-"""Pictures of what is solved or not, and of causes: every run is on them, admitted or not, and looks it."""
+"""Pictures of causes, of what mistakes cost, and of what an untrained model knows."""
 
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
 
-from posenc_lib.experiments import causes, confusions, mistakes, readings, results, sizes, untrained
-from posenc_lib.figures import causes as pictures_of_causes
-from posenc_lib.figures import solved as pictures
+from posenc_lib.experiments import causes, mistakes, readings, results, untrained
+from posenc_lib.figures import causes as pictures
 
 
 @pytest.fixture
@@ -31,35 +29,6 @@ def store(tmp_path, monkeypatch):
 
     yield write
     results.stored.cache_clear()
-
-
-def test_runs_that_were_not_solved_are_crosses_at_the_cap(store):
-    outcomes = []
-    for run in sizes.runs():
-        solved = run["ratio"] == 1
-        share = 1.0 if solved else 0.2
-        outcomes.append((run, {"steps": 250 if solved else 1000, "where": share, "what": share}))
-    store("sizes", outcomes, sizes)
-    picture = pictures.steps_by_size()
-    assert "rate 0.01, ratio 1: 5 of 5 solved, in 250 to 250 steps." in picture.alt
-    assert "rate 0.02, ratio 64: 0 of 5 solved." in picture.alt
-    markers = re.findall(r"<use [^>]*clip-path|<use ", picture.svg)
-    assert len(markers) >= len(outcomes)
-
-
-def test_all_seeds_of_all_confusions_are_drawn(store):
-    rng = np.random.default_rng(0)
-    outcomes = []
-    for run in confusions.runs():
-        result = {"accuracy": 0.5, "best": 0.52 if run["pairs"] < 32 else 0.7, "steps": 900}
-        result |= {"offsets": list(range(1, 64))}
-        result |= {key: (rng.random(63) / 100).tolist() for key in ("confused", "best_confused")}
-        outcomes.append((run, result))
-    store("confusions", outcomes, confusions)
-    picture = pictures.confusions()
-    assert picture.alt.count(" of 5 admitted.") == len(confusions.NOISE) * len(confusions.PAIRS)
-    assert picture.alt.count("0 of 5 admitted") == len(confusions.NOISE)
-    assert picture.alt.count("5 of 5 admitted") == len(confusions.NOISE) * (len(confusions.PAIRS) - 1)
 
 
 def by_file(loss):
@@ -90,12 +59,12 @@ def test_causes_are_drawn_with_their_verdicts(store):
         }
         outcomes.append((run, {"trained": gated(rng), "short": short.tolist(), "read": read}))
     store("causes", outcomes, causes)
-    picture = pictures_of_causes.rises(trained=False)
+    picture = pictures.rises(trained=False)
     assert "rope: slow clocks stop: +0.500 with it, +0.200 without it: a part of it." in picture.alt
     assert "rope: fast clocks stop: +0.500 with it, +0.600 without it: not the cause." in picture.alt
     assert "rope: all clocks stop: +0.500 with it, -0.100 without it: the cause." in picture.alt
     with pytest.raises(ValueError, match="no cause has its runs by now"):
-        pictures_of_causes.rises(trained=True)
+        pictures.rises(trained=True)
 
 
 def test_what_rounding_costs_is_drawn_in_loss_and_in_scores(store):
@@ -112,7 +81,7 @@ def test_what_rounding_costs_is_drawn_in_loss_and_in_scores(store):
         result = {"trained": gated(rng), "cases": cases, "bytes": [256] * 20, "scores": scores}
         outcomes.append(({"encoding": "rope", "seed": seed}, result))
     store("mistakes", outcomes, mistakes)
-    assert "positions in bfloat16: 0.000, 0.100, 0.100, 0.100 nats" in pictures_of_causes.costs().alt
+    assert "positions in bfloat16: 0.000, 0.100, 0.100, 0.100 nats" in pictures.costs().alt
 
 
 def test_what_an_untrained_model_knows_is_drawn_by_all_that_was_varied(store):
@@ -123,7 +92,7 @@ def test_what_an_untrained_model_knows_is_drawn_by_all_that_was_varied(store):
         result = {"r2": [0.0, r2], "squares": [0.0, 1.5 * r2], "shuffled": [0.0], "places": places}
         outcomes.append((run, result | {"variance": [1 / (1 + place) for place in places]}))
     store("untrained", outcomes, untrained)
-    alt = pictures_of_causes.untrained().alt
+    alt = pictures.untrained().alt
     assert "scale, linear, 16 tokens: 0.40 at 0.25, 0.40 at 0.5, 0.40 at 1, 0.40 at 2, 0.40 at 4." in alt
     assert "vocabulary, with squares: 0.60 at 2, 0.60 at 16, 0.60 at 256, 0.60 at 4096." in alt
     assert "left variance, 256 tokens: 0.60." in alt
