@@ -15,6 +15,8 @@ from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
+NOT_ADMITTED: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": ":", "linewidth": 0.8}
+
 NAMES = {
     "none": "no positions",
     "learned": "learned",
@@ -119,6 +121,100 @@ def sizes() -> Picture:
             alt="Left, the steps of training until a model answers two kinds of question, against the ratio "
             f"of the encoding's size to that of the content, from {ratios[0]:g} to {ratios[-1]:g}; right, "
             f"how much of its attention the place of a token explains. A marker per seed. {' '.join(told)}",
+        )
+
+
+TASKS = {
+    "back": "the symbol k back",
+    "recall": "the value of a key",
+    "copy": "the same again",
+    "induction": "what came next last time",
+    "addition": "a sum of two numbers",
+    "parity": "odd or even",
+}
+
+
+def tasks(*, full: bool = False) -> Picture:
+    """Right answers by the size of a task: from end to end above, token by token below; every run.
+
+    Args:
+        full: of the large form.
+    """
+    every = runs("position-tasks", every=True, full=full)
+    names = _kinds(every, "task")
+    told = []
+    with canvas(width=2.2 * len(names), height=5.0) as figure:
+        panels = figure.subplots(2, len(names), sharey=True, squeeze=False)
+        for column, task in enumerate(names):
+            for number, encoding in enumerate(_kinds(every, "encoding")):
+                found = runs("position-tasks", every=True, full=full, task=task, encoding=encoding)
+                passed = [each for each in found if each["verdict"] == "admitted"]
+                for axes, key in zip(panels[:, column], ("exact", "tokens"), strict=True):
+                    axes.plot([], [], **_look(number), label=NAMES.get(encoding, encoding))
+                    for each in found:
+                        if each not in passed:
+                            axes.plot(100 * np.array(each["result"][key]), **NOT_ADMITTED)
+                    if passed:
+                        _line(axes, range(5), 100 * _seeds(passed, key), number, "_")
+                means = "none of them" if not passed else ", ".join(
+                    f"{100 * share:.0f}%" for share in _seeds(passed, "tokens").mean(axis=0)
+                )
+                told.append(
+                    f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {len(passed)} of {len(found)} admitted, "
+                    f"tokens right {means}."
+                )
+            _, *sizes = found[0]["result"]["sizes"]
+            for axes in panels[:, column]:
+                axes.set_xticks(range(5), ["all", *map(str, sizes)])
+                axes.set_ylim(-4, 104)
+            panels[0, column].set_title(TASKS[task], fontsize=11)
+            panels[1, column].set_xlabel("size of the task")
+        panels[0, 0].set_ylabel("right to the end (%)")
+        panels[1, 0].set_ylabel("tokens right (%)")
+        panels[0, 0].plot([], **NOT_ADMITTED, label="not admitted")
+        _legend(figure, panels[0, 0])
+        return finish(
+            figure,
+            alt="Right answers against the size of a task, a panel each: above, those right from end to end, "
+            "below, token by token. All sizes of the training come first, then the largest of them, twice, "
+            f"four and eight times that. Thick lines are means, thin ones seeds. {' '.join(told)}",
+        )
+
+
+def tasks_by_distance(*, full: bool = False) -> Picture:
+    """Tokens right at eight times the largest trained size, by how far back the answer stands.
+
+    Args:
+        full: of the large form.
+    """
+    every = runs("position-tasks", full=full)
+    names = [name for name in _kinds(every, "task") if name in ("back", "recall", "induction")]
+    told = []
+    with canvas(width=8.2, height=3.6) as figure:
+        panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+        for axes, task in zip(panels, names, strict=True):
+            among = [each for each in every if each["run"]["task"] == task]
+            for number, encoding in enumerate(_kinds(every, "encoding")):
+                found = [each["result"] for each in among if each["run"]["encoding"] == encoding]
+                if not found:
+                    continue
+                bands = np.array([each["by_distance"][-1] for each in found])  # (seeds, bands, 3)
+                _line(axes, bands[0, :, 0], 100 * bands[..., 2], number, NAMES.get(encoding, encoding))
+                shares = ", ".join(
+                    f"{100 * share:.0f}% up to {far:.0f}"
+                    for far, share in zip(bands[0, :, 0], bands[..., 2].mean(axis=0), strict=True)
+                )
+                told.append(f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {shares}.")
+            axes.set_xscale("log", base=2)
+            axes.set_title(TASKS[task], fontsize=11)
+            axes.set_xlabel("how far back (tokens, at most)")
+            axes.set_ylim(-4, 104)
+        panels[0].set_ylabel("tokens right (%)")
+        _legend(figure, panels[0])
+        return finish(
+            figure,
+            alt="Tokens right at eight times the largest trained size, against how far back the token stands "
+            f"that has to be found. Thick lines are means, thin ones admitted seeds. {' '.join(told)}",
         )
 
 
@@ -232,9 +328,18 @@ def _seeds(found: Sequence[dict[str, Any]], key: str) -> np.ndarray:
     return np.asarray([each["result"][key] for each in found], dtype=np.float64)
 
 
+def _kinds(every: Sequence[dict[str, Any]], setting: str) -> list[str]:
+    """What a setting of runs is, each once, in their order."""
+    return list(dict.fromkeys(each["run"][setting] for each in every))
+
+
+def _look(number: int) -> dict[str, Any]:
+    return {"color": COLOURS[number], "linestyle": DASHES[number]}
+
+
 def _line(axes: Axes, x: Any, values: np.ndarray, number: int, name: str) -> None:
     """Every seed as a thin line, the mean as a thick one with markers. values: (seeds, points)."""
-    look: dict[str, Any] = {"color": COLOURS[number], "linestyle": DASHES[number]}
+    look = _look(number)
     axes.plot(x, values.T, linewidth=0.8, alpha=0.6, **look)
     hollow = "none" if number % 2 else COLOURS[number]
     axes.plot(x, values.mean(axis=0), marker=MARKERS[number], markerfacecolor=hollow, label=name, **look)
