@@ -36,6 +36,7 @@ NAMES = {
     "confusions": "confusions",
     "rescaled": "rescaled",
     "needle": "needle",
+    "causes": "causes",
     "capstone": "capstone",
     "beyond-text": "beyond_text",
 }
@@ -45,6 +46,5 @@ NEXT = {
     "byte-models-large": "byte_models_large",
     "position-task-rates": "position_task_rates",
     "position-tasks": "position_tasks",
-    "causes": "causes",
 }
 """The same of those that the book does not quote yet."""

@@ -11,6 +11,7 @@ from posenc_lib.experiments import causes
 from posenc_lib.experiments.mistakes import OFFSETS, PRECISION, STARTS, cost
 from posenc_lib.experiments.results import runs
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
+from posenc_lib.figures.shoot_out import TITLES
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -25,11 +26,14 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
     Raises:
         ValueError: none is stored and admitted by now.
     """
-    found = [each for each in causes.verdicts(full) if each.cause.trained == trained]
+    found = sorted(
+        (each for each in causes.verdicts(full) if each.cause.trained == trained),
+        key=lambda each: causes.READ_ONES.index(each.cause.encoding),
+    )
     if not found:
         raise ValueError("no cause has its runs by now; make them: python -m posenc_lib.experiments causes")
     told = []
-    with canvas(width=8.2, height=1.4 + 0.42 * len(found)) as figure:
+    with canvas(width=8.2, height=2.0 + 0.42 * len(found)) as figure:
         axes = figure.subplots()
         for number, (name, away) in enumerate((("with it", 0.12), ("without it", -0.12))):
             of_each = [each.with_it if number == 0 else each.without for each in found]
@@ -44,7 +48,7 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
                 label=name,
             )
         axes.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
-        names = [f"{each.cause.encoding}: {each.cause.change}" for each in found]
+        names = [f"{TITLES[each.cause.encoding]}: {each.cause.change}" for each in found]
         axes.set_yticks(
             range(len(found)), [f"{name}\n{each.outcome}" for name, each in zip(names, found, strict=True)]
         )

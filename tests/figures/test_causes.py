@@ -60,9 +60,9 @@ def test_causes_are_drawn_with_their_verdicts(store):
         outcomes.append((run, {"trained": gated(rng), "short": short.tolist(), "read": read}))
     store("causes", outcomes, causes)
     picture = pictures.rises(trained=False)
-    assert "rope: slow clocks stop: +0.500 with it, +0.200 without it: a part of it." in picture.alt
-    assert "rope: fast clocks stop: +0.500 with it, +0.600 without it: not the cause." in picture.alt
-    assert "rope: all clocks stop: +0.500 with it, -0.100 without it: the cause." in picture.alt
+    assert "RoPE: slow clocks stop: +0.500 with it, +0.200 without it: a part of it." in picture.alt
+    assert "RoPE: fast clocks stop: +0.500 with it, +0.600 without it: not the cause." in picture.alt
+    assert "RoPE: all clocks stop: +0.500 with it, -0.100 without it: the cause." in picture.alt
     with pytest.raises(ValueError, match="no cause has its runs by now"):
         pictures.rises(trained=True)
 

@@ -15,6 +15,8 @@ PICTURES = {
     "sizes": pictures.sizes,
     "confusions": pictures.confusions,
     "confused": lambda: pictures.confused(pairs=1, noise=0.1),
+    "tasks": pictures.tasks,
+    "tasks by distance": pictures.tasks_by_distance,
 }
 
 
@@ -84,3 +86,16 @@ def test_what_is_not_admitted_is_said(monkeypatch):
     monkeypatch.setattr(results, "stored", lambda name, full=False: {"runs": found + others})
     alt = pictures.bags().alt
     assert alt.count("5 of 5 not admitted") == 4
+
+
+def test_every_run_of_a_task_is_drawn_or_marked_as_not_admitted():
+    every = results.stored("position-tasks")["runs"]
+    alt = pictures.tasks().alt
+    passed = {
+        (each["run"]["task"], each["run"]["encoding"]): 0
+        for each in every
+    }
+    for each in every:
+        passed[each["run"]["task"], each["run"]["encoding"]] += each["verdict"] == "admitted"
+    for (task, encoding), count in passed.items():
+        assert f"{pictures.TASKS[task]}, {pictures.NAMES[encoding]}: {count} of 5 admitted" in alt
