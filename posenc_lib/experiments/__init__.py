@@ -37,14 +37,12 @@ NAMES = {
     "rescaled": "rescaled",
     "needle": "needle",
     "causes": "causes",
+    "position-task-rates": "position_task_rates",
+    "position-tasks": "position_tasks",
     "capstone": "capstone",
     "beyond-text": "beyond_text",
 }
 """Name of an experiment -> its module here."""
 
-NEXT = {
-    "byte-models-large": "byte_models_large",
-    "position-task-rates": "position_task_rates",
-    "position-tasks": "position_tasks",
-}
+NEXT = {"byte-models-large": "byte_models_large"}
 """The same of those that the book does not quote yet."""

@@ -26,7 +26,7 @@ FIRST = ("rope", "none", "alibi", "t5", "sinusoidal", "learned")
 THEN = ("kerple", "fire", "transformer-xl", "rope-partial", "rope-and-none", "rope-window-and-none")
 ENCODINGS = (*FIRST, *THEN)
 
-LONGER = {"learned": 3}
+LONGER = {"learned": 3, "none": 3}
 """How many times longer some are trained once more, in the usual form: with the steps that all have they do
 not pass the gate, and the course wants to show one that does. Both are stored."""
 

@@ -39,7 +39,7 @@ STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
 PARTS = (trained, byte_model, decoder, ngram, source_text, sys.modules[__name__])
 
-ENCODINGS = ("rope", "alibi", "none", "sinusoidal", "t5", "rope-and-none", "learned")
+ENCODINGS = ("rope", "alibi", "sinusoidal", "t5", "rope-and-none", "learned", "none")
 """Those that `byte_model_in_numpy` can run, the first SO_MANY of which are exported that are admitted."""
 SO_MANY = 6
 

@@ -24,7 +24,7 @@ SMALL = {
     "heads": 4,
     "base": 100.0,
     "rows": 64,
-    "steps": 1200,
+    "steps": 2400,
     "test_rows": 500,
 }
 FULL = SMALL | {"layers": 4, "steps": 4000, "test_rows": 2000}

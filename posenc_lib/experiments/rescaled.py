@@ -54,7 +54,7 @@ def runs(
     tests = {"per_file": 16} if full or fast else {"per_file": 4, "windows": 10}
     return [
         base | tests | {"rule": rule, "forms": forms(base["encoding"], rule, factors, fewer)}
-        for base in byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
+        for base in byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
         for rule in RULES.get(base["encoding"], ())
     ]
 

@@ -132,6 +132,8 @@ TASKS = {
     "addition": "a sum of two numbers",
     "parity": "odd or even",
 }
+CHANCE = 100 / 16
+"""Of the tasks whose answers are symbols, of which there are 16; in percent."""
 
 
 def tasks(*, full: bool = False) -> Picture:
@@ -144,7 +146,7 @@ def tasks(*, full: bool = False) -> Picture:
     names = _kinds(every, "task")
     told = []
     with canvas(width=2.2 * len(names), height=5.0) as figure:
-        panels = figure.subplots(2, len(names), sharey=True, squeeze=False)
+        panels = figure.subplots(2, len(names), sharex="col", sharey=True, squeeze=False)
         for column, task in enumerate(names):
             for number, encoding in enumerate(_kinds(every, "encoding")):
                 found = runs("position-tasks", every=True, full=full, task=task, encoding=encoding)
@@ -156,14 +158,18 @@ def tasks(*, full: bool = False) -> Picture:
                             axes.plot(100 * np.array(each["result"][key]), **NOT_ADMITTED)
                     if passed:
                         _line(axes, range(5), 100 * _seeds(passed, key), number, "_")
-                means = "none of them" if not passed else ", ".join(
-                    f"{100 * share:.0f}%" for share in _seeds(passed, "tokens").mean(axis=0)
+                means = (
+                    "none of them"
+                    if not passed
+                    else ", ".join(f"{100 * share:.0f}%" for share in _seeds(passed, "tokens").mean(axis=0))
                 )
                 told.append(
-                    f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {len(passed)} of {len(found)} admitted, "
-                    f"tokens right {means}."
+                    f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {len(passed)} of {len(found)} "
+                    f"admitted, tokens right {means}."
                 )
             _, *sizes = found[0]["result"]["sizes"]
+            if task not in ("addition", "parity"):  # their answers are of other kinds
+                panels[1, column].axhline(CHANCE, color=GREY, linestyle=":", linewidth=1.2)
             for axes in panels[:, column]:
                 axes.set_xticks(range(5), ["all", *map(str, sizes)])
                 axes.set_ylim(-4, 104)
@@ -177,7 +183,8 @@ def tasks(*, full: bool = False) -> Picture:
             figure,
             alt="Right answers against the size of a task, a panel each: above, those right from end to end, "
             "below, token by token. All sizes of the training come first, then the largest of them, twice, "
-            f"four and eight times that. Thick lines are means, thin ones seeds. {' '.join(told)}",
+            f"four and eight times that. Thick lines are means, thin ones seeds, a dotted one is chance. "
+            f"{' '.join(told)}",
         )
 
 
@@ -205,7 +212,9 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
                     for far, share in zip(bands[0, :, 0], bands[..., 2].mean(axis=0), strict=True)
                 )
                 told.append(f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {shares}.")
+            axes.axhline(CHANCE, color=GREY, linestyle=":", linewidth=1.2)
             axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:g}")
             axes.set_title(TASKS[task], fontsize=11)
             axes.set_xlabel("how far back (tokens, at most)")
             axes.set_ylim(-4, 104)
@@ -214,7 +223,8 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
         return finish(
             figure,
             alt="Tokens right at eight times the largest trained size, against how far back the token stands "
-            f"that has to be found. Thick lines are means, thin ones admitted seeds. {' '.join(told)}",
+            f"that has to be found. Thick lines are means, thin ones admitted seeds, a dotted one is chance. "
+            f"{' '.join(told)}",
         )
 
 

@@ -19,6 +19,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 TITLES = {
     "none": "no encoding",
+    "none+": "no encoding, 3 times as long",
     "sinusoidal": "sinusoidal",
     "learned": "learned, clamped",
     "learned+": "learned, 3 times as long",
@@ -35,7 +36,7 @@ TITLES = {
 """Name of an encoding -> what a picture calls it; with a plus, where it was trained longer than all."""
 
 PANELS = {
-    "no door, and added": ("none", "sinusoidal", "learned", "learned+"),
+    "no door, and added": ("none", "sinusoidal", "learned", "learned+", "none+"),
     "rotated": ("rope", "rope-partial", "rope-and-none", "rope-window-and-none"),
     "biased": ("t5", "alibi", "kerple", "fire", "transformer-xl"),
 }

@@ -91,10 +91,7 @@ def test_what_is_not_admitted_is_said(monkeypatch):
 def test_every_run_of_a_task_is_drawn_or_marked_as_not_admitted():
     every = results.stored("position-tasks")["runs"]
     alt = pictures.tasks().alt
-    passed = {
-        (each["run"]["task"], each["run"]["encoding"]): 0
-        for each in every
-    }
+    passed = {(each["run"]["task"], each["run"]["encoding"]): 0 for each in every}
     for each in every:
         passed[each["run"]["task"], each["run"]["encoding"]] += each["verdict"] == "admitted"
     for (task, encoding), count in passed.items():
