@@ -176,6 +176,12 @@ def know_nothing(runs):
         each["result"]["squares"] = [0.0] * len(each["result"]["squares"])
 
 
+def hide_nothing(runs):
+    for each in runs:
+        read = each["result"]["read"]
+        read |= {way: read["as it is"] for way in read if way == "far keys hidden"}
+
+
 @pytest.mark.parametrize(
     ("name", "edit"),
     [
@@ -185,6 +191,8 @@ def know_nothing(runs):
         ("mistakes", cost_nothing),
         ("untrained", know_nothing),
         ("beyond-text", lambda runs: exchange(runs, "axial", "distances")),
+        ("causes", hide_nothing),
+        ("position-tasks", lambda runs: exchange(runs, "rope", "alibi")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
