@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from posenc_lib.experiments import NAMES, results
+from posenc_lib.experiments import NAMES, results, source_text
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "measured.md"
@@ -83,6 +83,15 @@ def exchange(runs, one, other):
 @pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
 def test_the_cells_hold_for_what_is_stored(page, changed):
     changed(BYTES, lambda runs: None)
+    run_cells(page)
+
+
+@pytest.mark.parametrize("page", [PAGE, CHAPTER], ids=lambda page: page.stem)
+def test_the_page_can_be_built_with_another_python_than_that_of_the_runs(page, undrawn, monkeypatch):
+    def refuse_it(wanted):
+        raise ValueError("this is the text of another Python")
+
+    monkeypatch.setattr(source_text, "require", refuse_it)
     run_cells(page)
 
 
