@@ -5,6 +5,7 @@ The head of a file says what it is; its other lines become cells:
     # What somebody tries, in a sentence or two.
     # attacks: frequencies, encode     the exercises that it wants points for, or `all`
     # verdict: wrong                   what these exercises must get
+    # newer verdict: error             what they get from Python 3.12 on, where it is another
     # limits: processes=20             where the usual ones are too generous for a test
     # others: any                      where its other exercises, though right, may lose points too
     # without walls: breaks            it gains points where no walls stand: the attack itself works
@@ -19,6 +20,7 @@ All other answers are the model's. An attack that sets `breached` and holds no a
 from __future__ import annotations
 
 import re
+import sys
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
@@ -58,7 +60,8 @@ class Sample:
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict(self.head.get("verdict", "wrong"))
+        usual = self.head.get("verdict", "wrong")
+        return Verdict(self.head.get("newer verdict", usual) if sys.version_info >= (3, 12) else usual)
 
     @property
     def limits(self) -> Limits:

@@ -1,6 +1,7 @@
-# Recursion without end, and without Python's own limit.
+# Recursion without end, and without Python's own limit. (From 3.12 on, C's recursion has a limit of its own.)
 # attacks: frequencies
 # verdict: crashed
+# newer verdict: error
 # %% frequencies
 import sys
 
