@@ -22,7 +22,7 @@ help:
 	@echo "make test-apart other libraries, compilers and experiments; make test does it too, where a file of theirs has changed"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
-	@echo "make experiments  train the small models that the book quotes, and keep the results (some four hours on two cores)"
+	@echo "make experiments  train the small models that the book quotes, and keep the results (some five hours on two cores)"
 	@echo "make mutants    change right answers a little, see whether the judge notices, and keep the result (of those that changed)"
 	@echo "make format     let ruff format the code"
 	@echo "make lock       pin every installed package in constraints.txt"

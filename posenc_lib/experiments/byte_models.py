@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc_lib.experiments import byte_model, decoder, ngram, results, source_text, uncertainty
 from posenc_lib.experiments.byte_model import THE_ORDER, measure
@@ -109,6 +110,16 @@ def difference(one: str, other: str, *, name: str = "byte-models", full: bool = 
         for encoding in (one, other)
     )
     return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])
+
+
+def by_length(encoding: str, **settings: Any) -> NDArray[np.float64]:
+    """(seeds, lengths) the loss of the admitted runs in windows of each length, of the same bytes.
+
+    Raises:
+        ValueError: nothing is stored, or no run with these settings is admitted.
+    """
+    found = results.runs("byte-models", encoding=encoding, **settings)
+    return np.array([np.mean(each["result"]["longer"]["by_length"], axis=1) for each in found])
 
 
 def gain_of_the_whole(encoding: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:

@@ -207,22 +207,18 @@ READ_ONES = ("rope", "sinusoidal", "none", "t5", "alibi", "transformer-xl")
 def runs(
     *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
 ) -> list[dict[str, Any]]:
-    """The settings of every run: all seeds of one change, then the next."""
-    size = byte_models.FAST if fast else byte_models.FULL if full else byte_models.SMALL
-    size = size | ({"steps": steps} if steps else {})
+    """The settings of every run, a byte model's and a change: all seeds of one change, then the next."""
     changes = [*((encoding, READ) for encoding in READ_ONES), *TRAINED]
     if not full:
         changes = [change for change in changes if change not in OF_THE_LARGE_FORM]
     if fast:
         changes = [("rope", READ), ("none", "first token marked")]
-    rates = dict.fromkeys(byte_models.ENCODINGS, 0.02) if fast else byte_models.best_rates(full)
-    text = source_text.source()
-    longer = {} if fast or full else byte_models.LONGER
+    models = byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
     return [
-        {"encoding": name, "change": change, "seed": seed, "rate": rates.get(name), **size, "text": text}
-        | {"steps": size["steps"] * longer.get(name, 1)}
+        model | {"change": change}
         for name, change in changes
-        for seed in range(seeds or (1 if fast else 3))
+        for model in models
+        if model["encoding"] == name
     ]
 
 
@@ -251,6 +247,19 @@ def verdicts(full: bool = False) -> Iterator[Verdict]:
     for cause in CAUSES:
         if enough(cause, full):
             yield judge(cause, full)
+
+
+def verdict_on(encoding: str, change: str, full: bool = False) -> Verdict:
+    """What the stored runs say of the cause that this change tests.
+
+    Raises:
+        ValueError: there is no such cause, or too few of its runs are stored and admitted.
+    """
+    for cause in CAUSES:
+        if (cause.encoding, cause.change) == (encoding, change) and enough(cause, full):
+            return judge(cause, full)
+    known = sorted(f"{each.encoding}: {each.change}" for each in CAUSES if enough(each, full))
+    raise ValueError(f"no verdict on {encoding!r}, {change!r}; there is one on: {', '.join(known)}")
 
 
 def enough(cause: Cause, full: bool = False) -> bool:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from posenc_lib.colours import COLOURS, GREY
 from posenc_lib.experiments.results import runs
 from posenc_lib.figures.picture import DASHES, Picture, canvas, finish
+from posenc_lib.figures.shoot_out import TITLES
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -151,21 +152,18 @@ def tasks(*, full: bool = False) -> Picture:
             for number, encoding in enumerate(_kinds(every, "encoding")):
                 found = runs("position-tasks", every=True, full=full, task=task, encoding=encoding)
                 passed = [each for each in found if each["verdict"] == "admitted"]
+                panels[0, column].plot([], **_look(number), label=TITLES[encoding])
                 for axes, key in zip(panels[:, column], ("exact", "tokens"), strict=True):
-                    axes.plot([], [], **_look(number), label=NAMES.get(encoding, encoding))
                     for each in found:
                         if each not in passed:
                             axes.plot(100 * np.array(each["result"][key]), **NOT_ADMITTED)
                     if passed:
                         _line(axes, range(5), 100 * _seeds(passed, key), number, "_")
-                means = (
-                    "none of them"
-                    if not passed
-                    else ", ".join(f"{100 * share:.0f}%" for share in _seeds(passed, "tokens").mean(axis=0))
-                )
+                means = 100 * _seeds(passed, "tokens").mean(axis=0) if passed else ()
+                right = ", ".join(f"{mean:.0f}%" for mean in means) or "not asked"
                 told.append(
-                    f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {len(passed)} of {len(found)} "
-                    f"admitted, tokens right {means}."
+                    f"{TASKS[task]}, {TITLES[encoding]}: {len(passed)} of {len(found)} admitted, tokens "
+                    f"right: {right}."
                 )
             _, *sizes = found[0]["result"]["sizes"]
             if task not in ("addition", "parity"):  # their answers are of other kinds
@@ -206,12 +204,12 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
                 if not found:
                     continue
                 bands = np.array([each["by_distance"][-1] for each in found])  # (seeds, bands, 3)
-                _line(axes, bands[0, :, 0], 100 * bands[..., 2], number, NAMES.get(encoding, encoding))
+                _line(axes, bands[0, :, 0], 100 * bands[..., 2], number, TITLES[encoding])
                 shares = ", ".join(
                     f"{100 * share:.0f}% up to {far:.0f}"
                     for far, share in zip(bands[0, :, 0], bands[..., 2].mean(axis=0), strict=True)
                 )
-                told.append(f"{TASKS[task]}, {NAMES.get(encoding, encoding)}: {shares}.")
+                told.append(f"{TASKS[task]}, {TITLES[encoding]}: {shares}.")
             axes.axhline(CHANCE, color=GREY, linestyle=":", linewidth=1.2)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")

@@ -95,4 +95,4 @@ def test_every_run_of_a_task_is_drawn_or_marked_as_not_admitted():
     for each in every:
         passed[each["run"]["task"], each["run"]["encoding"]] += each["verdict"] == "admitted"
     for (task, encoding), count in passed.items():
-        assert f"{pictures.TASKS[task]}, {pictures.NAMES[encoding]}: {count} of 5 admitted" in alt
+        assert f"{pictures.TASKS[task]}, {pictures.TITLES[encoding]}: {count} of 5 admitted" in alt
