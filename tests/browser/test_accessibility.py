@@ -84,4 +84,4 @@ def test_formulas_are_read_aloud(desk):
     tab = desk.open(FORMULA).tab
     formulas = tab.locator("mjx-container")
     assert formulas.count() > 10
-    assert tab.locator("mjx-container mjx-assistive-mml math").count() == formulas.count()
+    expect(tab.locator("mjx-container mjx-assistive-mml math")).to_have_count(formulas.count())

@@ -79,6 +79,7 @@ def test_a_number_and_an_address_name_the_same_challenge(tab, newcomer, plain_ad
     expect(number).to_have_value("999999")
     expect(box(friend, BUG).get_by_role("button", name="Begin")).to_be_in_viewport()
     box(friend, BUG).get_by_role("button", name="Begin").click()
+    expect(box(friend, BUG).locator(".posenc-line code")).to_have_count(len(lines))
     assert box(friend, BUG).locator(".posenc-line code").all_text_contents() == lines
     friend.evaluate("location.hash = '#mystery-12'")
     expect(box(friend, MYSTERY).get_by_role("spinbutton")).to_have_value("12")
@@ -237,7 +238,7 @@ def test_a_promise_is_broken_by_typing_an_example(desk):
     expect(said(place)).to_contain_text("There is a smaller example")
     attempt(str(drawn.best[0]))
     expect(said(place)).to_contain_text("9 of 10 points. There is no smaller example.")
-    assert place.locator(".posenc-tried li").count() == 3
+    expect(place.locator(".posenc-tried li")).to_have_count(3)
     expect(place.locator(".posenc-results")).to_contain_text("9 of 10 points")
 
     place.locator("summary").click()
@@ -301,7 +302,7 @@ def test_a_checkpoint_is_named_from_what_was_measured(desk):
     place.get_by_role("button", name="Shift the text").click()
     expect(said(place)).to_contain_text("you get 8 of 10 points")
     pictures = place.locator("svg[role=img]")
-    assert pictures.count() == 2
+    expect(pictures).to_have_count(2)
     assert pictures.first.get_attribute("aria-label") == drawn.ask("far").sentence
     place.locator(".posenc-measured summary").first.click()
     cells = place.locator(".posenc-measured").first.locator("tbody tr").last.locator("td").all_inner_texts()

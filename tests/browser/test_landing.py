@@ -502,7 +502,7 @@ def test_a_node_says_its_name_and_leads_to_its_exercise(tab):
 def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, plain_address):
     tab = open_page(newcomer(), plain_address, "exercises/06-rotary/06-rotary.html")
     nodes = tab.locator(".posenc-map [data-number]")
-    assert nodes.count() == len(wholes(each for each in all_exercises() if each.chapter == "06-rotary"))
+    expect(nodes).to_have_count(len(wholes(each for each in all_exercises() if each.chapter == "06-rotary")))
     keep(tab, "exercise", "06-rotary.is_relative", **WRITTEN | {"passed": True})
     tab.reload()
     node = tab.locator("[data-exercise='06-rotary.is_relative']")
@@ -514,7 +514,7 @@ def test_the_page_of_a_notebook_shows_how_far_one_is(newcomer, plain_address):
 def test_without_scripts_the_page_can_be_read(newcomer, plain_address):
     tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{plain_address}/{PAGE}")
-    assert tab.locator(".posenc-hand").count() == 8
+    expect(tab.locator(".posenc-hand")).to_have_count(8)
     expect(tab.get_by_role("link", name="Start with chapter 1")).to_be_visible()
     expect(tab.get_by_role("link", name="Continue where")).to_be_hidden()
     assert "The dog chases the cat" in tab.locator("main noscript").inner_text()

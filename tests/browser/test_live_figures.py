@@ -283,7 +283,7 @@ def test_the_figure_starts_where_the_still_picture_stood(shared, name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_slider_moves_by_the_arrow_keys_and_draws_anew(tab, name):
     controls = sliders(live(tab, name))
-    assert controls.count() == len(FIGURES[name].sliders)
+    expect(controls).to_have_count(len(FIGURES[name].sliders))
     for setting, control in zip(FIGURES[name].sliders, controls.all(), strict=True):
         before, told = drawn(tab, name), reading(tab, name)
         assert live(tab, name).locator(f"label[for='{control.get_attribute('id')}']").inner_text()
@@ -835,7 +835,7 @@ def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_add
     tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2", timeout=60_000)
     uncover(tab)
     for name in ("clocks", "heatmap"):
-        assert sliders(live(tab, name)).count() == len(FIGURES[name].sliders)
+        expect(sliders(live(tab, name))).to_have_count(len(FIGURES[name].sliders))
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")
 
 
@@ -862,7 +862,7 @@ def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_a
     assert loaded == names
     uncover(tab)
     for name in names:
-        assert sliders(live(tab, name)).count() == len(FIGURES[name].sliders)
+        expect(sliders(live(tab, name))).to_have_count(len(FIGURES[name].sliders))
         assert grips(tab, name).count() or name == "heatmap"
 
 

@@ -408,8 +408,8 @@ def test_a_box_is_named_heard_and_legible(browser, place, theme):
     tab = open_page(context, place)
     expect(box(tab).get_by_role("radio").first).to_be_visible()
     group = box(tab).get_by_role("group", name="What becomes of the 3 rows?")
-    assert group.get_by_role("radio", name="They move.").count() == 1
-    assert group.get_by_role("status").count() == 2
+    expect(group.get_by_role("radio", name="They move.")).to_have_count(1)
+    expect(group.get_by_role("status")).to_have_count(2)
     tab.add_script_tag(path=AXE)
     assert tab.evaluate(SERIOUS_FAULTS, "") == []
     box(tab).get_by_text("They stay.").click()

@@ -237,7 +237,7 @@ def test_the_page_shows_what_is_passed_tried_and_open(context, address):
     overview = tab.locator(".posenc-overview").inner_text()
     assert f"1 of {len(wholes(every))} exercises passed" in overview
     assert f"You have {points} of {sum(each.points for each in every)} points." in overview
-    assert tab.locator("[data-exercise]").count() == len(all_exercises())
+    expect(tab.locator("[data-exercise]")).to_have_count(len(all_exercises()))
     assert tab.complaints == []
 
 
@@ -310,7 +310,7 @@ def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, ad
     tab = open_page(context, address)
     row(tab, "02-the-formula.longest_wavelength").locator("a").click()
     tab.wait_for_url("**/02-the-formula.html#exercise-longest-wavelength")
-    assert tab.locator("#exercise-longest-wavelength").count() == 1
+    expect(tab.locator("#exercise-longest-wavelength")).to_have_count(1)
 
 
 def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):

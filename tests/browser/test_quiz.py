@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +81,7 @@ def test_a_wrong_answer_is_explained_at_once_and_can_be_mended(tab):
     [note] = notes(tab, ONE)
     assert "This is right." in note
     # Now that it is solved, what is wrong with the others may be read too.
-    assert question(tab, ONE).locator("details:visible").count() == 4
+    expect(question(tab, ONE).locator("details:visible")).to_have_count(4)
     # To look around is no answer.
     option(tab, ONE, 2).locator("label").click(force=True)
     assert verdict(tab, ONE) == "That is right."
@@ -192,14 +193,14 @@ def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
 
 def test_what_is_chosen_and_said_is_named_for_screen_readers(tab):
     group = tab.get_by_role("group", name=re.compile("count columns from 0. What stands in column 40"))
-    assert group.get_by_role("radio").count() == 4
+    expect(group.get_by_role("radio")).to_have_count(4)
     spoken = group.get_by_role("radio").nth(2)
     assert "The cosine of pair 20" in spoken.evaluate("input => input.labels[0].textContent")
     described = spoken.evaluate(
         "i => document.getElementById(i.getAttribute('aria-describedby')).textContent"
     )
     assert "The pair is right." in described
-    assert group.get_by_role("status").count() == 1
+    expect(group.get_by_role("status")).to_have_count(1)
     assert (
         tab.get_by_role("group", name=re.compile("Which of these hold")).get_by_role("checkbox").count() == 4
     )
@@ -234,8 +235,8 @@ def test_formulas_and_code_of_questions_are_set(browser, address):
     tab = browser.new_page()
     tab.goto(f"{address}/{CHAPTER}", wait_until="load")
     tab.evaluate("MathJax.startup.promise")
-    assert option(tab, ONE, 1).locator("label mjx-container").count() == 1
-    assert option(tab, ONE, 0).locator("details mjx-container").count() == 2
+    expect(option(tab, ONE, 1).locator("label mjx-container")).to_have_count(1)
+    expect(option(tab, ONE, 0).locator("details mjx-container")).to_have_count(2)
     assert "TransformerEncoderLayer" in question(tab, CODE).locator(".highlight pre").inner_text()
     tab.close()
 

@@ -201,7 +201,7 @@ def test_a_trained_checkpoint_is_measured_and_named(tab):
     for question, points in (("What is added to the input", 9), ("Score by distance, first layer", 8)):
         place.get_by_role("button", name=question).click()
         expect(said(place)).to_contain_text(f"you get {points} of 10 points", timeout=SLOW)
-    assert place.locator("svg[role=img]").count() == 2
+    expect(place.locator("svg[role=img]")).to_have_count(2)
     name_it.click()
     expect(said(place)).to_have_text("It has another encoding. What was done to it is right.")
     expect(place.get_by_label(other)).to_be_disabled()
