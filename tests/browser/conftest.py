@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-# A page that is right says so at once on a quiet machine; a busy one may take its time.
-expect.set_options(timeout=60_000)
-SLOW = 90_000  # ms
+SLOW = 180_000  # ms
+"""A page that is right says so at once on a quiet machine; a busy one may take its time."""
+expect.set_options(timeout=SLOW)
 PATIENT = """document.addEventListener("readystatechange", () => {
   for (const place of document.querySelectorAll("[data-seconds]")) place.dataset.seconds = 600;
 }, { once: true });"""
@@ -65,6 +65,7 @@ def _patient(make):
     def made(**settings):
         opened = make(**settings)
         opened.add_init_script(PATIENT)
+        opened.set_default_timeout(SLOW)
         return opened
 
     return made

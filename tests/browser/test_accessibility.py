@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import make_editors
-from tests.browser.test_site import EXERCISES, SLOW, Visit
+from tests.browser.test_site import EXERCISES, Visit
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_a_verdict_is_legible_named_and_announced(desk):
     status = box.get_by_role("status")
     expect(status).to_have_count(1)  # it is there before it says something, or nobody would hear it
     box.get_by_role("button", name="Check").click()
-    expect(status).to_contain_text("Not yet", timeout=SLOW)
+    expect(status).to_contain_text("Not yet")
     box.get_by_role("button", name="Hint").click()
     box.get_by_role("button", name="Show solution").click()
     box.get_by_role("button", name="Yes, show it").click()
@@ -57,7 +57,7 @@ def test_a_verdict_is_legible_named_and_announced(desk):
 def test_the_tab_key_reaches_named_and_visible_controls_and_never_sticks(desk, page):
     tab = desk.open(page).tab
     if page == FORMULA:  # its script makes the controls, and on a busy machine later than Tab passes them
-        tab.get_by_role("button", name="Check", exact=True).first.wait_for(timeout=SLOW)
+        tab.get_by_role("button", name="Check", exact=True).first.wait_for()
         make_editors(tab)
     reached = []
     for _ in range(400):

@@ -9,7 +9,7 @@ import string
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SLOW, served
+from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ class Cell:
         if code is not None:
             self.write(code)
         self.button("Run").click()
-        expect(self.status).to_contain_text(re.compile(says), timeout=SLOW)
+        expect(self.status).to_contain_text(re.compile(says))
 
     @property
     def code(self) -> str:
@@ -105,7 +105,7 @@ def test_a_cell_is_changed_and_shows_another_output_and_the_book_s_comes_back(ch
     cell.tab.keyboard.press("Backspace")
     cell.tab.keyboard.type("4")
     cell.tab.keyboard.press("Control+Enter")
-    expect(cell.printed).not_to_contain_text("column 4", timeout=SLOW)
+    expect(cell.printed).not_to_contain_text("column 4")
     expect(cell.printed).to_contain_text("column 3: pair i = 1, cosine of pos * 0.010")
     cell.button("Reset").click()
     expect(cell.by_the_book).to_be_visible()
@@ -170,7 +170,7 @@ def test_an_endless_loop_is_stopped_and_the_next_run_works(chapter):
     cell = Cell(chapter, COLUMNS)
     cell.write("print('round')\nwhile True:\n    pass")
     cell.tab.keyboard.press("Control+Enter")
-    expect(cell.printed).to_contain_text("round", timeout=SLOW)
+    expect(cell.printed).to_contain_text("round")
     cell.button("Stop").click()
     expect(cell.status).to_contain_text("Stopped.")
     cell.run("d = 3\nprint(d)", "It ran")
@@ -264,7 +264,7 @@ def test_without_python_the_cell_says_so_and_offers_the_notebook(newcomer, plain
     tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
     tell_all(tab)
     cell = Cell(tab, COLUMNS).open()
-    expect(cell.status).to_contain_text("Python could not be loaded into this page", timeout=SLOW)
+    expect(cell.status).to_contain_text("Python could not be loaded into this page")
     expect(cell.status.get_by_role("link")).to_have_attribute("href", re.compile(r"\.ipynb$"))
 
 
@@ -275,4 +275,4 @@ def test_a_page_whose_list_of_cells_is_missing_says_so(browser, site):
         tell_all(tab)
         cell = Cell(tab, COLUMNS).open()
         cell.button("Run").click()
-        expect(cell.status).to_contain_text("Python could not be loaded into this page", timeout=SLOW)
+        expect(cell.status).to_contain_text("Python could not be loaded into this page")

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_lib.challenges import breaking, bugs, mystery
-from tests.browser.conftest import SLOW
 from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
 from tests.challenges.find_bugs import solution
@@ -219,7 +218,7 @@ def test_a_promise_is_broken_by_typing_an_example(desk):
     tab = desk.tab
     drawn = breaking.draw(8)
     place = begin(tab, BREAK, 8)
-    expect(place.locator(".posenc-promise")).to_contain_text(drawn.promise, timeout=SLOW)
+    expect(place.locator(".posenc-promise")).to_contain_text(drawn.promise)
     assert place.locator(".posenc-listing").inner_text().strip() == drawn.code.strip()
     expect(place.get_by_label("A distance")).to_be_focused()
 
@@ -272,14 +271,12 @@ def test_a_bug_is_mended_by_typing_and_the_judge_has_the_last_word(desk):
         tab.keyboard.press("ArrowLeft")
     tab.keyboard.type(" + 1")
     check.click()
-    expect(said(place)).to_contain_text("Not yet", timeout=SLOW)
+    expect(said(place)).to_contain_text("Not yet")
     for _ in "n + 1":
         editor.press("Backspace")
     tab.keyboard.type("start, start + n")
     tab.keyboard.press("Control+Enter")
-    expect(said(place)).to_contain_text(
-        "Mended: the judge finds no fault. That gives 8 of 10 points.", timeout=SLOW
-    )
+    expect(said(place)).to_contain_text("Mended: the judge finds no fault. That gives 8 of 10 points.")
     expect(place.locator(".posenc-after .posenc-report")).to_contain_text("The positions begin at 0")
     assert desk.complaints == []
 
@@ -289,7 +286,7 @@ def test_a_checkpoint_is_named_from_what_was_measured(desk):
     drawn = mystery.draw(6)
     place = begin(tab, MYSTERY, 6)
     far = place.get_by_role("button", name="Far beyond the trained length")
-    far.wait_for(timeout=SLOW)
+    far.wait_for()
     name_it = place.get_by_role("button", name="Name it")
     name_it.click()
     expect(said(place)).to_have_text("Choose an encoding first.")

@@ -17,7 +17,7 @@ from posenc_lib.experiments.page_tables import FACTORS, ROTATES, RULES, k_of_yar
 from posenc_lib.experiments.wrapped import with_encodings
 from posenc_lib.nn import NoPE
 from posenc_lib.trained import FOLDER, read
-from tests.browser.conftest import SLOW, served
+from tests.browser.conftest import served
 from tests.browser.test_site import Visit
 
 pytestmark = pytest.mark.slow
@@ -98,8 +98,8 @@ def opened(context, address):
 def begun(tab):
     """The lab with its models, once they have read the text."""
     tab.get_by_role("button", name="Bring the models").click()
-    expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "", timeout=SLOW)
-    expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2, timeout=SLOW)
+    expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "")
+    expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2)
     return tab
 
 
@@ -202,7 +202,7 @@ def test_nothing_of_a_model_is_loaded_before_it_is_asked_for(newcomer, plain_add
     assert names == {"rope.safetensors", "alibi.safetensors", "tfjs-backend-wasm-simd.wasm", "lab-worker.js"}
     assert all(url.startswith(plain_address) for url in asked)
     panel(tab, "A").get_by_label("Encoding").select_option("sinusoidal")
-    expect(means(tab).first).to_have_text(re.compile("1.94 nats"), timeout=SLOW)
+    expect(means(tab).first).to_have_text(re.compile("1.94 nats"))
     assert asked[-1].endswith("/sinusoidal.safetensors")
     assert tab.complaints == []
 
@@ -257,9 +257,7 @@ def test_the_length_is_dragged_past_the_training_and_one_model_breaks(lab):
     text = lab.get_by_role("textbox", name="The text").input_value().encode()[:512]
     for row, name in enumerate(("sinusoidal", "alibi")):
         near, far = mean_of(name, text, 1, 256), mean_of(name, text, 256, 512)
-        expect(means(lab).nth(row)).to_have_text(
-            f"Up to byte 256: {near} nats per byte. Beyond: {far}.", timeout=SLOW
-        )
+        expect(means(lab).nth(row)).to_have_text(f"Up to byte 256: {near} nats per byte. Beyond: {far}.")
     expect(lab.get_by_role("img", name=re.compile(r"Loss along the text.*Beyond"))).to_be_visible()
     assert panel(lab, "A").locator("[data-end]").get_attribute("data-at") == "256"
     assert lab.complaints == []
@@ -273,7 +271,7 @@ def test_what_is_typed_is_read_and_a_short_text_again(lab):
     text = (every + ("\n\n" + every) * 3).encode()[:256]
     for row, name in enumerate(("rope", "alibi")):
         mean = mean_of(name, text, 1, 256)
-        expect(means(lab).nth(row)).to_have_text(f"{mean} nats per byte.", timeout=SLOW)
+        expect(means(lab).nth(row)).to_have_text(f"{mean} nats per byte.")
     expect(lab.get_by_label("A text to read")).to_have_value("")
     typed(lab, "x")
     lab.keyboard.press("Backspace")
@@ -316,9 +314,9 @@ def test_rope_is_stretched_and_others_are_not(lab):
     before = means(lab).first.inner_text()
     a.get_by_label("RoPE read by").select_option("pi")
     expect(a.get_by_label("Stretched")).to_have_value("4")
-    expect(means(lab).first).to_have_text("3.50 nats per byte.", timeout=SLOW)
+    expect(means(lab).first).to_have_text("3.50 nats per byte.")
     a.get_by_label("RoPE read by").select_option("none")
-    expect(means(lab).first).to_have_text(before, timeout=SLOW)
+    expect(means(lab).first).to_have_text(before)
     expect(a.get_by_label("Stretched")).to_be_hidden()
 
 
@@ -329,10 +327,10 @@ def write_and_stop(lab, begin) -> str:
     said = lab.locator(".posenc-lab-write [role=status]")
     for _ in range(10):
         begin(go)
-        expect(written).to_have_text(re.compile(r"[\s\S]{24}"), timeout=SLOW)
+        expect(written).to_have_text(re.compile(r"[\s\S]{24}"))
         with suppress(TooLate):
             stop.click(timeout=2_000)
-        expect(go).to_be_enabled(timeout=SLOW)
+        expect(go).to_be_enabled()
         expect(said).to_contain_text("Model A has written")
         if said.inner_text().startswith("Stopped."):
             return written.inner_text()

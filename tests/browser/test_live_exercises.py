@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_lib.exercises import all_exercises, exercise, exercises_of, steps_of
-from tests.browser.conftest import SLOW, make_editors, served
+from tests.browser.conftest import make_editors, served
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
@@ -103,7 +103,7 @@ class Exercise:
         if code is not None:
             self.write(code)
         self.button("Check").click()
-        expect(self.status).to_contain_text(re.compile(says or "Passed|Not yet|error"), timeout=SLOW)
+        expect(self.status).to_contain_text(re.compile(says or "Passed|Not yet|error"))
 
     @property
     def code(self) -> str:
@@ -295,7 +295,6 @@ CHAPTERS = sorted({each.chapter for each in all_exercises()})
 def writer(newcomer, plain_address):
     """Opens a chapter for somebody who was never here and only writes: with a clipboard, without Python."""
     tab = newcomer(viewport=SMALL, permissions=["clipboard-read", "clipboard-write"]).new_page()
-    tab.set_default_timeout(SLOW)
 
     def visit(chapter: str):
         tab.goto(f"{plain_address}/book/{chapter}.html", wait_until=READ)
@@ -407,7 +406,7 @@ def test_tab_goes_through_the_page_and_leaves_every_editor_as_it_is(writer):
 def test_stop_ends_a_loop_keeps_the_code_and_the_next_check_works(at):
     asked = at(f"{FORMULA}.frequencies")
     asked.check(ENDLESS, "Checking")
-    expect(asked.printed).to_contain_text("round 2", timeout=SLOW)
+    expect(asked.printed).to_contain_text("round 2")
     at(f"{FORMULA}.to_split").check(None, "A check is still running")
     asked.box.scroll_into_view_if_needed()
     asked.button("Stop").click()
@@ -618,7 +617,7 @@ def test_a_right_answer_draws_the_figure_opens_the_solution_and_leads_on(at):
 
     # Another answer that is right draws what it returns.
     asked.check(TABLE.replace("    return table\n", FOR_THE_FIGURE.format("table[::-1]")), "Passed")
-    expect(picture).not_to_have_attribute("href", first, timeout=SLOW)
+    expect(picture).not_to_have_attribute("href", first)
 
     # From the editor, one key leads on; it writes nothing.
     following = Exercise(asked.tab, f"{FORMULA}.to_split")
@@ -649,7 +648,7 @@ def test_a_right_answer_draws_the_figure_opens_the_solution_and_leads_on(at):
 def test_what_cannot_be_drawn_has_passed_all_the_same(at, returned, says):
     asked = at(f"{FORMULA}.sinusoidal")
     asked.check(TABLE.replace("    return table\n", FOR_THE_FIGURE.format(returned)), "Passed")
-    expect(asked.result).to_contain_text(says, timeout=SLOW)
+    expect(asked.result).to_contain_text(says)
     assert asked.record["passed"]
 
 
@@ -842,7 +841,7 @@ def test_the_keyboard_alone_is_enough(at):
     keyboard.press("Tab")
     expect(fresh.button("Check")).to_be_focused()
     keyboard.press("Enter")
-    expect(fresh.status).to_contain_text("Passed", timeout=SLOW)
+    expect(fresh.status).to_contain_text("Passed")
     keyboard.press("Tab")
     expect(fresh.button("Hint")).to_be_focused()
     fresh.editor.focus()
@@ -879,7 +878,6 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     """Nothing comes with scrolling; then the network is gone, then it stalls, then it is back."""
     small = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     context = browser.new_context(**small if phone else {"viewport": {"width": 1200, "height": 900}})
-    context.set_default_timeout(SLOW)
     requested: list[str] = []
     context.on("request", lambda request: requested.append(request.url))
     context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed here
@@ -909,13 +907,13 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     context.route("**/pyodide.asm.wasm", lambda route: None)  # it never answers
     asked.check(FREQUENCIES, "Python is being loaded into this page. You can write meanwhile.")
     expect(asked.status).to_be_in_viewport()
-    expect(loading).to_have_text(re.compile(r"^[1-9]\d*\.\d of [1-9]\d*\.\d MB$"), timeout=SLOW)
-    expect(asked.status).to_contain_text("The download of Python has come to a halt", timeout=SLOW)
+    expect(loading).to_have_text(re.compile(r"^[1-9]\d*\.\d of [1-9]\d*\.\d MB$"))
+    expect(asked.status).to_contain_text("The download of Python has come to a halt")
     assert asked.status.get_attribute("role") == "status"
     context.unroute("**/pyodide.asm.wasm")
     asked.button("Try again").tap()
     expect(asked.button("Try again")).to_be_hidden()
-    expect(asked.status).to_contain_text("Passed", timeout=SLOW)
+    expect(asked.status).to_contain_text("Passed")
     expect(loading).to_be_hidden()
     verdict = asked.result.get_by_text("Passed: “One frequency per pair”.").first
     expect(verdict).to_be_in_viewport(ratio=1)
@@ -931,7 +929,6 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
 
 def test_python_comes_with_the_page_for_whoever_asks_for_it(browser, address):
     context = browser.new_context()
-    context.set_default_timeout(SLOW)
     context.route("**/pyodide.mjs", lambda route: route.abort())
     tab = context.new_page()
     tab.goto(f"{address}/book/progress.html", wait_until=READ)

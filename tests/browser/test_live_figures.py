@@ -37,8 +37,8 @@ LIVE = f"document.querySelectorAll('.posenc-stage').length === {len(FIGURES)}"
 
 def open_page(newcomer, address, **options):
     tab = newcomer(**options).new_page()
-    tab.goto(f"{address}/{PAGE}", wait_until="load", timeout=60_000)
-    tab.wait_for_function(LIVE, timeout=60_000)
+    tab.goto(f"{address}/{PAGE}", wait_until="load")
+    tab.wait_for_function(LIVE)
     return tab
 
 
@@ -772,7 +772,7 @@ def test_a_cell_of_the_heat_map_says_what_it_is(tab, newcomer, address):
 
 def test_without_a_script_the_still_pictures_stand(newcomer, address):
     tab = newcomer(java_script_enabled=False).new_page()
-    tab.goto(f"{address}/{PAGE}", timeout=60_000)
+    tab.goto(f"{address}/{PAGE}")
     assert tab.locator("input[type=range]").count() == 0
     for name in FIGURES:
         still = live(tab, name).locator("svg[role=img]")
@@ -788,8 +788,8 @@ def test_a_figure_that_cannot_be_built_stays_a_still_picture_and_the_others_move
         route.fulfill(body=body, content_type="text/html")
 
     tab.route(f"**/{PAGE}", spoil)
-    tab.goto(f"{address}/{PAGE}", wait_until="load", timeout=60_000)
-    tab.wait_for_function(LIVE.replace(str(len(FIGURES)), str(len(FIGURES) - 1)), timeout=60_000)
+    tab.goto(f"{address}/{PAGE}", wait_until="load")
+    tab.wait_for_function(LIVE.replace(str(len(FIGURES)), str(len(FIGURES) - 1)))
     assert live(tab, "sundial").locator("svg[role=img]").is_visible()
     assert live(tab, "sundial").get_by_role("slider").count() == 0
     tab.close()
@@ -831,8 +831,8 @@ def test_a_phone_shows_every_figure_at_a_readable_size(newcomer, address):
 
 def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_address):
     tab = newcomer().new_page()
-    tab.goto(f"{plain_address}/book/02-the-formula.html", timeout=60_000)
-    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2", timeout=60_000)
+    tab.goto(f"{plain_address}/book/02-the-formula.html")
+    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2")
     uncover(tab)
     for name in ("clocks", "heatmap"):
         expect(sliders(live(tab, name))).to_have_count(len(FIGURES[name].sliders))
@@ -854,10 +854,8 @@ def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_a
     tab = newcomer().new_page()
     fetched = []
     tab.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
-    tab.goto(f"{plain_address}/book/{page}.html", timeout=60_000)
-    tab.wait_for_function(
-        f"document.querySelectorAll('.posenc-stage').length === {len(names)}", timeout=60_000
-    )
+    tab.goto(f"{plain_address}/book/{page}.html")
+    tab.wait_for_function(f"document.querySelectorAll('.posenc-stage').length === {len(names)}")
     loaded = {name for name in FIGURES if any(re.match(rf"{name}-\w+\.js$", each) for each in fetched)}
     assert loaded == names
     uncover(tab)
@@ -868,7 +866,7 @@ def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_a
 
 def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
     tab = newcomer().new_page()
-    tab.goto(f"{plain_address}/book/03-relative-position.html", timeout=60_000)
+    tab.goto(f"{plain_address}/book/03-relative-position.html")
     uncover(tab)
     maps = tab.locator(".posenc-mapped:has([aria-label='Cells of the heat map 50 times as loud'])")
     field = maps.locator(".posenc-cells").nth(1)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SLOW, make_editors, uncover
+from tests.browser.conftest import make_editors, uncover
 from tests.pyodide.distribution import HERE
 
 pytestmark = pytest.mark.slow
@@ -134,11 +134,11 @@ class Visit:
         self.page = page
         self.complaints: list[str] = []
         self.outside: list[str] = []
-        self.tab.goto(f"{self.address}/{page}", wait_until="load", timeout=SLOW)
+        self.tab.goto(f"{self.address}/{page}", wait_until="load")
         if page == "index.html":  # it sends the reader on to the first page
             self.tab.wait_for_url("**/book/index.html", wait_until="load")
         if self.tab.locator(".math").count():
-            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)", timeout=SLOW)
+            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)")
         return self
 
     def _note(self, url: str) -> None:
@@ -338,7 +338,7 @@ def test_the_landing_page_starts_chapter_1_and_chapters_have_their_numbers(brows
         str(n + 1) for n in range(len(CHAPTERS))
     ]
     tab.get_by_role("link", name="Start with chapter 1").click()
-    tab.wait_for_url(f"**/{CHAPTERS[0]}", timeout=SLOW)
+    tab.wait_for_url(f"**/{CHAPTERS[0]}")
     assert tab.locator(".bd-article h1").first.inner_text().startswith("1. ")
     tab.close()
 
@@ -355,8 +355,8 @@ def test_code_in_hints_is_code(visit):
 def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit = Visit(browser, address, "search.html?q=wavelength")
     summaries = visit.tab.locator("#search-results li p.context")
-    summaries.nth(9).wait_for(timeout=SLOW)
-    visit.tab.locator("#search-results mjx-container").first.wait_for(timeout=SLOW)
+    summaries.nth(9).wait_for()
+    visit.tab.locator("#search-results mjx-container").first.wait_for()
     found = summaries.evaluate_all(  # at once: more of them may be on their way
         """all => all.map((p) => {
           const copy = p.cloneNode(true);
@@ -388,7 +388,7 @@ def test_the_contents_show_where_one_is_after_a_jump(browser, address):
         ("further-reading", "Further reading"),  # as far down as the page goes
     ):
         tab.evaluate(jump, target)
-        expect(marked).to_have_text(section, timeout=SLOW)
+        expect(marked).to_have_text(section)
     tab.close()
 
 

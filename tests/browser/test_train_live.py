@@ -15,7 +15,6 @@ from tests.browser.test_site import Visit
 pytestmark = pytest.mark.slow
 
 PAGE = "book/train-live.html"
-SLOW = 300_000  # ms: training takes as long as the machine makes it take; what is asserted is not the clock
 WORKER = """([address, orders, last]) => new Promise((resolve, reject) => {
   const worker = new Worker(address, { type: "module" });
   const said = [];
@@ -111,7 +110,7 @@ def trained(browser, address):
     visit = Visit(browser, address, PAGE)
     choose(visit.tab, "T5", steps=200)
     press(visit.tab, "Train")
-    expect(training(visit.tab).locator(".posenc-verdict")).to_contain_text("Trained and tested", timeout=SLOW)
+    expect(training(visit.tab).locator(".posenc-verdict")).to_contain_text("Trained and tested")
     yield visit
     visit.tab.close()
 
@@ -244,7 +243,7 @@ def test_below_the_gate_there_is_no_verdict_and_a_pause_is_one(newcomer, address
     tab.wait_for_timeout(1000)
     assert told(tab).inner_text() == standing
     box.get_by_role("button", name="Go on").tap()
-    expect(box.locator(".posenc-verdict")).to_contain_text("Trained and tested", timeout=SLOW)
+    expect(box.locator(".posenc-verdict")).to_contain_text("Trained and tested")
     assert share(told(tab)) < 0.99
     expect(told(tab)).to_contain_text("there is no verdict on longer texts")
     control = box.get_by_role("slider")

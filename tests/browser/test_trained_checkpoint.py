@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from posenc_lib import alibi_slopes, apply_rotary, sinusoidal, t5_buckets
 from posenc_lib.experiments import byte_model_in_numpy as numpy_model
 from posenc_lib.trained import FOLDER
-from tests.browser.conftest import SLOW
 from tests.browser.test_challenges import PAGE, begin, kept, said
 from tests.browser.test_progress import open_page
 from tests.challenges.test_draws import in_javascript
@@ -200,7 +199,7 @@ def test_a_trained_checkpoint_is_measured_and_named(tab):
     expect(said(place)).to_contain_text("Measure first")
     for question, points in (("What is added to the input", 9), ("Score by distance, first layer", 8)):
         place.get_by_role("button", name=question).click()
-        expect(said(place)).to_contain_text(f"you get {points} of 10 points", timeout=SLOW)
+        expect(said(place)).to_contain_text(f"you get {points} of 10 points")
     expect(place.locator("svg[role=img]")).to_have_count(2)
     name_it.click()
     expect(said(place)).to_have_text("It has another encoding. What was done to it is right.")

@@ -25,7 +25,6 @@ from whole_notebook import NEEDS_TORCH, for_browser  # noqa: E402
 
 PAGES = sorted(path.with_suffix("") for path in (ROOT / "exercises").glob("*/*.ipynb"))
 FORMULA = "exercises/02-the-formula/02-the-formula"
-SLOW = 90_000  # ms; JupyterLite and Python start, on a machine that may be busy
 FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)"
 PASSED_OVER = "This cell needs PyTorch, which a browser does not have."
 
@@ -47,9 +46,9 @@ def lite(browser, address):
     assert page.url == f"{address}/{FORMULA}.html"  # what the reader had is still there
     tab = opened.value
     tab.asked, tab.missing = asked, missing
-    tab.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=SLOW)
+    tab.locator(".jp-CodeCell .cm-content").first.wait_for()
     # Its kernel is there, and nobody was asked which one it is to be.
-    expect(tab.locator(".jp-NotebookPanel-toolbar")).to_contain_text("Python (Pyodide)", timeout=SLOW)
+    expect(tab.locator(".jp-NotebookPanel-toolbar")).to_contain_text("Python (Pyodide)")
     yield tab
     context.close()
 
@@ -70,10 +69,10 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
     run_cell(lite, "import numpy as np")
     answer = run_cell(lite, "def frequencies", FREQUENCIES)
     checked = run_cell(lite, 'check("02-the-formula.frequencies"')
-    expect(checked.locator(".jp-OutputArea-output").last).to_contain_text("Passed", timeout=SLOW)
+    expect(checked.locator(".jp-OutputArea-output").last).to_contain_text("Passed")
     expect(answer.locator(".jp-OutputArea-output")).to_have_count(0)
     cell = run_cell(lite, "def sinusoidal", f"{NEEDS_TORCH}\nimport torch\ndef sinusoidal(): ...")
-    expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER, timeout=SLOW)
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER)
     assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
     assert lite.missing == []
