@@ -63,6 +63,9 @@ def make(root: Path, to: Path) -> None:
         tab.goto(Path(page).as_uri(), timeout=SLOW)
         tab.add_style_tag(path=root / "book" / "print.css")
         tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+        # For paper before it prints: a Chromium that still has to lay out so long a page then may hang.
+        tab.emulate_media(media="print")
+        tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         tab.pdf(
             path=to,
             format="A4",

@@ -199,8 +199,6 @@ CAUSES = (
 )
 
 TRAINED = tuple(ablations.CHANGES)
-OF_THE_LARGE_FORM = (("rope", "log n"), ("none", "first token marked"), ("none", "log n"))
-"""The usual form has no time for these trainings: a model without an encoding takes three times the steps."""
 READ_ONES = ("rope", "sinusoidal", "none", "t5", "alibi", "transformer-xl")
 
 
@@ -209,8 +207,6 @@ def runs(
 ) -> list[dict[str, Any]]:
     """The settings of every run, a byte model's and a change: all seeds of one change, then the next."""
     changes = [*((encoding, READ) for encoding in READ_ONES), *TRAINED]
-    if not full:
-        changes = [change for change in changes if change not in OF_THE_LARGE_FORM]
     if fast:
         changes = [("rope", READ), ("none", "first token marked")]
     models = byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
