@@ -842,6 +842,7 @@ def test_the_keyboard_alone_is_enough(at):
     expect(fresh.button("Check")).to_be_focused()
     keyboard.press("Enter")
     expect(fresh.status).to_contain_text("Passed")
+    expect(fresh.button("Stop")).to_be_hidden()  # while the answer is drawn, Tab leads there
     keyboard.press("Tab")
     expect(fresh.button("Hint")).to_be_focused()
     fresh.editor.focus()
