@@ -138,9 +138,9 @@ SIZES = {
     "induction": (8, 32),
     "recall": (2, 8),
     "copy": (2, 16),
-    "addition": (1, 8),
+    "addition": (1, 3),
     "back": (14, 32),
-    "parity": (2, 16),
+    "parity": (2, 8),
 }
 """The smallest and the largest n of the training."""
 

@@ -30,9 +30,6 @@ SMALL = {
 FULL = SMALL | {"layers": 4, "steps": 4000, "test_rows": 2000}
 FAST = SMALL | {"dim": 16, "rows": 16, "steps": 20, "test_rows": 40}
 
-SMALL_TASKS = ("back", "recall", "copy", "induction")
-"""The others take longer than the small form has."""
-
 
 def encodings(full: bool = False) -> tuple[str, ...]:
     """Those that run, the most important first."""
@@ -49,7 +46,7 @@ def runs(
     return [
         {"task": task, "encoding": name, "seed": seed, "rate": rates.get(name), **size}
         for seed in range(seeds or (1 if fast else 5))
-        for task in (TASKS if full or fast else SMALL_TASKS)
+        for task in TASKS
         for name in (rates if fast else encodings(full))
     ]
 

@@ -133,8 +133,8 @@ TASKS = {
     "addition": "a sum of two numbers",
     "parity": "odd or even",
 }
-CHANCE = 100 / 16
-"""Of the tasks whose answers are symbols, of which there are 16; in percent."""
+CHANCES = dict.fromkeys(("back", "recall", "copy", "induction"), 100 / 16) | {"parity": 100 / 2}
+"""In percent: sixteen symbols, odd or even. A sum has digits and hints of its places."""
 
 
 def tasks(*, full: bool = False) -> Picture:
@@ -144,16 +144,19 @@ def tasks(*, full: bool = False) -> Picture:
         full: of the large form.
     """
     every = runs("position-tasks", every=True, full=full)
-    names = _kinds(every, "task")
+    names = [task for task in TASKS if task in _kinds(every, "task")]
+    columns = min(3, len(names))
+    rows = -(-len(names) // columns)
     told = []
-    with canvas(width=2.2 * len(names), height=5.0) as figure:
-        panels = figure.subplots(2, len(names), sharex="col", sharey=True, squeeze=False)
-        for column, task in enumerate(names):
+    with canvas(width=2.9 * columns, height=4.4 * rows + 0.6) as figure:
+        panels = figure.subplots(2 * rows, columns, sharey=True, squeeze=False)
+        pairs = panels.reshape(rows, 2, columns).transpose(0, 2, 1).reshape(-1, 2)  # to the end, and by token
+        for task, pair in zip(names, pairs, strict=False):
             for number, encoding in enumerate(_kinds(every, "encoding")):
                 found = runs("position-tasks", every=True, full=full, task=task, encoding=encoding)
                 passed = [each for each in found if each["verdict"] == "admitted"]
-                panels[0, column].plot([], **_look(number), label=TITLES[encoding])
-                for axes, key in zip(panels[:, column], ("exact", "tokens"), strict=True):
+                pair[0].plot([], **_look(number), label=TITLES[encoding])
+                for axes, key in zip(pair, ("exact", "tokens"), strict=True):
                     for each in found:
                         if each not in passed:
                             axes.plot(100 * np.array(each["result"][key]), **NOT_ADMITTED)
@@ -166,23 +169,26 @@ def tasks(*, full: bool = False) -> Picture:
                     f"right: {right}."
                 )
             _, *sizes = found[0]["result"]["sizes"]
-            if task not in ("addition", "parity"):  # their answers are of other kinds
-                panels[1, column].axhline(CHANCE, color=GREY, linestyle=":", linewidth=1.2)
-            for axes in panels[:, column]:
+            if task in CHANCES:
+                pair[1].axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
+            for axes in pair:
                 axes.set_xticks(range(5), ["all", *map(str, sizes)])
                 axes.set_ylim(-4, 104)
-            panels[0, column].set_title(TASKS[task], fontsize=11)
-            panels[1, column].set_xlabel("size of the task")
-        panels[0, 0].set_ylabel("right to the end (%)")
-        panels[1, 0].set_ylabel("tokens right (%)")
+            pair[0].set_title(TASKS[task], fontsize=11)
+            pair[1].set_xlabel("size of the task")
+        for unused in pairs[len(names) :].flat:
+            unused.set_axis_off()
+        for upper, lower in panels[:, 0].reshape(rows, 2):
+            upper.set_ylabel("right to the end (%)")
+            lower.set_ylabel("tokens right (%)")
         panels[0, 0].plot([], **NOT_ADMITTED, label="not admitted")
         _legend(figure, panels[0, 0])
         return finish(
             figure,
-            alt="Right answers against the size of a task, a panel each: above, those right from end to end, "
-            "below, token by token. All sizes of the training come first, then the largest of them, twice, "
-            f"four and eight times that. Thick lines are means, thin ones seeds, a dotted one is chance. "
-            f"{' '.join(told)}",
+            alt="Right answers against the size of a task, two panels for each task: above, those right from "
+            "end to end, below, token by token. All sizes of the training come first, then the largest of "
+            f"them, twice, four and eight times that. Thick lines are means, thin ones seeds, a dotted one is "
+            f"chance. {' '.join(told)}",
         )
 
 
@@ -210,7 +216,7 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
                     for far, share in zip(bands[0, :, 0], bands[..., 2].mean(axis=0), strict=True)
                 )
                 told.append(f"{TASKS[task]}, {TITLES[encoding]}: {shares}.")
-            axes.axhline(CHANCE, color=GREY, linestyle=":", linewidth=1.2)
+            axes.axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")
             axes.set_title(TASKS[task], fontsize=11)

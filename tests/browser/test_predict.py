@@ -167,12 +167,19 @@ def context(browser):
 
 @pytest.fixture
 def tab(context, place):
-    return open_page(context, place)
+    return open_ready(context, place)
 
 
 def open_page(context, place: str, page: str = "03-relative-position"):
     opened = context.new_page()
     opened.goto(f"{place}/{page}.html", wait_until="load")
+    return opened
+
+
+def open_ready(context, place: str):
+    """The chapter, its questions answerable: until its script ran, who clicks an option has said nothing."""
+    opened = open_page(context, place)
+    expect(opened.locator(".posenc-predict:not(:has(.posenc-guess))")).to_have_count(0)
     return opened
 
 
@@ -238,7 +245,6 @@ def test_where_the_scripts_do_not_come_all_can_be_read(context, book):
 
 
 def test_on_paper_all_can_be_read_and_no_button_stands(tab):
-    expect(box(tab).get_by_role("radio").first).to_be_visible()
     tab.emulate_media(media="print")
     text = readable(tab)
     for part in (*ANSWERS, *REST):
@@ -275,8 +281,7 @@ def test_what_shows_the_answer_is_covered_and_nothing_else(tab):
 @pytest.mark.parametrize("width", [1100, 390])
 def test_to_say_it_uncovers_it_and_moves_nothing(browser, place, width):
     context = browser.new_context(viewport={"width": width, "height": 700}, has_touch=width == 390)
-    tab = open_page(context, place)
-    expect(box(tab).get_by_role("radio").first).to_be_visible()
+    tab = open_ready(context, place)
     below = tab.get_by_text("What follows.")
     say = box(tab).get_by_role("button", name="That is my prediction")
     press = (lambda it: it.tap()) if width == 390 else (lambda it: it.click())
@@ -390,8 +395,7 @@ def test_what_was_said_of_an_older_box_says_nothing_about_the_new_one(tab):
 
 
 def test_two_tabs_know_what_was_said_in_one(context, place):
-    one, other = open_page(context, place), open_page(context, place)
-    expect(box(other).get_by_role("radio").first).to_be_visible()
+    one, other = open_ready(context, place), open_ready(context, place)
     box(other, OTHER).get_by_text("None.").click()  # chosen, not said: it stays chosen
     box(one).get_by_text("They move.").click()
     box(one).get_by_role("button", name="That is my prediction").click()
@@ -405,8 +409,7 @@ def test_two_tabs_know_what_was_said_in_one(context, place):
 def test_a_box_is_named_heard_and_legible(browser, place, theme):
     install()
     context = browser.new_context(color_scheme=theme, viewport={"width": 1100, "height": 900})
-    tab = open_page(context, place)
-    expect(box(tab).get_by_role("radio").first).to_be_visible()
+    tab = open_ready(context, place)
     group = box(tab).get_by_role("group", name="What becomes of the 3 rows?")
     expect(group.get_by_role("radio", name="They move.")).to_have_count(1)
     expect(group.get_by_role("status")).to_have_count(2)
