@@ -171,8 +171,8 @@ def tasks(*, full: bool = False) -> Picture:
             _, *sizes = found[0]["result"]["sizes"]
             if task in CHANCES:
                 pair[1].axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
-            for axes in pair:
-                axes.set_xticks(range(5), ["all", *map(str, sizes)])
+            for axes, named in zip(pair, ([""] * 5, ["all", *map(str, sizes)]), strict=True):
+                axes.set_xticks(range(5), named)
                 axes.set_ylim(-4, 104)
             pair[0].set_title(TASKS[task], fontsize=11)
             pair[1].set_xlabel("size of the task")
@@ -187,7 +187,7 @@ def tasks(*, full: bool = False) -> Picture:
             figure,
             alt="Right answers against the size of a task, two panels for each task: above, those right from "
             "end to end, below, token by token. All sizes of the training come first, then the largest of "
-            f"them, twice, four and eight times that. Thick lines are means, thin ones seeds, a dotted one is "
+            "them, twice, four and eight times that. Thick lines are means, thin ones seeds, a dotted one is "
             f"chance. {' '.join(told)}",
         )
 
