@@ -324,10 +324,9 @@ def write_and_stop(lab, begin) -> str:
     written = lab.locator(".posenc-lab-written").first
     said = lab.locator(".posenc-lab-write [role=status]")
     for _ in range(10):
-        stop.scroll_into_view_if_needed()
-        at = stop.bounding_box()
         begin(go)
         lab.wait_for_function("written => written.textContent.length > 23", arg=written.element_handle())
+        at = stop.bounding_box()
         lab.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
         expect(go).to_be_enabled()
         expect(said).to_contain_text("Model A has written")
