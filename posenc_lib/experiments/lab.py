@@ -48,6 +48,28 @@ def module_of(name: str) -> Any:
     return importlib.import_module(f"posenc_lib.experiments.{modules[name]}")
 
 
+def chosen(names: Sequence[str], full: bool) -> list[tuple[str, bool]]:
+    """The experiments that are asked for, each with whether its large form is.
+
+    "all" is those that the book quotes. In full it is every one there is: in its large form where it has one.
+
+    Raises:
+        ValueError: there is none of that name, or it is asked for in full and has one size.
+    """
+    if list(names) == ["all"]:
+        return [(name, full and has_full(name)) for name in (NAMES | NEXT if full else NAMES)]
+    for name in names:
+        if full and not has_full(name):
+            raise ValueError(f"the experiment {name!r} has one size; leave out full (--full)")
+        module_of(name)
+    return [(name, full) for name in names]
+
+
+def has_full(name: str) -> bool:
+    """Whether there is a large form of it."""
+    return getattr(module_of(name), "HAS_FULL", False)
+
+
 def perform(
     name: str,
     *,
@@ -87,8 +109,7 @@ def perform(
     for what, count in (("steps", steps), ("seeds", seeds), ("jobs", jobs)):
         if count is not None and count < 1:
             raise ValueError(f"{what}={count}; give 1 or more")
-    if full and not getattr(module, "HAS_FULL", False):
-        raise ValueError(f"the experiment {name!r} has one size; leave out full (--full)")
+    chosen([name], full)
     own = {"full": True} if full else {}
     todo: list[Run] = list(module.runs(steps=steps, seeds=seeds, fast=fast, **own))
     by_key = {_key(module, run, device): run for run in todo}
@@ -311,7 +332,8 @@ def main(arguments: list[str] | None = None) -> None:
         "name",
         nargs="*",
         metavar="NAME",
-        help=f"{', '.join(NAMES | NEXT)}; or all, those that the book quotes. No name lists them.",
+        help=f"{', '.join(NAMES | NEXT)}; or all, those that the book quotes (--full: every one there is). "
+        "No name lists them.",
     )
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
@@ -344,9 +366,9 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     own = options.steps is options.seeds is None and not options.fast
 
-    def place(name: str) -> Path:
+    def place(name: str, full: bool) -> Path:
         """Of its result. A trial never replaces what the book quotes."""
-        there = path_of(name, options.full)
+        there = path_of(name, full)
         folder = options.out or (None if own else options.work)
         return there if folder is None else Path(folder / there.name)
 
@@ -354,17 +376,16 @@ def main(arguments: list[str] | None = None) -> None:
     if jobs is None:
         jobs = min(4, os.cpu_count() or 1) if options.device == "cpu" else 1
     try:
-        names = list(NAMES) if options.name == ["all"] else options.name
-        for name in names:
-            module_of(name)  # a misspelt name ends it before the first experiment, not after it
-        for name in names:
-            store = place(name)
+        # All of them at once: a misspelt name ends it before the first experiment, not after it.
+        experiments = chosen(options.name, options.full)
+        for name, full in experiments:
+            store = place(name, full)
             result = perform(
                 name,
                 steps=options.steps,
                 seeds=options.seeds,
                 fast=options.fast,
-                full=options.full,
+                full=full,
                 device=options.device,
                 jobs=jobs,
                 only=options.only,
@@ -383,11 +404,20 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit("\nstopped; give the same command again to go on")
     except ValueError as error:
         sys.exit(f"error: {error}")
-    if not names:
+    if not experiments:
         for name in NAMES:
-            print(f"{name:24}{module_of(name).QUESTION}")
+            print(f"{name:24}{_minutes(path_of(name)):>8}  {module_of(name).QUESTION}")
         for name in NEXT:
-            print(f"{name:24}(new, not in the book yet) {module_of(name).QUESTION}")
+            print(f"{name:24}{'':8}  (new, not in the book yet) {module_of(name).QUESTION}")
+        print("(minutes of one core, in the runs that are stored)")
+
+
+def _minutes(stored: Path) -> str:
+    """How long one core worked on a stored result, in words; nothing where there is none."""
+    if not stored.exists():
+        return ""
+    seconds = json.loads(stored.read_text(encoding="utf-8"))["processor_seconds"]
+    return f"{round(seconds / 60)} min"
 
 
 def _short(run: Run) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import types
 
 import pytest
 
-from posenc_lib.experiments import NEXT, lab, results
+from posenc_lib.experiments import NAMES, NEXT, lab, results
 from posenc_lib.experiments.lab import main, perform
 
 TOY = """
@@ -133,3 +134,33 @@ def test_the_large_form_is_kept_beside_the_other(toy, tmp_path):
     assert "--full" in results.stored("toy", full=True)["command"]
     with pytest.raises(ValueError, match="'bags' has one size; leave out full"):
         perform("bags", full=True, work=tmp_path)
+
+
+def test_all_in_full_is_every_experiment_in_the_largest_form_it_has(toy, tmp_path, monkeypatch):
+    """Also what has one size, and what the book does not quote yet."""
+    toy_of_one_size = {key: value for key, value in vars(toy).items() if key != "HAS_FULL"}
+    monkeypatch.setitem(sys.modules, "posenc_lib.experiments.small", types.SimpleNamespace(**toy_of_one_size))
+    monkeypatch.setattr(lab, "NAMES", {"small": "small", "quoted": "toy"})
+    monkeypatch.setattr(lab, "NEXT", {"toy": "toy"})
+
+    def stored_by(*words):
+        folder = tmp_path / "-".join(words)
+        main([*words, "--jobs", "1", "--device", "cpu", "--work", str(folder), "--out", str(folder / "out")])
+        return sorted(path.stem for path in (folder / "out").iterdir())
+
+    assert stored_by("all") == ["quoted", "small"]
+    assert stored_by("all", "--full") == ["quoted-full", "small", "toy-full"]
+
+
+def test_asked_in_full_for_what_has_one_size_it_says_so_before_it_begins(toy, tmp_path):
+    with pytest.raises(SystemExit, match="'bags' has one size; leave out full"):
+        main(["toy", "bags", "--full", "--device", "cpu", "--work", str(tmp_path)])
+    assert not toy.made
+
+
+def test_the_list_says_what_each_experiment_took(capsys):
+    main([])
+    told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    for name in NAMES:
+        taken = sum(each["processor_seconds"] for each in results.stored(name)["runs"]) / 60
+        assert f" {taken:.0f} min " in told[name]
