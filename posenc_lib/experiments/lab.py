@@ -406,10 +406,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(f"error: {error}")
     if not experiments:
         for name in NAMES:
-            print(f"{name:24}{_minutes(path_of(name)):>8}  {module_of(name).QUESTION}")
+            print(f"{name:24}{_minutes(path_of(name)):>17}  {module_of(name).QUESTION}")
         for name in NEXT:
-            print(f"{name:24}{'':8}  (new, not in the book yet) {module_of(name).QUESTION}")
-        print("(minutes of one core, in the runs that are stored)")
+            print(f"{name:24}{'':17}  (new, not in the book yet) {module_of(name).QUESTION}")
 
 
 def _minutes(stored: Path) -> str:
@@ -417,7 +416,7 @@ def _minutes(stored: Path) -> str:
     if not stored.exists():
         return ""
     seconds = json.loads(stored.read_text(encoding="utf-8"))["processor_seconds"]
-    return f"{round(seconds / 60)} min"
+    return f"{round(seconds / 60)} min of a core"
 
 
 def _short(run: Run) -> str:

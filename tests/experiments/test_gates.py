@@ -163,4 +163,4 @@ def test_the_list_says_what_each_experiment_took(capsys):
     told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     for name in NAMES:
         taken = sum(each["processor_seconds"] for each in results.stored(name)["runs"]) / 60
-        assert f" {taken:.0f} min " in told[name]
+        assert f" {taken:.0f} min of a core " in told[name]
