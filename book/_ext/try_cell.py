@@ -145,7 +145,8 @@ def _of_name(name: str, known: dict[str, Name], seen: set[str]) -> Needs:
 
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
     """The names of the page that a statement reads, and those that it binds."""
-    table = symtable.symtable(ast.unparse(statement), "cell", "exec")
+    copy = ast.parse(ast.unparse(statement))
+    table = symtable.symtable(ast.unparse(_Generators().visit(copy)), "cell", "exec")
     reads = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
     binds = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     inner = list(table.get_children())
@@ -153,6 +154,23 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
         inner += each.get_children()
         reads |= {s.get_name() for s in each.get_symbols() if s.is_global() and s.is_referenced()}
     return reads, binds
+
+
+class _Generators(ast.NodeTransformer):
+    """Makes a generator of each comprehension: the names of that are always its own.
+
+    From Python 3.12 on (PEP 709) those of a list, a set or a dict stand in the table of what is around it.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.GeneratorExp:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.GeneratorExp:
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
 
 
 def _changed(statement: ast.stmt) -> set[str]:

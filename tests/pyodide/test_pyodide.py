@@ -79,6 +79,14 @@ def test_every_cell_that_is_offered_runs_in_pyodide_and_shows_something(verdicts
             ["import torch", "def f(torch):\n    return torch\nf(1)", "[torch for torch in ()]"],
             [{"torch"}, set(), set()],
         ),
+        (
+            [
+                "import torch\ne = torch.e",
+                "[e for e in ()]\n{e for e in ()}\n{e: 1 for e in [[e for e in ()]]}",
+                "e",
+            ],
+            [{"torch"}, set(), {"torch"}],
+        ),
         (["import torch\nfound = []\nfound.append(torch.ones(1))", "len(found)"], [{"torch"}] * 2),
         (
             [
