@@ -3,6 +3,9 @@
 import concurrent.futures
 import multiprocessing
 
+# As notebooks need it from Python 3.14 on: else other processes do not find what a cell defines.
+multiprocessing.set_start_method("fork", force=True)
+
 import joblib
 import scipy.fft
 import scipy.linalg
