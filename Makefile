@@ -72,6 +72,7 @@ test: lint types
 
 # What passes is remembered until what it looks at changes.
 test-apart: $(READY)
+	@$(BIN)/python -m tests.system
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or experiments"
 	@$(BIN)/python -m tests.apart
 

@@ -29,6 +29,11 @@ def postgresql() -> str | None:
     return str(max(versions, key=lambda each: float(each.parents[1].name)).parent) if versions else None
 
 
+def compiler() -> str | None:
+    """Path of the C++ compiler that PyTorch takes."""
+    return shutil.which(os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++"))
+
+
 @dataclass(frozen=True)
 class Program:
     name: str
@@ -59,6 +64,13 @@ PROGRAMS = (
         postgresql,
         ("postgresql",),
         "Fedora: dnf install postgresql-server; macOS: brew install postgresql; else put initdb on the PATH",
+    ),
+    Program(
+        "a C++ compiler",
+        "the library is tested under torch.compile, too",
+        compiler,
+        ("g++",),
+        "Fedora: dnf install gcc-c++; macOS: xcode-select --install; else name it in CXX",
     ),
 )
 
