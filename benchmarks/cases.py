@@ -24,8 +24,8 @@ import torch.nn.functional as F
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 from posenc_lib import nn, sinusoidal
-from posenc_lib.biased import alibi_attention, alibi_bias, alibi_score_mod
-from posenc_lib.rotated import RotaryTables, mrope_tables, rotary_tables, rotate
+from posenc_lib.biased import alibi_attention, alibi_bias, alibi_score_mod, alibi_slopes
+from posenc_lib.rotated import RotaryTables, apply_rotary, mrope_tables, rotary_tables, rotate
 
 Kind = Literal["limit", "ours", "peer", "reference"]
 Tensors = tuple[torch.Tensor, ...]
@@ -155,6 +155,8 @@ def all_work(setting: Setting) -> list[Callable[[], Work]]:
         lambda: alibi(setting),
         lambda: rope_step(setting),
         lambda: mrope(setting),
+        lambda: rope_token(setting),
+        lambda: alibi_table(setting),
     ]
 
 
@@ -306,6 +308,47 @@ def _turned_at_next(module: nn.Rotary, steps: Iterator[torch.Tensor], q: Any, k:
 def _applied_at_next(llama: Any, rope: Any, steps: Iterator[torch.Tensor], q: Any, k: Any) -> Tensors:
     made: Tensors = llama.apply_rotary_pos_emb(q, k, *rope(q, next(steps)[None]))
     return made
+
+
+def rope_token(setting: Setting) -> Work:
+    """RoPE by one call, tables too, on so few numbers that the calls of functions take the time."""
+    sizes = setting.sizes
+    x, position = setting.normal(1, 8, 1, sizes.head_dim // 2), torch.tensor([sizes.decode_at])
+    dim = x.shape[-1]
+    tables = rotary_tables(position, dim)
+    pairs, half = (
+        lambda layout=layout: _exact_rotation(x, x, tables, layout)()[:1]
+        for layout in ("interleaved", "half")
+    )
+
+    def plain_lines() -> torch.Tensor:
+        rates = 10000.0 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+        angles = position[:, None] * rates
+        cos, sin = angles.cos().float(), angles.sin().float()
+        first, second = x[..., 0::2], x[..., 1::2]
+        turned = torch.stack([first * cos - second * sin, second * cos + first * sin], -1)
+        return turned.flatten(-2)
+
+    found = [
+        Contender("out.copy_(in)", "limit", partial(torch.empty_like(x).copy_, x)),
+        Contender("ours: apply_rotary, interleaved", "ours", lambda: apply_rotary(x, position), pairs),
+        Contender("ours: apply_rotary, half", "ours", lambda: apply_rotary(x, position, layout="half"), half),
+        Contender("six lines of torch", "peer", plain_lines, pairs),
+    ]
+    ret = setting.module("rotary_embedding_torch")
+    if ret is not None:
+        rope = ret.RotaryEmbedding(dim, cache_if_possible=False)
+        off = 2 * float(x.abs().max()) * sizes.decode_at * 2.0**-23 + EXACT
+        call = partial(rope.rotate_queries_or_keys, x, offset=sizes.decode_at)
+        found.append(Contender("rotary-embedding-torch", "peer", call, pairs, off))
+    return Work(
+        "rope-token",
+        f"RoPE on one token by one call, tables too, x {_shape(x)}, float32",
+        "out.copy_(in)",
+        (2.0, 2.0),
+        tuple(found),
+        unit="fastest peer",
+    )
 
 
 def mrope(setting: Setting) -> Work:
@@ -638,6 +681,45 @@ def alibi(setting: Setting) -> Work:
         "attention without bias",
         (1.25, 1.25),
         tuple(found),
+    )
+
+
+def alibi_table(setting: Setting) -> Work:
+    """The bias of ALiBi as a table."""
+    _, heads, n, _ = setting.sizes.attention
+    positions = torch.arange(n)
+    slopes = torch.from_numpy(alibi_slopes(heads))
+
+    def expected() -> Tensors:
+        return ((slopes[:, None, None] * (positions - positions[:, None])).float(),)
+
+    def plain_lines() -> torch.Tensor:
+        return slopes.float()[:, None, None] * (positions - positions[:, None])
+
+    rounded = n * 2.0**-23  # the slope to float32, before the product is
+    out = torch.empty(heads, n, n)
+    found = [
+        Contender("out.fill_(0)", "limit", lambda: out.fill_(0)),
+        Contender("ours: alibi_bias", "ours", lambda: alibi_bias(heads, positions, positions), expected),
+        Contender("two lines of torch", "peer", plain_lines, expected, rounded),
+    ]
+    xt = setting.module("x_transformers.x_transformers")
+    if xt is not None:
+
+        def symmetric() -> Tensors:
+            return (-expected()[0].abs(),)
+
+        def theirs() -> torch.Tensor:
+            return xt.AlibiPositionalBias(heads)(n, n)  # a new one, as the old one keeps its bias
+
+        found.append(Contender("x-transformers, symmetric", "peer", theirs, symmetric, rounded))
+    return Work(
+        "alibi-table",
+        f"ALiBi's bias ({heads}, {n}, {n}), float32, fresh result",
+        "out.fill_(0)",
+        None,
+        tuple(found),
+        unit="fastest peer",
     )
 
 

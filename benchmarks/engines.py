@@ -33,10 +33,10 @@ from torch.nn import functional as F
 
 from benchmarks.pages import served
 from book.chromium import FLAGS, find
-from posenc_lib import trained
-from posenc_lib.experiments import export, source_text
-from posenc_lib.experiments.decoder import Decoder
-from posenc_lib.experiments.page_tables import place
+from posenc_course import trained
+from posenc_course.experiments import export, source_text
+from posenc_course.experiments.decoder import Decoder
+from posenc_course.experiments.page_tables import place
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "benchmarks" / "engines"

@@ -28,7 +28,7 @@ import psutil
 from tqdm import tqdm
 
 from benchmarks.measure import machine
-from posenc_lib.grading.release import release
+from posenc_course.grading.release import release
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results" / "grading"
@@ -141,7 +141,7 @@ def marks(course: Path) -> dict[str, float]:
 
 def run(students: int, curve: Sequence[int], jobs: int) -> dict[str, Any]:
     """Grade the same class both ways, then classes of other sizes our way."""
-    grade = ["posenc_lib.grading", "grade", CHAPTER, "--jobs", str(jobs)]
+    grade = ["posenc_course.grading", "grade", CHAPTER, "--jobs", str(jobs)]
     steps = 4 + len(curve)
     with (
         tempfile.TemporaryDirectory(prefix="posenc-bench-") as folder,

@@ -3,7 +3,7 @@
     python -m benchmarks.pages SITE [--rounds 5]
     python -m benchmarks.pages SITE --first-views      only what pages weigh before the reader does anything
 
-SITE is a built site that has its own Pyodide (`make site PYODIDE=DIR`); it is served on this machine. Every
+SITE is a built site that has its own Pyodide (`make site`); it is served on this machine. Every
 round begins with an empty profile, as for a first visit.
 """
 
@@ -230,8 +230,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.first_views:
         keep_first_views(options.site)
-    if not (options.site / "_static" / "pyodide" / "pyodide.mjs").exists():
-        sys.exit(f"error: {options.site} is no site with its own Pyodide; make one: make site PYODIDE=DIR")
+    if not list((options.site / "_static" / "pyodide").glob("*/pyodide.mjs")):
+        sys.exit(f"error: {options.site} is no site with its own Pyodide; make one: make site")
     result = measure_all(options.site, options.rounds)
     print(table(result))
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator
 
-from posenc_lib.colours import BLUE, GREY
-from posenc_lib.figures.picture import Picture, canvas, finish
+from posenc_course.colours import BLUE, GREY
+from posenc_course.figures.picture import Picture, canvas, finish
 
 RESULTS = Path(__file__).resolve().parent / "results"
 FORMAT = 1

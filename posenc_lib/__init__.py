@@ -4,7 +4,6 @@ Added to the input (`posenc_lib.added`): `sinusoidal`, `shift_matrix`, `similari
 Rotated into queries and keys (`posenc_lib.rotated`): `apply_rotary`, `rotary_tables`, `rotate`, scalings, ...
 Biased onto the scores (`posenc_lib.biased`): `alibi_bias`, `t5_buckets`, `kerple_bias`, ...
 The one attention with all three doors as arguments: `attention`. All encodings in a list: `catalogue`.
-For learners: `check("<chapter>.<function>", answer)`.
 
 Every public name of the doors is a name of this package. Importing it loads NumPy and nothing else; a
 door is loaded when one of its names is used. The torch modules are in `posenc_lib.nn`.
@@ -13,13 +12,7 @@ door is loaded when one of its names is used. The torch modules are in `posenc_l
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-
-if {PurePath(each).name for each in sys.orig_argv[1:3]} & {"posenc", "posenc_lib.grading"}:
-    # As a command: Ctrl-C during the imports, too, gets a sentence.
-    importlib.import_module("posenc_lib.grading.interrupts").end_at_once()
 
 from posenc_lib.angles import frequencies as frequencies
 from posenc_lib.attention import attention as attention
@@ -30,13 +23,12 @@ from posenc_lib.packed import packed_positions as packed_positions
 if TYPE_CHECKING:
     from posenc_lib.added import *  # noqa: F403
     from posenc_lib.biased import *  # noqa: F403
-    from posenc_lib.checking import check as check
     from posenc_lib.rotated import *  # noqa: F403
 
 __version__ = "0.2.0"
 
 _DOORS = ("added", "rotated", "biased")
-_OWN = ("attention", "catalogue", "check", "frequencies", "packed_mask", "packed_positions")
+_OWN = ("attention", "catalogue", "frequencies", "packed_mask", "packed_positions")
 
 
 def _home(name: str) -> str | None:
@@ -51,8 +43,6 @@ def __getattr__(name: str) -> Any:
     if name == "__all__":  # asked for by `from posenc_lib import *`, which loads the doors anyway
         doors = (importlib.import_module(f"posenc_lib.{door}") for door in _DOORS)
         return sorted({*_OWN, *(each for door in doors for each in door.__all__)})
-    if name == "check":
-        return importlib.import_module("posenc_lib.checking").check
     if name == "nn":
         try:
             return importlib.import_module("posenc_lib.nn")

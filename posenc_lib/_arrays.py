@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
 
 import numpy as np
 
 Array = Any
 """An array of any library that follows the array API standard."""
+ArrayT = TypeVar("ArrayT", bound=Any)
+"""The same, for a type checker: what is returned is of the kind that was given."""
 
 
 def namespace(*arrays: Array) -> Any:
@@ -207,8 +210,11 @@ def count_up(count: int, like: Array | None = None) -> Array:
     return namespace(like).arange(count, device=device_of(like))  # the count may be an exporter's symbol
 
 
-def clip(array: Array, least: int, most: int) -> Array:
-    """The numbers, none below `least` nor above `most`, which may be an exporter's symbols."""
+def clip(array: Array, least: int | None, most: int) -> Array:
+    """The numbers, none below `least` nor above `most`, which may be an exporter's symbols.
+
+    array-api-compat's own looks whether a limit is NaN, which breaks a graph where sizes are open.
+    """
     if torch_of(array) is not None:
         return array.clamp(least, most)
     return namespace(array).clip(array, least, most)
@@ -226,6 +232,15 @@ def take_along_last_axis(array: Array, index: Array) -> Array:
     if torch_of(array) is not None:  # take_along_dim would tie an exported graph to one length
         return array.gather(-1, index)
     return namespace(array, index).take_along_axis(array, index, axis=-1)
+
+
+def without_autocast(array: Array) -> AbstractContextManager[Any]:
+    """Where PyTorch multiplies in the dtypes that it is given, whatever autocast says."""
+    torch = torch_of(array)
+    if torch is None or array.is_meta:  # there is no autocast for "meta"
+        return nullcontext()
+    within: AbstractContextManager[Any] = torch.autocast(array.device.type, enabled=False)
+    return within
 
 
 def erf(array: Array) -> Array:
@@ -402,6 +417,18 @@ def is_watched(tensor: Any) -> bool:
     )
 
 
+def may_look(array: Array) -> bool:
+    """Whether a decision may hang on the numbers: NumPy's, or of a tensor on the CPU that nobody follows."""
+    return on_cpu(array) and (isinstance(array, np.ndarray) or not is_watched(array))
+
+
+def windows_from_the_last(row: Array, size: int) -> Array:
+    """(..., n) as (..., n - size + 1, size): `size` neighbours in each row, those at the end first."""
+    if torch_of(row) is not None:
+        return row.unfold(-1, size, 1).flip(-2)
+    return np.lib.stride_tricks.sliding_window_view(row, size, axis=-1)[..., ::-1, :].copy()
+
+
 def is_transformed() -> bool:
     """Whether one of `torch.func`'s transforms runs, such as `vmap`."""
     import torch
@@ -421,9 +448,12 @@ def may_keep(device: Any) -> bool:
 
 def writes(*tensors: Any) -> tuple[int, ...] | None:
     """How often each tensor was written into; None where PyTorch does not count, in inference mode."""
-    if any(tensor.is_inference() for tensor in tensors):
-        return None
-    return tuple(tensor._version for tensor in tensors)
+    versions: list[int] = []
+    for tensor in tensors:  # no comprehension: this is asked for every token
+        if tensor.is_inference():
+            return None
+        versions.append(tensor._version)
+    return tuple(versions)
 
 
 def refuse_unless(holds: Any, message: str) -> None:

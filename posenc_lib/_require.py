@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -89,7 +89,10 @@ def probability(value: Any, name: str) -> float:
     return number
 
 
-def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+Word = TypeVar("Word", bound=str)
+
+
+def choice(value: Word, name: str, allowed: tuple[str, ...]) -> Word:
     """`value` if it is one of the allowed names; ValueError that lists them otherwise."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, allowed))}")

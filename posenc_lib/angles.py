@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from posenc_lib._arrays import Array, constant, is_compiling, widen
 from posenc_lib.scaling.config import read_scaling
 
 SPACINGS = ("paper", "tensor2tensor")
+Spacing = Literal["paper", "tensor2tensor"]
 
 
 def frequencies(
-    dim: int, *, base: float = 10000.0, spacing: str = "paper", scaling: Any = None
+    dim: int, *, base: float = 10000.0, spacing: Spacing = "paper", scaling: Any = None
 ) -> np.ndarray:
     """Angular frequency of each (sin, cos) pair: base^(-2i/dim) for i = 0 .. dim/2 - 1.
 

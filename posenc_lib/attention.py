@@ -4,15 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Literal, overload
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, device_of, is_floating, namespace
+from posenc_lib._arrays import Array, ArrayT, count_up, device_of, is_floating, namespace
 from posenc_lib._heads import heads_first, matmul_by_group, seq_back
 from posenc_lib.packed import mask_of, read_both
 
 Rotation = Callable[[Array], Array]
+
+
+@overload
+def attention(
+    q: ArrayT,
+    k: Array,
+    v: Array,
+    *,
+    norm: Rotation | tuple[Rotation, Rotation] | None = None,
+    rotate: Rotation | tuple[Rotation, Rotation] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    bias: Array | None = None,
+    mask: Array | None = None,
+    causal: bool = False,
+    window: int | None = None,
+    cu_seqlens: Array | tuple[Array, Array] | None = None,
+    sink: Array | None = None,
+    seq_axis: int = -2,
+    return_weights: Literal[False] = False,
+) -> ArrayT: ...
+
+
+@overload
+def attention(
+    q: ArrayT,
+    k: Array,
+    v: Array,
+    *,
+    norm: Rotation | tuple[Rotation, Rotation] | None = None,
+    rotate: Rotation | tuple[Rotation, Rotation] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    bias: Array | None = None,
+    mask: Array | None = None,
+    causal: bool = False,
+    window: int | None = None,
+    cu_seqlens: Array | tuple[Array, Array] | None = None,
+    sink: Array | None = None,
+    seq_axis: int = -2,
+    return_weights: Literal[True],
+) -> tuple[ArrayT, ArrayT]: ...
 
 
 def attention(
@@ -20,10 +62,14 @@ def attention(
     k: Array,
     v: Array,
     *,
+    norm: Rotation | tuple[Rotation, Rotation] | None = None,
     rotate: Rotation | tuple[Rotation, Rotation] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
     bias: Array | None = None,
     mask: Array | None = None,
     causal: bool = False,
+    window: int | None = None,
     cu_seqlens: Array | tuple[Array, Array] | None = None,
     sink: Array | None = None,
     seq_axis: int = -2,
@@ -39,12 +85,17 @@ def attention(
         k: (..., keys, head_dim). With fewer heads than q, (..., kv_heads, keys, head_dim) with a divisor of
             q's heads, each key head serves as many query heads in turn: grouped queries.
         v: (..., keys, value_dim), heads as those of k.
-        rotate: a function from an array to one of the same shape, applied to q and to k; a pair of
-            them, (for q, for k), where queries and keys stand at different positions.
+        norm: a function from an array to one of the same shape, applied to q and to k before `rotate`; a pair
+            of them, (for q, for k), where each has weights of its own (QK-norm: Qwen3, Gemma 3).
+        rotate: the same, applied after it; a pair where queries and keys stand at different positions.
+        scale: what q k^T is multiplied by; 1 / sqrt(head_dim) by default. `LayerPositions.softmax_scale`.
+        softcap: c, for c tanh(scores / c) in place of scaled scores: none is then above c (Gemma 2).
         bias: real numbers of any width, added to the scaled scores; broadcasts to (..., queries, keys).
         mask: booleans, True where the query may look at the key; broadcasts like `bias`.
         causal: let no query look past itself. The last query stands at the last key, so that a
             few new queries can attend to a longer cache of keys.
+        window: how many keys a query sees going back, itself among them, and as far ahead without `causal`,
+            the last query at the last key: as `window_mask` takes it. All by default.
         cu_seqlens: for texts packed one after another, where each ends, see `posenc_lib.packed_positions`; a
             pair, (for q, for k), where they differ. No query looks at another text; with `causal`, the last
             query of each text stands at the text's last key.
@@ -66,7 +117,8 @@ def attention(
         TypeError: arrays of different libraries; integers or different dtypes in q, k, v; a mask
             that is not boolean; a bias or a sink that is; a rotate that cannot be called or gives no real
             vectors.
-        ValueError: shapes that do not fit, different devices, more queries than keys with `causal`.
+        ValueError: shapes that do not fit, different devices, more queries than keys with `causal`; a scale,
+            softcap or window not above 0; a window and a pair of cu_seqlens.
 
     Example:
         >>> import numpy as np
@@ -79,22 +131,32 @@ def attention(
                [0.09 , 0.245, 0.665]])
 
     Source: Vaswani et al. 2017, equation 1; grouped queries: Ainslie et al. 2023, "GQA"; the sink:
-    transformers, `modeling_gpt_oss.py`.
+    transformers, `modeling_gpt_oss.py`; the cap on scores: `modeling_gemma2.py`.
     """
     return_weights = require.flag(return_weights, "return_weights")
     xp = _require_fit(q, k, v, bias, mask, require.flag(causal, "causal"), seq_axis)
     if sink is not None:
         sink = _read_sink(sink, heads_first(seq_axis, q=q)[0])
-    rotate_q, rotate_k = _read_rotations(rotate)
-    q, k = _rotated(rotate_q, q, "q"), _rotated(rotate_k, k, "k")
+    for name, functions in (("norm", norm), ("rotate", rotate)):
+        of_q, of_k = _read_rotations(functions, name)
+        q, k = _rotated(of_q, q, "q", name), _rotated(of_k, k, "k", name)
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
+    if window is not None:
+        near = _near(q, k, window, cu_seqlens)
+        mask = near if mask is None else xp.logical_and(mask, near)
     if cu_seqlens is not None:
         packed = _mask_of_texts(cu_seqlens, q, k, causal)
         mask, causal = packed if mask is None else xp.logical_and(mask, packed), False
 
     wide = xp.result_type(q.dtype, k.dtype, xp.float32)
     q, k = xp.astype(q, wide, copy=False), xp.astype(k, wide, copy=False)
-    scores = matmul_by_group(xp, q, xp.matrix_transpose(k)) / math.sqrt(q.shape[-1])
+    products = matmul_by_group(xp, q, xp.matrix_transpose(k))
+    scores = (
+        products / math.sqrt(q.shape[-1]) if scale is None else products * require.positive(scale, "scale")
+    )
+    if softcap is not None:
+        most = require.positive(softcap, "softcap")
+        scores = most * xp.tanh(scores / most)
     if bias is not None:
         scores = scores + bias
     allowed = allowed_keys(xp, scores, mask, causal)
@@ -102,6 +164,20 @@ def attention(
     output = matmul_by_group(xp, weights, xp.astype(v, weights.dtype, copy=False))
     output = seq_back(xp.astype(output, v.dtype, copy=False), seq_axis)
     return (output, xp.astype(weights, v.dtype, copy=False)) if return_weights else output
+
+
+def _near(q: Array, k: Array, window: int, cu_seqlens: Any) -> Array:
+    """At which keys a query may look within the window, (queries, keys), on either side."""
+    if isinstance(cu_seqlens, tuple) and len(cu_seqlens) == 2 and not isinstance(cu_seqlens[0], Integral):
+        raise ValueError(
+            "a window counts keys of one sequence, and cu_seqlens are a pair, (for q, for k); give a mask, "
+            "such as window_mask of the positions in each text"
+        )
+    window, queries, keys = require.count(window, "window"), q.shape[-2], k.shape[-2]
+    require.no_more_queries(queries, keys)
+    at_k = count_up(keys, q)
+    ahead = at_k - at_k[keys - queries :][:, None]
+    return namespace(ahead).logical_and(ahead > -window, ahead < window)
 
 
 def _mask_of_texts(cu_seqlens: Any, q: Array, k: Array, causal: bool) -> Array:
@@ -151,9 +227,14 @@ def _softmax(xp: Any, scores: Array, allowed: Array | None, sink: Array | None =
 
 def _read_sink(sink: Any, q: Array) -> Array:
     """The sink as it goes with the scores, (..., heads, queries, keys)."""
+    if isinstance(sink, Real):
+        raise TypeError(
+            f"sink={sink!r} is a plain number; give an array, (heads,), or a 0-d one for all heads"
+        )
     require.real_array(sink, "sink", "(heads,)", 0, more=True)
     namespace(q, sink)
     require.same_device(q=q, sink=sink)
+    require.all_hold(sink == sink, sink, "sink holds NaN; give numbers")
     if sink.ndim > 1 or (sink.ndim == 1 and (q.ndim < 3 or sink.shape[0] not in (1, q.shape[-3]))):
         raise ValueError(
             f"sink of shape {tuple(sink.shape)} does not fit q of shape {tuple(q.shape)}; give one "
@@ -162,26 +243,26 @@ def _read_sink(sink: Any, q: Array) -> Array:
     return sink[:, None, None] if sink.ndim else sink
 
 
-def _rotated(rotation: Rotation | None, x: Array, name: str) -> Array:
+def _rotated(rotation: Rotation | None, x: Array, name: str, which: str = "rotate") -> Array:
     if rotation is None:
         return x
     turned = rotation(x)
     if getattr(turned, "shape", None) != x.shape:
         raise ValueError(
-            f"rotate gave {_shape(turned)} for {name} of shape {_shape(x)}; it must return an array of "
+            f"{which} gave {_shape(turned)} for {name} of shape {_shape(x)}; it must return an array of "
             "the shape that it is given"
         )
     namespace(x, turned)
     if not is_floating(turned):
-        raise TypeError(f"rotate gave dtype {turned.dtype} for {name}; it must return real numbers")
+        raise TypeError(f"{which} gave dtype {turned.dtype} for {name}; it must return real numbers")
     return turned
 
 
-def _read_rotations(rotate: Any) -> tuple[Rotation | None, Rotation | None]:
+def _read_rotations(rotate: Any, name: str = "rotate") -> tuple[Rotation | None, Rotation | None]:
     pair = rotate if isinstance(rotate, tuple) else (rotate, rotate)
     if len(pair) != 2 or not all(r is None or callable(r) for r in pair):
         raise TypeError(
-            f"rotate={rotate!r} cannot be applied; give a function of one array, or a pair of them, "
+            f"{name}={rotate!r} cannot be applied; give a function of one array, or a pair of them, "
             "(for q, for k)"
         )
     return pair

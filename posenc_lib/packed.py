@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
+    ArrayT,
     device_of,
     is_compiling,
     namespace,
@@ -25,7 +26,7 @@ from posenc_lib._arrays import (
 )
 
 
-def packed_positions(cu_seqlens: Array, length: int | None = None, *, keys: Array | None = None) -> Array:
+def packed_positions(cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None) -> ArrayT:
     """Where each token of packed texts stands in its own text: 0, 1, 2, and from 0 again.
 
     Args:
@@ -55,8 +56,8 @@ def packed_positions(cu_seqlens: Array, length: int | None = None, *, keys: Arra
 
 
 def packed_mask(
-    cu_seqlens: Array, length: int | None = None, *, keys: Array | None = None, causal: bool = False
-) -> Array:
+    cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None, causal: bool = False
+) -> ArrayT:
     """At which keys each query of packed texts may look: at those of its own text.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import array_api_strict
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib import attention, sinusoidal
+from posenc_lib import apply_rotary, attention, sinusoidal
 
 sdpa = torch.nn.functional.scaled_dot_product_attention
 
@@ -418,3 +419,53 @@ def test_a_wrong_call_is_refused(call: Callable[[], Any], error: type[Exception]
     assert raised.type is error, raised.value
     message = str(raised.value)
     assert all(word in message for word in words), message
+
+
+RNG = np.random.default_rng(5)
+VECTORS = RNG.normal(size=(3, 2, 4, 9, 8))
+
+
+def by_hand(q, k, v, *, scale, cap=math.inf, allowed=None):
+    scores = np.einsum("bhqd,bhkd->bhqk", q, k) * scale
+    scores = scores if math.isinf(cap) else cap * np.tanh(scores / cap)
+    raised = np.exp(scores) * (1.0 if allowed is None else allowed)
+    return np.einsum("bhqk,bhkd->bhqd", raised / raised.sum(-1, keepdims=True), v)
+
+
+@pytest.mark.parametrize("to", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("queries", [9, 4])
+def test_scale_cap_and_window_are_their_formulas(to, causal, queries):
+    q, k, v = VECTORS[0][:, :, 9 - queries :], *VECTORS[1:]
+    ahead = np.arange(9) - np.arange(9)[9 - queries :, None]
+    allowed = (abs(ahead) < 3) & ((ahead <= 0) | (not causal))
+    got = attention(to(q), to(k), to(v), scale=0.7, softcap=1.5, window=3, causal=causal)
+    np.testing.assert_allclose(got, by_hand(q, k, v, scale=0.7, cap=1.5, allowed=allowed), rtol=1e-12)
+    np.testing.assert_allclose(attention(to(q), to(k), to(v), scale=0.7), by_hand(q, k, v, scale=0.7))
+
+
+def test_a_window_in_packed_texts_is_that_of_each_text():
+    q, k, v = VECTORS
+    texts = [slice(0, 5), slice(5, 9)]
+    apart = [attention(*(x[:, :, text] for x in (q, k, v)), window=3, causal=True) for text in texts]
+    together = attention(q, k, v, window=3, causal=True, cu_seqlens=[0, 5, 9])
+    np.testing.assert_allclose(together, np.concatenate(apart, axis=2), atol=1e-12)
+    with pytest.raises(ValueError, match="a window counts keys of one sequence"):
+        attention(q, k, v, window=3, cu_seqlens=([0, 5, 9], [0, 4, 9]))
+
+
+def test_a_norm_comes_before_the_rotation():
+    q, k, v = VECTORS
+    weights = RNG.normal(size=(2, 8))
+    of_q, of_k = (lambda x, w=w: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w for w in weights)
+    turn = partial(apply_rotary, positions=9)
+    got = attention(q, k, v, norm=(of_q, of_k), rotate=turn)
+    np.testing.assert_allclose(got, attention(turn(of_q(q)), turn(of_k(k)), v), atol=1e-12)
+    with pytest.raises(ValueError, match="norm gave"):
+        attention(q, k, v, norm=lambda x: x[..., :4])
+
+
+@pytest.mark.parametrize("wrong", [{"scale": 0.0}, {"softcap": -1.0}, {"window": 0}])
+def test_a_scale_a_cap_or_a_window_of_nothing(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        attention(*VECTORS, **wrong)

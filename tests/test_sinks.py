@@ -104,3 +104,10 @@ def test_the_map_is_what_a_streaming_cache_does():
     nothing = np.zeros_like(q)
     got = attention(nothing, k, v, bias=scores / 8**0.5, mask=window_mask(9, 9, window, sinks=sinks))
     np.testing.assert_allclose(got, np.concatenate(outputs, axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("sink", [np.asarray([0.0, np.nan]), np.asarray(np.nan)])
+def test_a_sink_that_is_no_number(sink):
+    q = np.ones((2, 3, 4))
+    with pytest.raises(ValueError, match="sink holds NaN"):
+        attention(q, q, q, sink=sink)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, erf, namespace
+from posenc_lib._arrays import Array, ArrayT, device_of, erf, namespace
 
 
 def convolution_positions(
-    x: Array, weight: Array, bias: Array | None = None, *, causal: bool = False
-) -> Array:
+    x: ArrayT, weight: Array, bias: Array | None = None, *, causal: bool = False
+) -> ArrayT:
     """GELU of a grouped convolution along the sequence, to be added to x: wav2vec 2.0's positions.
 
     No position goes in. A token learns what its neighbours are and on which side they stand, and near the
@@ -67,7 +67,7 @@ def convolution_positions(
     groups = dim // inputs
     before = taps - 1 if causal else taps // 2
     batch = tuple(x.shape[:-2])
-    edge = xp.zeros((*batch, 1, dim), dtype=x.dtype, device=x.device)
+    edge = xp.zeros((*batch, 1, dim), dtype=x.dtype, device=device_of(x))
     padded = xp.concat([*(edge,) * before, x, *(edge,) * (taps - 1 - before)], axis=-2)
     maps = xp.reshape(weight, (groups, dim // groups, inputs, taps))
     total = None
@@ -81,7 +81,7 @@ def convolution_positions(
     return mixed * 0.5 * (1.0 + erf(mixed / math.sqrt(2.0)))
 
 
-def convolution_weight(direction: Array, magnitude: Array) -> Array:
+def convolution_weight(direction: ArrayT, magnitude: Array) -> ArrayT:
     """Weight normalisation, tap by tap: direction / |direction| * magnitude, |.| over both axes of columns.
 
     Args:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, narrow, result_dtype, widen
-from posenc_lib.added.sinusoidal import LAYOUTS, join_pairs
+from posenc_lib._arrays import Array, ArrayT, constant, namespace, narrow, result_dtype, widen
+from posenc_lib.added.sinusoidal import LAYOUTS, Layout, join_pairs
 
 
-def fourier_features(coordinates: Array, matrix: Array, *, layout: str = "split", dtype: Any = None) -> Array:
+def fourier_features(
+    coordinates: ArrayT, matrix: Array, *, layout: Layout = "split", dtype: Any = None
+) -> ArrayT:
     """sin and cos of 2*pi * (matrix @ v) for each vector v of coordinates.
 
     Args:

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
+    ArrayT,
     constant,
+    device_of,
     drawn_evenly,
     namespace,
     narrow,
     result_dtype,
     widen,
+    widen_all,
 )
 
 NORMALIZATIONS = ("symmetric", "none")
+Normalization = Literal["symmetric", "none"]
 
 
 def laplacian_eigenvectors(
-    adjacency: Array, count: int, *, normalization: str = "symmetric", dtype: Any = None
-) -> tuple[Array, Array]:
+    adjacency: ArrayT,
+    count: int,
+    *,
+    normalization: Normalization = "symmetric",
+    dtype: Any = None,
+) -> tuple[ArrayT, ArrayT]:
     """The slowest waves on a graph: eigenvectors of its Laplacian, as coordinates of its nodes.
 
     On a path they are cosines, on a ring sines and cosines: the sinusoidal encoding of a graph. The first
@@ -42,8 +50,10 @@ def laplacian_eigenvectors(
 
     Returns:
         (values, vectors): (count,) eigenvalues, ascending, and (nodes, count), of length 1 each, in the
-        library and on the device of the adjacency. Computed in float64; a graph in several parts has as many
-        eigenvalues 0, of which one is left out.
+        library and on the device of the adjacency. Computed in float64 (in float32 where JAX traces without
+        float64). A graph in several parts has as many
+        eigenvalues 0: what is left out is the wave that says nothing, and those that are kept tell the parts
+        apart.
 
     Raises:
         TypeError: adjacency no real numbers, count no integer, a dtype that is no real type.
@@ -77,7 +87,7 @@ def laplacian_eigenvectors(
         )
     require.choice(normalization, "normalization", NORMALIZATIONS)
     dtype = result_dtype(adjacency, dtype)
-    weights = widen(adjacency)
+    [weights] = widen_all(adjacency)
     xp = namespace(weights)
     require.all_hold(
         weights == xp.matrix_transpose(weights),
@@ -86,16 +96,22 @@ def laplacian_eigenvectors(
         "(return_probabilities)",
     )
     degrees = xp.sum(weights, axis=-1)
-    laplacian = xp.eye(nodes, dtype=xp.float64, device=degrees.device) * degrees - weights
+    laplacian = xp.eye(nodes, dtype=weights.dtype, device=device_of(degrees)) * degrees - weights
+    flat, highest = xp.ones_like(degrees), 2.0 * xp.max(degrees)
     if normalization == "symmetric":
         root = _inverse(xp, xp.sqrt(degrees))
         laplacian = laplacian * root[:, None] * root
-    values, vectors = xp.linalg.eigh(laplacian)
-    chosen = slice(1, count + 1)
+        flat = xp.where(highest > 0, xp.sqrt(degrees), flat)
+        highest = xp.full_like(highest, 2.0)
+    # The wave that says nothing, of eigenvalue 0, is moved above all others: where several have 0, a solver
+    # returns any mixture of them.
+    flat = flat / xp.sqrt(xp.sum(flat * flat))
+    values, vectors = xp.linalg.eigh(laplacian + (highest + 1.0) * flat[:, None] * flat)
+    chosen = slice(0, count)
     return narrow(values[chosen], adjacency, dtype), narrow(vectors[:, chosen], adjacency, dtype)
 
 
-def eigenspaces(values: Array, *, tolerance: float = 1e-6) -> Array:
+def eigenspaces(values: ArrayT, *, tolerance: float = 1e-6) -> ArrayT:
     """Which eigenvectors share an eigenvalue, so that their directions are arbitrary: equal numbers do.
 
     A rotation of such vectors among themselves gives others that are as right. No sign will mend that: use
@@ -133,7 +149,7 @@ def eigenspaces(values: Array, *, tolerance: float = 1e-6) -> Array:
     return narrow(xp.cumulative_sum(begins), values, namespace(values).int64)
 
 
-def flip_signs(vectors: Array, generator: Any) -> Array:
+def flip_signs(vectors: ArrayT, generator: Any) -> ArrayT:
     """Each column with the sign that a coin gives it: one draw for all nodes, for each training step.
 
     A model that has seen both signs cannot hang on either.
@@ -161,7 +177,7 @@ def flip_signs(vectors: Array, generator: Any) -> Array:
     return vectors * namespace(vectors).astype(signs, vectors.dtype)
 
 
-def sign_invariant(vectors: Array, phi: Callable[[Array], Array]) -> Array:
+def sign_invariant(vectors: ArrayT, phi: Callable[[Array], Array]) -> ArrayT:
     """phi(v) + phi(-v): what a function says of eigenvectors whatever their signs.
 
     Every function that does not see the sign can be written so. Where phi looks at one node's number alone,
@@ -194,7 +210,7 @@ def sign_invariant(vectors: Array, phi: Callable[[Array], Array]) -> Array:
     return phi(vectors) + phi(-vectors)
 
 
-def return_probabilities(adjacency: Array, steps: int, *, dtype: Any = None) -> Array:
+def return_probabilities(adjacency: ArrayT, steps: int, *, dtype: Any = None) -> ArrayT:
     """The chance that a walker who leaves a node stands there again after 1, 2, ... steps.
 
     It has no sign and no basis to choose. A chance above 0 at step 3 is a triangle; on a tree, the odd ones
@@ -228,7 +244,7 @@ def return_probabilities(adjacency: Array, steps: int, *, dtype: Any = None) -> 
     adjacency = read_adjacency(adjacency, batches=True)
     steps = require.count(steps, "steps")
     dtype = result_dtype(adjacency, dtype)
-    weights = widen(adjacency)
+    [weights] = widen_all(adjacency)
     xp = namespace(weights)
     chances = weights * _inverse(xp, xp.sum(weights, axis=-1))[..., None]
     walk, returns = chances, []

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, constant, namespace, result_dtype
 from posenc_lib.added.sinusoidal import LAYOUTS as LAYOUTS_OF_ONE_AXIS
 from posenc_lib.added.sinusoidal import sinusoidal
+from posenc_lib.angles import Spacing
 
 LAYOUTS = (*LAYOUTS_OF_ONE_AXIS, "split-across")
+GridLayout = Literal["interleaved", "split", "split-cos-first", "split-across"]
 AXES = {2: ("xy", "yx"), 3: ("zxy", "zyx", "xyz", "xzy", "yxz", "yzx")}
 """The orders of columns that can be named; the first is the default."""
 
@@ -22,8 +24,8 @@ def grid_sinusoidal(
     *,
     axes: str | None = None,
     base: float = 10000.0,
-    layout: str = "split",
-    spacing: str = "paper",
+    layout: GridLayout = "split",
+    spacing: Spacing = "paper",
     dtype: Any = None,
 ) -> Array:
     """Sinusoidal encoding of the points of a grid: each axis fills its own share of the columns.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
+    ArrayT,
+    clip,
     count_up,
     default_integer,
     is_floating,
@@ -16,14 +18,16 @@ from posenc_lib._arrays import (
     values_are_known,
     widen_all,
 )
-from posenc_lib.added.sinusoidal import sinusoidal
+from posenc_lib.added.sinusoidal import Layout, sinusoidal
+from posenc_lib.angles import Spacing
 
 BEYOND = ("raise", "clamp", "zero", "interpolate")
+Beyond = Literal["raise", "clamp", "zero", "interpolate"]
 
 
 def learned(
-    table: Array, positions: int | Array, *, beyond: str = "raise", length: int | None = None
-) -> Array:
+    table: ArrayT, positions: int | Array, *, beyond: Beyond = "raise", length: int | None = None
+) -> ArrayT:
     """The rows of a learned table at the given positions.
 
     A table of N rows says nothing about position N: what to do there is your choice, `beyond`.
@@ -93,22 +97,22 @@ def learned(
     positions = xp.astype(positions, default_integer(xp), copy=False)
     if beyond == "raise":
         return _rows(xp, table, positions)
-    rows = _rows(xp, table, xp.clip(positions, None, last))
+    rows = _rows(xp, table, clip(positions, None, last))
     if beyond == "clamp":
         return rows
     return xp.where((positions <= last)[..., None], rows, xp.zeros_like(rows))
 
 
 def hybrid(
-    table: Array,
+    table: ArrayT,
     positions: int | Array,
     *,
-    beyond: str = "raise",
+    beyond: Beyond = "raise",
     length: int | None = None,
     base: float = 10000.0,
-    layout: str = "interleaved",
-    spacing: str = "paper",
-) -> Array:
+    layout: Layout = "interleaved",
+    spacing: Spacing = "paper",
+) -> ArrayT:
     """Sinusoidal plus learned: a fixed structure at every position, and a correction where trained.
 
     With beyond="zero" the learned part ends with its table, and the sinusoidal one goes on alone.

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace
+from posenc_lib._arrays import ArrayT, constant, namespace
 
 MODES = ("bicubic", "bilinear")
+Mode = Literal["bicubic", "bilinear"]
 
 
 def resample_grid(
-    table: Array,
+    table: ArrayT,
     shape: tuple[int, int],
     new_shape: tuple[int, int],
     *,
-    mode: str = "bicubic",
+    mode: Mode = "bicubic",
     antialias: bool = False,
     align_corners: bool = False,
     offset: float = 0.0,
     first: int = 0,
     last: int = 0,
-) -> Array:
+) -> ArrayT:
     """A table of (height, width) patches for an image of another size.
 
     The table is a picture with dim colours, and the new one is its enlargement or reduction. What a
@@ -107,7 +108,7 @@ def read_grid(shape: Any, name: str) -> tuple[int, int]:
 
 def read_settings(
     mode: Any, antialias: Any, align_corners: Any, offset: Any
-) -> tuple[str, bool, bool, float]:
+) -> tuple[Mode, bool, bool, float]:
     """How to resample, all of it understood."""
     require.choice(mode, "mode", MODES)
     antialias = require.flag(antialias, "antialias")

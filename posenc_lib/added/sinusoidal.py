@@ -4,17 +4,44 @@ dot product of two encodings depends on their offset alone."""
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, narrow, result_dtype
+from posenc_lib._arrays import Array, ArrayT, constant, namespace, narrow, result_dtype
 from posenc_lib.added.by_shifts import evenly_spaced, shifted_table
-from posenc_lib.angles import SPACINGS, angles, frequencies
+from posenc_lib.angles import SPACINGS, Spacing, angles, frequencies
 
 LAYOUTS = ("interleaved", "split", "split-cos-first")
+Layout = Literal["interleaved", "split", "split-cos-first"]
 ODD = ("truncate", "pad")
+
+
+@overload
+def sinusoidal(
+    positions: int,
+    dim: int,
+    *,
+    base: float = 10000.0,
+    layout: Layout = "interleaved",
+    spacing: Spacing = "paper",
+    odd: str | None = None,
+    dtype: Any = None,
+) -> np.ndarray: ...
+
+
+@overload
+def sinusoidal(
+    positions: ArrayT,
+    dim: int,
+    *,
+    base: float = 10000.0,
+    layout: Layout = "interleaved",
+    spacing: Spacing = "paper",
+    odd: str | None = None,
+    dtype: Any = None,
+) -> ArrayT: ...
 
 
 def sinusoidal(
@@ -22,8 +49,8 @@ def sinusoidal(
     dim: int,
     *,
     base: float = 10000.0,
-    layout: str = "interleaved",
-    spacing: str = "paper",
+    layout: Layout = "interleaved",
+    spacing: Spacing = "paper",
     odd: str | None = None,
     dtype: Any = None,
 ) -> Array:
@@ -105,8 +132,8 @@ def shift_matrix(
     dim: int,
     *,
     base: float = 10000.0,
-    layout: str = "interleaved",
-    spacing: str = "paper",
+    layout: Layout = "interleaved",
+    spacing: Spacing = "paper",
 ) -> Array:
     """The matrix M with PE(p + offset) = M @ PE(p) at every position p.
 
@@ -146,7 +173,9 @@ def shift_matrix(
     return narrow(matrix, offset, result_dtype(offset))
 
 
-def similarity(offsets: float | Array, dim: int, *, base: float = 10000.0, spacing: str = "paper") -> Array:
+def similarity(
+    offsets: float | Array, dim: int, *, base: float = 10000.0, spacing: Spacing = "paper"
+) -> Array:
     """Dot product of two sinusoidal encodings that are `offsets` positions apart.
 
     PE(t) . PE(t + offset) = sum over i of cos(offset * w_i), whatever t is. Largest, dim/2, at 0.
@@ -194,7 +223,7 @@ def columns(dim: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
     return (first, second) if layout == "split" else (second, first)
 
 
-def _read_width(dim: Any, base: float, spacing: str, odd: str | None) -> tuple[np.ndarray, str | None]:
+def _read_width(dim: Any, base: float, spacing: Spacing, odd: str | None) -> tuple[np.ndarray, str | None]:
     """The frequencies for this width, and what an odd one lacks: None, "cosine" or "column"."""
     if odd is not None:
         require.choice(odd, "odd", ODD)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, count_up, namespace, narrow, result_dtype, widen
+from posenc_lib._arrays import Array, ArrayT, constant, count_up, namespace, narrow, result_dtype, widen
 
 
-def reverse_complement(bases: Array, pairs: Sequence[int] = (3, 2, 1, 0)) -> Array:
+def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> ArrayT:
     """The same piece of DNA, read on the other strand: backwards, with each base replaced by its partner.
 
     Args:
@@ -63,7 +63,8 @@ def centred_positions(length: int, *, like: Array | None = None) -> Array:
         like: an array whose library and device the result has; NumPy if None.
 
     Returns:
-        (length,), real: whole for an odd length, halves for an even one.
+        (length,), real: whole for an odd length, halves for an even one. Of the dtype of `like`, or of
+        float32 where that has fewer bits: in bfloat16, 1,001 positions would be 757.
 
     Raises:
         TypeError: length no integer.
@@ -78,7 +79,8 @@ def centred_positions(length: int, *, like: Array | None = None) -> Array:
     """
     length = require.count(length, "length", 0)
     places = count_up(length, like)
-    dtype = result_dtype(places if like is None else like)
+    xp = namespace(places)
+    dtype = xp.result_type(result_dtype(places if like is None else like), xp.float32)
     return narrow(widen(places) - (length - 1) / 2, places, dtype)
 
 

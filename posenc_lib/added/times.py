@@ -9,23 +9,34 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, extremes, is_floating, namespace, narrow, result_dtype, widen
-from posenc_lib.added.sinusoidal import LAYOUTS, join_pairs
+from posenc_lib._arrays import (
+    Array,
+    ArrayT,
+    constant,
+    extremes,
+    is_floating,
+    namespace,
+    narrow,
+    result_dtype,
+    widen,
+)
+from posenc_lib.added.sinusoidal import LAYOUTS, Layout, join_pairs
 
 CIRCLES = ("hour", "day", "week", "month", "year")
 _DAY = 86_400
 _SECONDS = {"hour": 3_600, "day": _DAY, "week": 7 * _DAY}
+_YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
 _FIRST_MONDAY = 4 * _DAY
 """1970-01-05: the seconds from which weeks count."""
 
 
 def calendar_phases(
-    times: Array,
+    times: ArrayT,
     circles: Sequence[str] = ("day", "week", "year"),
     *,
     offset: Array | int = 0,
     dtype: Any = None,
-) -> Array:
+) -> ArrayT:
     """How far around each circle of the calendar a time is: 0 at its beginning, below 1 at its end.
 
     Months have their own lengths and leap years 366 days, so that a year begins at 0 every time; weeks begin
@@ -40,9 +51,10 @@ def calendar_phases(
     Args:
         times: (...), seconds since 1970-01-01 00:00, UTC, as whole numbers or in float64: a float32 is off by
             up to 64 seconds today, and is refused. For NumPy's dates:
-            stamps.astype("datetime64[s]").astype(int).
+            stamps.astype("datetime64[s]").astype(int); milliseconds are to be divided by 1000.
         circles: which ones, of "hour", "day", "week", "month" and "year".
-        offset: seconds that the local clock is ahead, one number or one for each time.
+        offset: seconds that the local clock is ahead, one number or one for each time: -18000 for five hours
+            behind.
         dtype: of the result; by default that of real times, else the library's default.
 
     Returns:
@@ -50,7 +62,9 @@ def calendar_phases(
 
     Raises:
         TypeError: times are no numbers, dtype no real type.
-        ValueError: NaN, unknown circles or none, offsets that do not broadcast, times in too short a type.
+        ValueError: NaN, unknown circles or none, offsets that do not broadcast, times in too short a type;
+            times outside the years 1 to 9999 (milliseconds, most likely), offsets of less than 25 seconds
+            (hours) or of a day and more.
 
     Example:
         >>> import numpy as np
@@ -78,13 +92,13 @@ def calendar_phases(
 
 
 def calendar_features(
-    times: Array,
+    times: ArrayT,
     circles: Sequence[str] = ("day", "week", "year"),
     *,
     offset: Array | int = 0,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     dtype: Any = None,
-) -> Array:
+) -> ArrayT:
     """Times as points on circles: sin and cos of each phase, so that 23:59 stands beside 00:00.
 
     As a number, hour 23 is as far from hour 0 as a day is long, and weekday 6 from weekday 0. On a circle
@@ -121,7 +135,7 @@ def calendar_features(
     return narrow(join_pairs(xp, xp.sin(angle), xp.cos(angle), layout), times, dtype)
 
 
-def time2vec(times: Array, rates: Array, phases: Array, *, dtype: Any = None) -> Array:
+def time2vec(times: ArrayT, rates: Array, phases: Array, *, dtype: Any = None) -> ArrayT:
     """One straight line and learned waves of a time: w_0 t + p_0, sin(w_1 t + p_1), ...
 
     The rates are in radians per unit of the times: for times in seconds, a rate of 1 is a wave of 6 seconds.
@@ -187,15 +201,22 @@ def _read_circles(circles: Any) -> tuple[str, ...]:
 def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
     times = require.numbers(times, "times")
     xp = namespace(times)
-    if is_floating(times) and xp.finfo(times.dtype).bits < 64:
-        reach = extremes(times)
-        if reach is not None and max(-reach[0], reach[1]) >= 1 / float(xp.finfo(times.dtype).eps):
-            raise ValueError(
-                f"times up to {reach[1]:g} seconds in {times.dtype}, which cannot tell one second from the "
-                f"next; give "
-                "integers, or float64"
-            )
-    return times, result_dtype(times, dtype)
+    reach = extremes(times)
+    dtype = result_dtype(times, dtype)
+    if reach is None:
+        return times, dtype
+    coarse = is_floating(times) and xp.finfo(times.dtype).bits < 64
+    if coarse and max(-reach[0], reach[1]) >= 1 / float(xp.finfo(times.dtype).eps):
+        raise ValueError(
+            f"times up to {reach[1]:g} seconds in {times.dtype}, which cannot tell one second from the next; "
+            "give integers, or float64"
+        )
+    if reach[0] < _YEAR_1 or reach[1] >= _YEAR_10000:
+        raise ValueError(
+            f"times from {reach[0]:.15g} to {reach[1]:.15g} seconds lie outside the years 1 to 9999; divide "
+            "milliseconds by 1000, and microseconds by 1000000"
+        )
+    return times, dtype
 
 
 def _read_offset(offset: Any, local: Array) -> Array:
@@ -205,6 +226,12 @@ def _read_offset(offset: Any, local: Array) -> Array:
         given = constant(given, local)
     xp = namespace(local, given)
     require.same_device(times=local, offset=given)
+    seconds = xp.abs(given)
+    require.all_hold(
+        (given == 0) | ((seconds >= 25) & (seconds < _DAY)),
+        offset,
+        "offset is in seconds, less than a day: -18000 for five hours behind",
+    )
     if require.broadcast(tuple(local.shape), tuple(given.shape)) is None:
         raise ValueError(
             f"offset of shape {tuple(given.shape)} does not fit times of shape {tuple(local.shape)}; give "

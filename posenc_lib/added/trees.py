@@ -7,6 +7,7 @@ from typing import Any
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
+    ArrayT,
     count_up,
     namespace,
     narrow,
@@ -15,7 +16,7 @@ from posenc_lib._arrays import (
 )
 
 
-def tree_paths(parents: Array, branching: int, depth: int, *, dtype: Any = None) -> Array:
+def tree_paths(parents: ArrayT, branching: int, depth: int, *, dtype: Any = None) -> ArrayT:
     """The way from each node up to the root: for each step, which child of its parent it comes from.
 
     To go down to child i is to shift all columns by `branching` and to put a 1 in column i; to go up is to
@@ -35,8 +36,8 @@ def tree_paths(parents: Array, branching: int, depth: int, *, dtype: Any = None)
 
     Raises:
         TypeError: parents no integers, branching or depth no integers, dtype no real type.
-        ValueError: not (nodes,), a parent that does not come before its child, more children than
-            `branching`, sizes below 1.
+        ValueError: not (nodes,), a parent that does not come before its child, more roots than one, more
+            children than `branching`, sizes below 1.
 
     Example:
         >>> import numpy as np
@@ -62,6 +63,11 @@ def tree_paths(parents: Array, branching: int, depth: int, *, dtype: Any = None)
         parents,
         "each parent must stand before its children, and the root's be -1",
     )
+    require.all_hold(
+        nodes[:1] == xp.sum(xp.astype(parents < 0, xp.int64)) - 1,
+        parents,
+        "a tree has one root, -1, and its other nodes a parent each; give the trees of a forest one by one",
+    )
     siblings_before = (parents[:, None] == parents) & (nodes < nodes[:, None])
     child = xp.sum(xp.astype(siblings_before, xp.int64), axis=-1)  # the how manieth of its parent
     is_root = parents < 0
@@ -81,7 +87,7 @@ def tree_paths(parents: Array, branching: int, depth: int, *, dtype: Any = None)
     return xp.astype(xp.concat(steps, axis=-1), dtype)
 
 
-def tree_features(paths: Array, decays: Array, branching: int) -> Array:
+def tree_features(paths: ArrayT, decays: Array, branching: int) -> ArrayT:
     """Paths in which each step further up counts less, by several factors beside each other.
 
     Args:

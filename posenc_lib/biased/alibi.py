@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib._arrays import Array, is_floating, may_look, namespace, narrow, windows_from_the_last
 from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 
@@ -107,15 +107,38 @@ def alibi_bias(
     before, after = read_slopes(heads, require.flag(causal, "causal"), slopes, slopes_after)
     placed = queries_and_keys(queries, keys, _foreign(slopes, slopes_after))
     dtype = real_dtype(dtype, *placed, *_given(slopes, slopes_after))
+    in_line = _stand_in_line(*placed)
+    distances = _in_line(*placed) if in_line else offsets(*placed)
     relative, first, *second = per_head(
-        offsets(*placed), slopes=before, **({} if after is None else {"slopes_after": after})
+        distances, slopes=before, **({} if after is None else {"slopes_after": after})
     )
     if after is before:  # one product serves both sides
-        return narrow(first * (0 - namespace(relative).abs(relative)), placed[0], dtype)
-    bias = first * relative
-    if second:
-        bias = namespace(relative).where(relative > 0, -second[0] * relative, bias)
-    return narrow(bias, placed[0], dtype)
+        bias = first * (0 - namespace(relative).abs(relative))
+    else:
+        bias = first * relative
+        if second:
+            bias = namespace(relative).where(relative > 0, -second[0] * relative, bias)
+    bias = narrow(bias, placed[0], dtype)
+    return windows_from_the_last(bias[..., 0, :], placed[1].shape[0]) if in_line else bias
+
+
+def _stand_in_line(*positions: Array) -> bool:
+    """Whether these are whole numbers, each one above the last: a bias is then the same along a diagonal."""
+    return all(
+        each.ndim == 1
+        and each.shape[0] > 0
+        and not is_floating(each)
+        and may_look(each)
+        and bool((each[1:] - each[:-1] == 1).all())
+        for each in positions
+    )
+
+
+def _in_line(queries: Array, keys: Array) -> Array:
+    """The distances on all diagonals, (1, queries + keys - 1), from the last query and the first key on."""
+    xp = namespace(queries, keys)
+    before = offsets(xp.flip(queries[1:]), keys[:1])
+    return xp.concat([before.reshape(1, -1), offsets(queries[:1], keys)], axis=-1)
 
 
 def read_slopes(

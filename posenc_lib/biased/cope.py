@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, default_integer, namespace
+from posenc_lib._arrays import Array, ArrayT, clip, default_integer, namespace
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.attention import allowed_keys
 from posenc_lib.biased.relative import default_scale
@@ -13,7 +13,7 @@ from posenc_lib.biased.shaw import pick
 
 
 def cope_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     table: Array,
     *,
@@ -22,7 +22,7 @@ def cope_bias(
     scale: float | None = None,
     gate_scale: float | None = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """CoPE's bias: scale * q_i . e[p_ij], where p_ij counts the keys from j to i, as far as gates are open.
 
     The gate is g_it = sigmoid(gate_scale * q_i . k_t), and p_ij the sum of g_it over t = j .. i. It
@@ -81,13 +81,13 @@ def cope_bias(
         gates = xp.where(allowed, gates, xp.zeros_like(gates))
 
     count = xp.flip(xp.cumulative_sum(xp.flip(gates, axis=-1), axis=-1), axis=-1)
-    count = xp.clip(count, 0, table.shape[-2] - 1)
+    count = clip(count, 0, table.shape[-2] - 1)
     below = xp.floor(count)
     part = count - below
     whole = xp.astype(below, default_integer(xp))
     at_each_row = matmul_by_group(xp, q, xp.matrix_transpose(table)) * default_scale(scale, head_dim)
     lower = pick(at_each_row, whole)
-    upper = pick(at_each_row, xp.clip(whole + 1, 0, table.shape[-2] - 1))
+    upper = pick(at_each_row, clip(whole + 1, 0, table.shape[-2] - 1))
     return xp.astype(lower * (1 - part) + upper * part, q.dtype, copy=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, device_of, namespace
+from posenc_lib._arrays import Array, ArrayT, clip, device_of, namespace
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import offsets, queries_and_keys
 from posenc_lib.biased.shaw import beside_heads, pick, require_rows
@@ -57,16 +57,16 @@ def deberta_buckets(
 
     xp = namespace(relative_positions)
     ahead = -xp.astype(relative_positions, xp.int64)  # query - key
-    ahead = xp.clip(ahead, -max_distance, max_distance)
+    ahead = clip(ahead, -max_distance, max_distance)
     if buckets is not None:
         first = xp.asarray(_borders(span, max_distance), dtype=xp.int64, device=device_of(ahead))
         bucket = xp.astype(xp.searchsorted(first, xp.abs(ahead), side="right"), xp.int64, copy=False)
         ahead = xp.where(ahead < 0, -bucket, bucket)
-    return xp.clip(ahead + span, 0, 2 * span - 1)
+    return clip(ahead + span, 0, 2 * span - 1)
 
 
 def deberta_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     relative_keys: Array | None,
     relative_queries: Array | None,
@@ -77,7 +77,7 @@ def deberta_bias(
     max_distance: int = 512,
     scale: float | None = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """DeBERTa's two terms of position: scale * (q_i . K_r + k_j . Q_r), r the row of the offset.
 
     The first is content to position, what the query makes of a distance; the second position to content,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace, narrow, result_dtype, widen_all
+from posenc_lib._arrays import Array, ArrayT, constant, namespace, narrow, result_dtype, widen_all
 
 _KINDS = 6
 """Three kinds of function, each of |offset| and of sign(offset) times that."""
@@ -17,7 +17,7 @@ _SHORTEST = 8.0
 _NEVER_0 = 1e-8
 
 
-def enformer_features(offsets: Array, features: int, *, length: int, dtype: Any = None) -> Array:
+def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any = None) -> ArrayT:
     """What Enformer knows of a relative position: exponentials, windows and bumps of its distance.
 
     A third of the functions halve every 8, ..., length positions; a third are 1 up to a distance of 0, 2, 6,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, move_axis, namespace, narrow, torch_of
+from posenc_lib._arrays import Array, move_axis, namespace, narrow, torch_of, without_autocast
 from posenc_lib.biased.relative import beside, offsets, queries_and_keys, real_dtype
 
 FireWeights = tuple[Array, Array, Array, Array]
@@ -109,7 +109,8 @@ def _network(xp: Any, x: Array, w1: Array, b1: Array, w2: Array, b2: Array) -> A
     """w2 relu(w1 x + b1) + b2 of a row of numbers, in few passes over its hidden units."""
     torch = torch_of(x)
     if torch is not None:
-        by_head: Array = torch.addmm(b2, w2, torch.addcmul(b1, w1, x).relu_())
+        with without_autocast(x):
+            by_head: Array = torch.addmm(b2, w2, torch.addcmul(b1, w1, x).relu_())
         return by_head
     hidden = w1 * x + b1
     return xp.matmul(w2, xp.where(hidden > 0, hidden, xp.zeros_like(hidden))) + b2

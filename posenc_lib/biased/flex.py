@@ -28,7 +28,7 @@ from posenc_lib._arrays import Array, torch_of
 from posenc_lib._heads import matmul_by_group
 from posenc_lib.biased.alibi import read_slopes
 from posenc_lib.biased.fire import FireWeights, read_fire_weights
-from posenc_lib.biased.kerple import read_kerple
+from posenc_lib.biased.kerple import Kind, read_kerple
 from posenc_lib.biased.relative import default_scale, queries_and_keys
 from posenc_lib.biased.sandwich import compression, sandwich_rates
 from posenc_lib.biased.shaw import read_table
@@ -196,7 +196,7 @@ def transformer_xl_score_mod(
 
 
 def kerple_score_mod(
-    r1: torch.Tensor, r2: torch.Tensor, queries: int | Array, keys: int | Array, *, kind: str = "log"
+    r1: torch.Tensor, r2: torch.Tensor, queries: int | Array, keys: int | Array, *, kind: Kind = "log"
 ) -> ScoreMod:
     """`kerple_bias` as a `score_mod`.
 

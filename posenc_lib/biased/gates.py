@@ -7,13 +7,17 @@ neighbours.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, widest
+from posenc_lib._arrays import Array, ArrayT, namespace, values_are_known, widest
+
+FAR = -1e4
+"""Log gates below this are summed apart, so that one of -1e30 does not drown those after it."""
 
 
-def fox_bias(logits: Array, queries: int | None = None) -> Array:
+def fox_bias(logits: ArrayT, queries: int | None = None) -> ArrayT:
     """The bias of the Forgetting Transformer: D_ij, the sum of log f_t over the tokens t with j < t <= i.
 
     The forget gate f_t = sigmoid(logit_t) of a token says, for each head, how much of what stood before it
@@ -21,13 +25,14 @@ def fox_bias(logits: Array, queries: int | None = None) -> Array:
 
     Args:
         logits: (..., heads, keys), real: what a layer makes of each token, w_f . x_t + b_f. Padding is to
-            have a large number, such as 1e9: it then closes nothing.
+            have a large number, such as 1e9: it then closes nothing. Minus infinity is a gate of exactly 0:
+            nothing before it is looked at any more, as from the first token of another packed text.
         queries: how many, the last ones of the keys; by default all. So a cache holds the logits of its keys.
 
     Returns:
-        (..., heads, queries, keys), 0 or less, for `attention(..., causal=True)`; 0 for keys after the query,
-        which must be masked. Of the logits' library and device, in their dtype or in float32 where that has
-        fewer bits.
+        (..., heads, queries, keys), 0 or less, minus infinity behind a gate that is shut, for
+        `attention(..., causal=True)`; 0 for keys after the query, which must be masked. Of the logits'
+        library and device, in their dtype or in float32 where that has fewer bits.
 
     Raises:
         TypeError: logits no real numbers, queries no integer.
@@ -56,12 +61,14 @@ def log_sigmoid(x: Array) -> Array:
     """log(1 / (1 + e^-x)), in 32 bits at least, for any x."""
     xp = namespace(x)
     wide = xp.astype(x, xp.result_type(x.dtype, xp.float32), copy=False)
-    return -xp.logaddexp(xp.zeros_like(wide), -wide)
+    shut = wide == -math.inf  # where logaddexp has no gradient
+    nothing = xp.zeros_like(wide)
+    return xp.where(shut, wide, -xp.logaddexp(nothing, -xp.where(shut, nothing, wide)))
 
 
 def data_dependent_alibi(
-    log_gates: Array, queries: int | None = None, *, log_gates_after: Array | None = None
-) -> Array:
+    log_gates: ArrayT, queries: int | None = None, *, log_gates_after: Array | None = None
+) -> ArrayT:
     """The sum of log gates from the key to the query: of the tokens t with key < t <= query.
 
     A gate is a number between 0 and 1 that a token gives, of each head: how much of what stood before it
@@ -69,15 +76,16 @@ def data_dependent_alibi(
 
     Args:
         log_gates: (..., heads, keys), 0 or less: the logarithm of each token's gate, `log sigmoid` of
-            something learned. Padding is to have 0: it does not count.
+            something learned. Padding is to have 0: it does not count. Minus infinity is a gate of 0: nothing
+            before it is looked at.
         queries: how many, the last ones of the keys; by default all.
         log_gates_after: the same for keys after the query, where both directions are looked at: then the
             bias of a key after the query is the sum over query < t <= key. By default those keys get 0,
             and must be masked: attention(..., causal=True).
 
     Returns:
-        (..., heads, queries, keys), 0 or less, for `attention`; of the gates' library and device, in
-        their dtype or in float32 where that has fewer bits.
+        (..., heads, queries, keys), 0 or less, minus infinity behind a gate of 0, for `attention`; of the
+        gates' library and device, in their dtype or in float32 where that has fewer bits.
 
     Raises:
         TypeError: log gates no real numbers, queries no integer, arrays of different libraries.
@@ -112,16 +120,14 @@ def penalties(log_gates: Array, queries: int, log_gates_after: Array | None) -> 
     """`data_dependent_alibi` of what was looked at already; an exporter's symbol serves as a count."""
     keys = log_gates.shape[-1]
     require.no_more_queries(queries, keys)
-    xp, sums = _sums(log_gates)
-    bias = xp.tril(sums[..., keys - queries :, None] - sums[..., None, :], k=keys - queries)
+    xp, behind = namespace(log_gates), keys - queries
+    bias = xp.tril(_between(log_gates, behind), k=behind)
     if log_gates_after is not None:
-        _, sums = _sums(log_gates_after)
-        after = sums[..., None, :] - sums[..., keys - queries :, None]
-        bias = bias + xp.triu(after, k=keys - queries)
+        bias = bias + xp.triu(_between(log_gates_after, behind, ahead=True), k=behind)
     return xp.astype(bias, _kept_dtype(log_gates), copy=False)
 
 
-def per_row_alibi(log_gates: Array) -> Array:
+def per_row_alibi(log_gates: ArrayT) -> ArrayT:
     """The sum of log gates that each query gives by itself: of the tokens t with key <= t < query.
 
     Args:
@@ -150,14 +156,32 @@ def per_row_alibi(log_gates: Array) -> Array:
     require.no_more_queries(queries, keys)
     xp = namespace(log_gates)
     earlier = xp.flip(xp.tril(log_gates, k=keys - queries - 1), axis=-1)
-    bias = xp.flip(_sums(earlier)[1], axis=-1) + 0.0  # no -0
+    bias = xp.flip(xp.cumulative_sum(widest(earlier), axis=-1), axis=-1) + 0.0  # no -0
     return xp.astype(bias, _kept_dtype(log_gates), copy=False)
 
 
-def _sums(log_gates: Array) -> tuple[Any, Array]:
-    """The array functions, and the sums up to each token."""
-    xp = namespace(log_gates)
-    return xp, xp.cumulative_sum(widest(log_gates), axis=-1)
+def _between(log_gates: Array, behind: int, *, ahead: bool = False) -> Array:
+    """The sums of log gates over key < t <= query, or with `ahead` over query < t <= key; elsewhere anything.
+
+    A sum is the difference of two sums up to a token. What is far below 0 is summed apart, and what is minus
+    infinity is counted: the difference of two infinities would be none.
+    """
+    gates = widest(log_gates)
+    xp = namespace(gates)
+
+    def summed(terms: Array) -> Array:
+        sums = xp.cumulative_sum(terms, axis=-1)
+        at_query, at_key = sums[..., behind:, None], sums[..., None, :]
+        return at_key - at_query if ahead else at_query - at_key
+
+    near, nothing = gates > FAR, xp.zeros_like(gates)
+    bias = summed(xp.where(near, gates, nothing))
+    if values_are_known(near) and bool(xp.all(near)):
+        return bias
+    shut = gates == -math.inf
+    cut = summed(xp.astype(shut, gates.dtype)) != 0
+    bias = bias + summed(xp.where(near | shut, nothing, gates))
+    return xp.where(cut, xp.full_like(bias, -math.inf), bias)
 
 
 def _kept_dtype(log_gates: Array) -> Any:

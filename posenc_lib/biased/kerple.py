@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib._arrays import Array, ArrayT, namespace, narrow
 from posenc_lib.biased.relative import offsets, per_head, queries_and_keys, real_dtype
 
 KINDS = ("log", "power")
+Kind = Literal["log", "power"]
 
 
 def kerple_bias(
-    r1: Array,
+    r1: ArrayT,
     r2: Array,
     queries: int | Array,
     keys: int | Array,
     *,
-    kind: str = "log",
+    kind: Kind = "log",
     dtype: Any = None,
-) -> Array:
+) -> ArrayT:
     """KERPLE's bias: -r1 log(1 + r2 |key - query|), or -r1 |key - query|^r2.
 
     Args:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, device_of, namespace
+from posenc_lib._arrays import Array, ArrayT, device_of, namespace
 from posenc_lib._heads import heads_first
 from posenc_lib.biased.instead import in_place_of_product, queries_with_keys, widened
 
 
 def path_products(
-    q: Array, k: Array, w: Array, beta: Array, *, block: int | None = 64, seq_axis: int = -2
-) -> Array:
+    q: ArrayT, k: Array, w: Array, beta: Array, *, block: int | None = 64, seq_axis: int = -2
+) -> ArrayT:
     """q_i . H_i H_(i-1) ... H_(j+1) k_j, where token t has H_t = I - beta_t w_t w_t^T.
 
     With |w| = 1, H_t leaves alone what is at right angles to w_t, and multiplies what lies along it by 1 -
@@ -68,8 +68,8 @@ def path_products(
 
 
 def path_bias(
-    q: Array, k: Array, w: Array, beta: Array, *, block: int | None = 64, seq_axis: int = -2
-) -> Array:
+    q: ArrayT, k: Array, w: Array, beta: Array, *, block: int | None = 64, seq_axis: int = -2
+) -> ArrayT:
     """PaTH as a bias: with it, the scores of `attention` are `path_products` / sqrt(head_dim).
 
     Args, Raises:
@@ -158,6 +158,7 @@ def _require_fit(q: Array, k: Array, w: Array, beta: Array) -> Any:
     keys = k.shape[-2]
     if w.shape[-2] != keys or beta.shape[-1] != keys:
         raise ValueError(f"{require.shapes(k=k, w=w, beta=beta)}; give one w and one beta for each key")
+    require.all_hold(xp.isfinite(beta), beta, "beta must be finite")
     require.no_more_queries(q.shape[-2], keys)
     require.heads_in_groups(q, k=k, w=w, beta=beta[..., None])
     return xp

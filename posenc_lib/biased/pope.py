@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, ArrayT, namespace
 from posenc_lib._heads import heads_first, matmul_by_group, seq_back
 from posenc_lib.biased.instead import in_place_of_product, queries_with_keys, widened
 from posenc_lib.biased.relative import of_heads, queries_and_keys
@@ -13,13 +13,13 @@ from posenc_lib.rotated.rotary import apply_rotary
 
 
 def pope_vectors(
-    x: Array,
+    x: ArrayT,
     positions: int | Array,
     *,
     delta: Array | None = None,
     base: float = 10000.0,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """Queries or keys in polar coordinates: column c is an arrow, softplus(x_c) long, turned p w_c + delta_c.
 
     In RoPE two columns make a pair, which has an angle before it is turned: content moves the position that a
@@ -67,7 +67,7 @@ def pope_vectors(
 
 
 def pope_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     queries: int | Array,
     keys: int | Array,
@@ -75,7 +75,7 @@ def pope_bias(
     delta: Array | None = None,
     base: float = 10000.0,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """PoPE as a bias: with it, the scores of `attention` are products of `pope_vectors` / sqrt(head_dim).
 
     Where speed counts, give `attention` the vectors themselves, those of queries times sqrt(2), since they
@@ -127,8 +127,9 @@ def _softplus(x: Array) -> Array:
 def _read_delta(delta: Any, x: Array) -> Array:
     """delta as it fits beside x, (..., seq, dim)."""
     require.real_array(delta, "delta", "(dim,) or (heads, dim)", 1, more=True)
-    namespace(x, delta)
+    xp = namespace(x, delta)
     require.same_device(x=x, delta=delta)
+    require.all_hold(xp.isfinite(delta), delta, "delta must be finite")
     by_head = delta if delta.ndim == 1 else delta[:, None, :]
     if delta.ndim > 2 or delta.shape[-1] != x.shape[-1] or not require.spreads(by_head.shape, x.shape):
         raise ValueError(

@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, default_integer, namespace
+from posenc_lib._arrays import Array, ArrayT, default_integer, namespace
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.instead import in_place_of_product, queries_with_keys, widened
 from posenc_lib.biased.relative import of_heads, queries_and_keys
 from posenc_lib.rotated.rotary import apply_rotary
+from posenc_lib.rotated.tables import Layout
 
 
 class Part(NamedTuple):
@@ -29,7 +30,9 @@ class Part(NamedTuple):
     """(..., queries, keys) booleans, True where this part replaces those before it; None for all."""
 
 
-def self_extend_distances(queries: int | Array, keys: int | Array, *, group: int, window: int) -> Array:
+def self_extend_distances(
+    queries: int | Array, keys: int | Array, *, group: int, window: int, like: Array | None = None
+) -> Array:
     """How far back each key is taken to be by Self-Extend: exactly within a window, by whole groups beyond.
 
     A key less than `window` back is as far as it is, query - key. Others are counted in groups of `group`
@@ -40,6 +43,7 @@ def self_extend_distances(queries: int | Array, keys: int | Array, *, group: int
         queries, keys: where they stand, as in `relative_positions`, whole numbers.
         group: how many positions share one beyond the window.
         window: how many keys are seen at their true distance, the query itself among them.
+        like: an array whose library and device the result has where both are ints; NumPy if None.
 
     Returns:
         (..., queries, keys), int64: query - key as the rotation sees it. Keys after the query keep theirs.
@@ -58,10 +62,12 @@ def self_extend_distances(queries: int | Array, keys: int | Array, *, group: int
 
     Source: Jin et al. 2024, "LLM Maybe LongLM: Self-Extend LLM Context Window Without Tuning", section 3.
     """
-    return _distances(_self_extend(*_whole(queries, keys), group, window))
+    return _distances(_self_extend(*_whole(queries, keys, like), group, window))
 
 
-def dual_chunk_distances(queries: int | Array, keys: int | Array, *, chunk: int, window: int) -> Array:
+def dual_chunk_distances(
+    queries: int | Array, keys: int | Array, *, chunk: int, window: int, like: Array | None = None
+) -> Array:
     """How far back each key is taken to be by dual chunk attention: never further than chunk + window - 1.
 
     Keys stand at key % chunk. A query stands at query % chunk for keys of its own chunk (intra), `chunk`
@@ -72,6 +78,7 @@ def dual_chunk_distances(queries: int | Array, keys: int | Array, *, chunk: int,
         queries, keys: where they stand, as in `relative_positions`, whole numbers.
         chunk: the paper's s, how many tokens are a chunk.
         window: the paper's w = c - s, where c is the length that the model was trained on; chunk at most.
+        like: an array whose library and device the result has where both are ints; NumPy if None.
 
     Returns:
         (..., queries, keys), int64: query - key as the rotation sees it. Keys after the query must be masked.
@@ -92,10 +99,12 @@ def dual_chunk_distances(queries: int | Array, keys: int | Array, *, chunk: int,
 
     Source: An et al. 2024, "Training-Free Long-Context Scaling of Large Language Models", section 3.
     """
-    return _distances(_dual_chunk(*_whole(queries, keys), chunk, window))
+    return _distances(_dual_chunk(*_whole(queries, keys, like), chunk, window))
 
 
-def streaming_distances(queries: int | Array, keys: int | Array, *, sinks: int, window: int) -> Array:
+def streaming_distances(
+    queries: int | Array, keys: int | Array, *, sinks: int, window: int, like: Array | None = None
+) -> Array:
     """How far back each key is in StreamingLLM's cache: the first `sinks` keys, and the last `window`.
 
     Positions are those in the cache, not in the text: once keys have been dropped, the first ones are as near
@@ -105,6 +114,7 @@ def streaming_distances(queries: int | Array, keys: int | Array, *, sinks: int, 
         queries, keys: where they stand in the text, as in `relative_positions`, whole numbers from 0.
         sinks: how many of the first keys stay; 4 in the paper.
         window: how many of the last keys stay, the query itself among them.
+        like: an array whose library and device the result has where both are ints; NumPy if None.
 
     Returns:
         (..., queries, keys), int64: query - key as the rotation sees it. Keys that were dropped, and keys
@@ -120,11 +130,11 @@ def streaming_distances(queries: int | Array, keys: int | Array, *, sinks: int, 
 
     Source: Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks", section 3.2.
     """
-    return _distances(_streaming(*_whole(queries, keys), sinks, window))
+    return _distances(_streaming(*_whole(queries, keys, like), sinks, window))
 
 
 def self_extend_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     queries: int | Array,
     keys: int | Array,
@@ -132,10 +142,10 @@ def self_extend_bias(
     group: int,
     window: int,
     base: float = 10000.0,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     scaling: Any = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """RoPE with the distances of Self-Extend, as a bias on scores of vectors that were not rotated.
 
     Args:
@@ -170,7 +180,7 @@ def self_extend_bias(
 
 
 def dual_chunk_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     queries: int | Array,
     keys: int | Array,
@@ -178,10 +188,10 @@ def dual_chunk_bias(
     chunk: int,
     window: int,
     base: float = 10000.0,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     scaling: Any = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """RoPE with the distances of dual chunk attention, as a bias on scores of vectors that were not rotated.
 
     Args:
@@ -235,6 +245,8 @@ def _dual_chunk(at_q: Array, at_k: Array, chunk: int, window: int) -> list[Part]
 
 def _streaming(at_q: Array, at_k: Array, sinks: int, window: int) -> list[Part]:
     sinks, window = require.count(sinks, "sinks", 0), require.count(window, "window")
+    for name, at in (("queries", at_q), ("keys", at_k)):
+        require.all_hold(at >= 0, at, f"{name} must be 0 or more: positions count from the text's beginning")
     xp, most = namespace(at_q), sinks + window - 1
     in_cache = xp.where(at_q < most, at_q, xp.full_like(at_q, most))
     sink = xp.broadcast_to((at_k < sinks)[..., None, :], _between(at_q, at_k).shape)

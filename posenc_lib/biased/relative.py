@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
     Array,
+    ArrayT,
     constant,
     count_up,
     default_integer,
@@ -17,6 +18,22 @@ from posenc_lib._arrays import (
     result_dtype,
     widen_all,
 )
+
+
+@overload
+def relative_positions(queries: int, keys: int, *, like: None = None) -> np.ndarray: ...
+
+
+@overload
+def relative_positions(queries: int, keys: int, *, like: ArrayT) -> ArrayT: ...
+
+
+@overload
+def relative_positions(queries: int, keys: ArrayT, *, like: Array | None = None) -> ArrayT: ...
+
+
+@overload
+def relative_positions(queries: ArrayT, keys: int | Array, *, like: Array | None = None) -> ArrayT: ...
 
 
 def relative_positions(queries: int | Array, keys: int | Array, *, like: Array | None = None) -> Array:

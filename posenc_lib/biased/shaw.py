@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, clip, move_axis, namespace, take_along_last_axis
+from posenc_lib._arrays import Array, ArrayT, clip, move_axis, namespace, take_along_last_axis
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
 
 def shaw_bias(
-    q: Array,
+    q: ArrayT,
     table: Array,
     queries: int | Array,
     keys: int | Array,
     *,
     scale: float | None = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """Shaw's bias: scale * q_i . w_r, with r = key - query, clipped to -k .. k.
 
     It depends on the content of the query, and so is made anew from every q. Adding it to
@@ -63,7 +63,7 @@ def shaw_bias(
     return pick(against_each_row, beside_heads(rows))
 
 
-def shaw_values(weights: Array, table: Array, queries: int | Array, keys: int | Array) -> Array:
+def shaw_values(weights: ArrayT, table: Array, queries: int | Array, keys: int | Array) -> ArrayT:
     """Shaw's second term, on the values: sum over keys j of weights_ij * w_r, r = key - query, clipped.
 
     No bias can do this: it is the exception among the three doors. Add the result to the output of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, values_are_known
+from posenc_lib._arrays import Array, ArrayT, namespace, values_are_known
 from posenc_lib.biased.relative import queries_and_keys
 from posenc_lib.biased.t5 import by_head
 
@@ -81,13 +81,13 @@ def swin_index(
 
 
 def swin_bias(
-    table: Array,
+    table: ArrayT,
     shape: tuple[int, int],
     queries: int | Array | None = None,
     keys: int | Array | None = None,
     *,
     class_token: bool = False,
-) -> Array:
+) -> ArrayT:
     """Swin's bias: table[offset of the patches, head]. With `class_token`, BEiT's.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, default_integer, device_of, move_axis, namespace
+from posenc_lib._arrays import Array, ArrayT, clip, default_integer, device_of, move_axis, namespace
 from posenc_lib.biased.relative import offsets, queries_and_keys
 
 
@@ -64,8 +64,8 @@ def t5_buckets(
     whole = default_integer(xp)
     relative = xp.astype(relative_positions, whole)
     furthest = borders[-1]
-    relative = xp.clip(relative, -furthest, furthest)
-    distance = xp.abs(relative) if bidirectional else -xp.clip(relative, -furthest, 0)
+    relative = clip(relative, -furthest, furthest)
+    distance = xp.abs(relative) if bidirectional else -clip(relative, -furthest, 0)
     first = xp.asarray(borders, dtype=whole, device=device_of(relative))
     bucket = xp.searchsorted(first, distance, side="right")
     if bidirectional:
@@ -74,13 +74,13 @@ def t5_buckets(
 
 
 def t5_bias(
-    table: Array,
+    table: ArrayT,
     queries: int | Array,
     keys: int | Array,
     *,
     max_distance: int = 128,
     bidirectional: bool = True,
-) -> Array:
+) -> ArrayT:
     """T5's bias: table[bucket(key - query), head].
 
     Args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, ArrayT, namespace
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale
 
 
-def relative_shift(x: Array, keys: int) -> Array:
+def relative_shift(x: ArrayT, keys: int) -> ArrayT:
     """From a column per distance to a column per key: element (i, j) is x[i, j + queries - 1 - i].
 
     Column c of x belongs to the relative position key - query = c - (keys - 1), from the farthest
@@ -59,7 +59,7 @@ def _shifted(x: Array, keys: int) -> Array:
 
 
 def transformer_xl_bias(
-    q: Array,
+    q: ArrayT,
     k: Array,
     relative_keys: Array,
     u: Array,
@@ -67,7 +67,7 @@ def transformer_xl_bias(
     *,
     scale: float | None = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """Transformer-XL's bias: scale * (u . k_j + (q_i + v) . r), with r the relative key of j - i.
 
     With q_i . k_j / sqrt(head_dim), which `attention` adds, these are the paper's four terms: content

@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
+from typing import overload
+
+import numpy as np
+
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace
+from posenc_lib._arrays import Array, ArrayT, namespace
 from posenc_lib.biased.relative import offsets, queries_and_keys
 
 
+@overload
 def window_mask(
-    queries: int | Array, keys: int | Array, window: int, *, sinks: int = 0, causal: bool = True
+    queries: int,
+    keys: int,
+    window: int,
+    *,
+    sinks: int = 0,
+    causal: bool = True,
+    like: None = None,
+) -> np.ndarray: ...
+
+
+@overload
+def window_mask(
+    queries: int,
+    keys: int,
+    window: int,
+    *,
+    sinks: int = 0,
+    causal: bool = True,
+    like: ArrayT,
+) -> ArrayT: ...
+
+
+@overload
+def window_mask(
+    queries: int,
+    keys: ArrayT,
+    window: int,
+    *,
+    sinks: int = 0,
+    causal: bool = True,
+    like: Array | None = None,
+) -> ArrayT: ...
+
+
+@overload
+def window_mask(
+    queries: ArrayT,
+    keys: int | Array,
+    window: int,
+    *,
+    sinks: int = 0,
+    causal: bool = True,
+    like: Array | None = None,
+) -> ArrayT: ...
+
+
+def window_mask(
+    queries: int | Array,
+    keys: int | Array,
+    window: int,
+    *,
+    sinks: int = 0,
+    causal: bool = True,
+    like: Array | None = None,
 ) -> Array:
     """At which keys each query may look: at those less than `window` back, and at the first `sinks`.
 
@@ -17,6 +75,7 @@ def window_mask(
         window: how many keys are seen, the query itself among them, as models count their `sliding_window`.
         sinks: how many of the first positions are seen by all, as in StreamingLLM.
         causal: False for keys less than `window` ahead as well.
+        like: an array whose library and device the result has where both are ints; NumPy if None.
 
     Returns:
         (..., queries, keys) booleans, True where the query may look: a mask for `attention`. For positions of
@@ -38,7 +97,7 @@ def window_mask(
     "Efficient Streaming Language Models with Attention Sinks", section 3.2, on the sinks.
     """
     window, sinks = require.count(window, "window"), require.count(sinks, "sinks", 0)
-    at_q, at_k = queries_and_keys(queries, keys)
+    at_q, at_k = queries_and_keys(queries, keys, like)
     ahead = offsets(at_q, at_k)
     xp = namespace(ahead)
     seen = xp.logical_or(ahead > -window, (at_k < sinks)[..., None, :])

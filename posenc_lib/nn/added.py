@@ -18,7 +18,10 @@ from posenc_lib.added import (
     learned,
     sinusoidal,
 )
-from posenc_lib.added.learned import BEYOND
+from posenc_lib.added.grid import GridLayout
+from posenc_lib.added.learned import BEYOND, Beyond
+from posenc_lib.added.sinusoidal import Layout
+from posenc_lib.angles import Spacing
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
 from posenc_lib.nn.positions import Positions, as_tensor, in_grid, one_axis, read_places, read_shape
 from posenc_lib.nn.tables import KeptTables, rows_of
@@ -49,8 +52,8 @@ class Sinusoidal(PositionalEncoding):
         dim: int,
         *,
         base: float = 10000.0,
-        layout: str = "interleaved",
-        spacing: str = "paper",
+        layout: Layout = "interleaved",
+        spacing: Spacing = "paper",
         odd: str | None = None,
         scale: float = 1.0,
     ) -> None:
@@ -115,7 +118,7 @@ class Learned(PositionalEncoding):
         length: int,
         dim: int,
         *,
-        beyond: str = "raise",
+        beyond: Beyond = "raise",
         stretch_to: int | None = None,
         std: float = 0.02,
     ) -> None:
@@ -163,12 +166,12 @@ class Hybrid(Learned):
         length: int,
         dim: int,
         *,
-        beyond: str = "zero",
+        beyond: Beyond = "zero",
         stretch_to: int | None = None,
         std: float = 0.02,
         base: float = 10000.0,
-        layout: str = "interleaved",
-        spacing: str = "paper",
+        layout: Layout = "interleaved",
+        spacing: Spacing = "paper",
     ) -> None:
         super().__init__(length, dim, beyond=beyond, stretch_to=stretch_to, std=std)
         self.base, self.layout, self.spacing = base, layout, spacing
@@ -217,16 +220,21 @@ class FourierFeatures(PositionalEncoding):
         scale: float,
         seed: int = 0,
         learned: bool = False,
-        layout: str = "split",
+        layout: Layout = "split",
     ) -> None:
         super().__init__()
         directions = gaussian_frequencies(require.even_dim(dim) // 2, axes, scale=scale, seed=seed)
         fourier_features(np.zeros((1, axes)), directions, layout=layout)
         self.dim, self.axes, self.layout = dim, axes, layout
-        start = torch.from_numpy(directions).to(torch.get_default_dtype())
-        self.directions: nn.Parameter | np.ndarray = (
-            nn.Parameter(start) if require.flag(learned, "learned") else directions
-        )
+        self._start = directions
+        self.directions: nn.Parameter | np.ndarray = directions
+        if require.flag(learned, "learned"):
+            self.directions = nn.Parameter(torch.tensor(directions, dtype=torch.get_default_dtype()))
+
+    def reset_parameters(self) -> None:
+        """Put learned directions back to where they started."""
+        if isinstance(self.directions, nn.Parameter):
+            self.directions.data.copy_(torch.from_numpy(self._start))
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + p(coordinates), rounded once."""
@@ -277,8 +285,8 @@ class Grid(PositionalEncoding):
         *,
         axes: str | None = None,
         base: float = 10000.0,
-        layout: str = "split",
-        spacing: str = "paper",
+        layout: GridLayout = "split",
+        spacing: Spacing = "paper",
     ) -> None:
         super().__init__()
         self.shape = read_shape(shape)

@@ -13,8 +13,9 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import is_transformed, values_are_known
+from posenc_lib._arrays import is_transformed, surely, values_are_known, without_autocast
 from posenc_lib.attention import attention
+from posenc_lib.biased import window_mask
 from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
 from posenc_lib.packed import packed_mask, packed_positions, read_both
@@ -35,9 +36,19 @@ class Attention(nn.Module):
         head_dim: width of one head; dim / heads by default. Gemma and Qwen3 have wider ones.
         dropout: probability with which an attention weight is dropped in training.
         bias: whether the projections have a bias.
+        window: how many keys a token sees going back, itself among them, and as far ahead where attention is
+            not causal: `LayerPositions.window`. All by default.
+        scale: what q k^T is multiplied by; 1 / sqrt(head_dim) by default. `LayerPositions.softmax_scale`.
+        softcap: no score is above it: c tanh(scores / c) takes their place (Gemma 2).
+        sinks: whether each head has the learned score of a key that is always there, `sinks` (gpt-oss).
+        qk_norm: the epsilon of an RMS norm over each head's queries, and of one over its keys, before they
+            are rotated: modules `q_norm` and `k_norm` (Qwen3; Gemma 3, whose weights are to be 1 more than in
+            its files). None for none.
 
     Raises:
-        TypeError, ValueError: heads do not divide dim, or kv_heads heads; or one of them is below 1.
+        TypeError, ValueError: heads do not divide dim, or kv_heads heads; one of them, or a window, scale,
+            softcap or qk_norm, is not above 0; dropout with sinks or a softcap, for which there is no fused
+            kernel.
 
     Attributes:
         record_weights: set to True to find the attention weights of the last call, (batch, heads, queries,
@@ -54,6 +65,11 @@ class Attention(nn.Module):
         head_dim: int | None = None,
         dropout: float = 0.0,
         bias: bool = True,
+        window: int | None = None,
+        scale: float | None = None,
+        softcap: float | None = None,
+        sinks: bool = False,
+        qk_norm: float | None = None,
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -71,6 +87,18 @@ class Attention(nn.Module):
         self.in_proj_weight = nn.Parameter(torch.empty(rows, dim, **where))
         self.in_proj_bias = nn.Parameter(torch.empty(rows, **where)) if bias else None
         self.out_proj = nn.Linear(self.heads * self.head_dim, dim, bias=bias, **where)
+        self.window = None if window is None else require.count(window, "window")
+        self.scale = None if scale is None else require.positive(scale, "scale")
+        self.softcap = None if softcap is None else require.positive(softcap, "softcap")
+        self.sinks = nn.Parameter(torch.empty(self.heads, **where)) if require.flag(sinks, "sinks") else None
+        if self.dropout and (sinks or softcap is not None):
+            raise ValueError(
+                f"dropout={dropout!r} with sinks or a softcap, which drop no weights; give dropout=0"
+            )
+        self.q_norm = self.k_norm = None
+        if qk_norm is not None:
+            eps = require.positive(qk_norm, "qk_norm")
+            self.q_norm, self.k_norm = (nn.RMSNorm(self.head_dim, eps, **where) for _ in "qk")
         self.record_weights = False
         self.weights: Tensor | None = None
         self.reset_parameters()
@@ -82,6 +110,8 @@ class Attention(nn.Module):
         if self.in_proj_bias is not None:
             nn.init.zeros_(self.in_proj_bias)
             nn.init.zeros_(self.out_proj.bias)
+        if self.sinks is not None:
+            nn.init.zeros_(self.sinks)
 
     def forward(
         self,
@@ -136,6 +166,10 @@ class Attention(nn.Module):
         heads = self.heads + 2 * self.kv_heads
         by_head = projected.view(*x.shape[:2], heads, self.head_dim).transpose(1, 2)
         q, k, v = torch.split(by_head, [self.heads, self.kv_heads, self.kv_heads], dim=1)
+        if self.q_norm is not None and self.k_norm is not None:
+            q, k = self.q_norm(q), self.k_norm(k)
+        if self.scale is not None:  # of the queries, so that an encoding that reads them sees the same
+            q = q * (self.scale * math.sqrt(self.head_dim))
         q, k = encoding.rotate(q, k, positions, positions)  # door 2
         key_positions = positions
         if cache is not None:
@@ -167,6 +201,9 @@ class Attention(nn.Module):
         causal: bool,
         past: int,
     ) -> Tensor:
+        if self.window is not None and not surely(k.shape[2] <= self.window):
+            near = window_mask(q.shape[2], k.shape[2], self.window, causal=causal, like=q)
+            mask = _both(mask, near)
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
         bias = encoding.bias(q, k, q_positions, k_positions, looks)  # door 3
         if bias is not None:
@@ -185,11 +222,23 @@ class Attention(nn.Module):
     ) -> Tensor:
         if mask is not None and mask.dtype != torch.bool:
             bias, mask = (mask if bias is None else bias + mask), None
-        if self.record_weights:
-            outcome = attention(q, k, v, bias=bias, mask=mask, causal=causal, return_weights=True)
-            output: Tensor = outcome[0]
-            self.weights = outcome[1].detach()
-            return output
+        if self.record_weights or self.softcap is not None or self.sinks is not None:
+            with without_autocast(q):
+                output, weights = attention(
+                    q,
+                    k,
+                    v,
+                    bias=bias,
+                    mask=mask,
+                    causal=causal,
+                    sink=self.sinks,
+                    softcap=self.softcap,
+                    return_weights=True,
+                )
+            if self.record_weights:
+                self.weights = weights.detach()
+            together: Tensor = output
+            return together
         queries, keys = q.shape[-2], k.shape[-2]
         fused = causal and bias is None and mask is None and past == 0  # the kernel masks by itself
         if causal and not fused and (past == 0 or queries > 1):  # one query at the end may look at all keys
@@ -202,8 +251,8 @@ class Attention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         # The fused kernel for the CPU has no gradient for a bias, and `vmap` hides from it that one is due.
         plain = sdpa_kernel(SDPBackend.MATH) if bias is not None and is_transformed() else nullcontext()
-        # Autocast would round the bias. There is none for "meta".
-        with plain, nullcontext() if q.is_meta else torch.autocast(q.device.type, enabled=False):
+        # Autocast would round the bias.
+        with plain, without_autocast(q):
             return F.scaled_dot_product_attention(
                 q,
                 k,
@@ -216,7 +265,9 @@ class Attention(nn.Module):
 
     def extra_repr(self) -> str:
         grouped = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
-        return f"{self.dim}, heads={self.heads}{grouped}"
+        more = ("window", "scale", "softcap")
+        told = "".join(f", {name}={getattr(self, name)}" for name in more if getattr(self, name) is not None)
+        return f"{self.dim}, heads={self.heads}{grouped}{told}"
 
 
 def read_texts(cu_seqlens: Any, x: Tensor, cache: Any) -> Tensor:
@@ -243,11 +294,11 @@ def _among(mask: Tensor | None, text: slice) -> Tensor | None:
     return rows if rows.shape[-1] == 1 else rows[..., text]
 
 
-def _both(mask: Tensor | None, packed: Tensor) -> Tensor:
-    """The mask, of booleans or of numbers to add, and that of packed texts."""
+def _both(mask: Tensor | None, other: Tensor) -> Tensor:
+    """The mask, of booleans or of numbers to add, and another of booleans."""
     if mask is None:
-        return packed
-    return mask & packed if mask.dtype == torch.bool else mask.masked_fill(~packed, -math.inf)
+        return other
+    return mask & other if mask.dtype == torch.bool else mask.masked_fill(~other, -math.inf)
 
 
 def require_input(x: Any, name: str, attention: Attention, shape: str = "(batch, length, {dim})") -> None:
@@ -355,6 +406,8 @@ def _read_mask(mask: Any, x: Tensor, scores: tuple[int, ...]) -> Tensor | None:
     require.to_scores(mask, "mask", scores)
     if mask.dtype == torch.bool:
         require.one_reading_of_mask(mask, scores)
+    else:
+        require.all_hold(mask == mask, mask, "mask holds NaN; give numbers to add, or booleans")
     return mask if mask.ndim > 1 else mask.reshape(1, -1)
 
 

@@ -27,7 +27,7 @@ from posenc_lib.biased import (
     t5_bias,
     transformer_xl_bias,
 )
-from posenc_lib.biased.kerple import KINDS
+from posenc_lib.biased.kerple import KINDS, Kind
 from posenc_lib.nn.base import for_tracer, wide_dtype
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, Span, as_tensor
@@ -94,14 +94,17 @@ class ALiBi(_OffsetBias):
         if not after and slopes_after is not None:
             raise ValueError(f"slopes_after with direction={direction!r}; give direction='asymmetric'")
         before = alibi_slopes(heads) if slopes is None else _numbers(slopes)
+        self._start = before, before if slopes_after is None else _numbers(slopes_after)
         self.slopes = _maybe_learned(before, learned)
-        self.slopes_after = None
-        if after:
-            self.slopes_after = _maybe_learned(
-                before if slopes_after is None else _numbers(slopes_after), learned
-            )
+        self.slopes_after = _maybe_learned(self._start[1], learned) if after else None
         with torch.no_grad():
             self._between(torch.arange(1), torch.arange(1), torch.float32)
+
+    def reset_parameters(self) -> None:
+        """Put learned slopes back to where they started."""
+        for slopes, start in zip((self.slopes, self.slopes_after), self._start, strict=True):
+            if isinstance(slopes, nn.Parameter):
+                slopes.data.copy_(torch.from_numpy(start))
 
     def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
         bias: Tensor = alibi_bias(
@@ -188,7 +191,7 @@ class KERPLE(_OffsetBias):
     round for "power", is that of megatron/mpu/layers.py in chijames/KERPLE.
     """
 
-    def __init__(self, heads: int, *, kind: str = "log") -> None:
+    def __init__(self, heads: int, *, kind: Kind = "log") -> None:
         super().__init__()
         self.heads = require.count(heads, "heads")
         self.kind = require.choice(kind, "kind", KINDS)
@@ -529,4 +532,4 @@ def _maybe_learned(values: np.ndarray, learned: bool) -> nn.Parameter | np.ndarr
     """A parameter, or plain float64 numbers, which no `.to(bfloat16)` rounds."""
     if not require.flag(learned, "learned"):
         return values
-    return nn.Parameter(torch.from_numpy(values).to(torch.get_default_dtype()))
+    return nn.Parameter(torch.tensor(values, dtype=torch.get_default_dtype()))

@@ -15,7 +15,8 @@ from posenc_lib.nn.doors import TableRotation
 from posenc_lib.nn.positions import Places, in_grid
 from posenc_lib.nn.tables import KeptTables, rows_of
 from posenc_lib.rotated import RotaryTables, dinov3_tables, patch_coordinates
-from posenc_lib.rotated.dinov3 import Change, changed, draw_change, read_limits, read_patches
+from posenc_lib.rotated.dinov3 import Change, Normalize, changed, draw_change, read_limits, read_patches
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 
 
@@ -56,11 +57,11 @@ class DINOv3Rotary(TableRotation):
         first: int = 0,
         base: float = 100.0,
         periods: tuple[float, float] | None = None,
-        normalize: str = "separate",
+        normalize: Normalize = "separate",
         shift: float | None = None,
         jitter: float | None = None,
         rescale: float | None = None,
-        layout: str = "half",
+        layout: Layout = "half",
     ) -> None:
         super().__init__()
         self.head_dim, self.shape = require.even_dim(head_dim, "head_dim"), read_patches(shape)

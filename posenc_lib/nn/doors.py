@@ -7,17 +7,19 @@ from typing import Any
 from torch import Tensor
 
 from posenc_lib import _require as require
+from posenc_lib._arrays import without_autocast
 from posenc_lib._heads import heads_first
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, one_axis, places_of_heads
 from posenc_lib.rotated import RotaryTables, rotate
+from posenc_lib.rotated.tables import Layout
 
 
 class TableRotation(PositionalEncoding):
     """Door 2: queries and keys turned by tables of cosines and sines."""
 
     head_dim: int
-    layout: str
+    layout: Layout
 
     def rotate(
         self,
@@ -72,7 +74,7 @@ class ScoreBias(PositionalEncoding):
     ) -> Tensor:
         """(heads, queries, keys), or (batch, heads, queries, keys) where rows of the batch differ.
 
-        In float32 at least, or of q's dtype where it depends on queries and keys.
+        In float32 at least, or of q's dtype where it depends on queries and keys; under autocast, too.
         """
         require.vectors_of_heads(q, "q")
         require.vectors_of_heads(k, "k")
@@ -91,7 +93,8 @@ class ScoreBias(PositionalEncoding):
             require.tensors(mask=mask)
             require.same_device(q=q, mask=mask)
             require.mask(mask, (*q.shape[:3], k.shape[2]))
-        return self._bias(q, k, at_q, at_k, mask)
+        with without_autocast(q):
+            return self._bias(q, k, at_q, at_k, mask)
 
     def _query_heads(self) -> int | None:
         return self.heads

@@ -17,7 +17,7 @@ from posenc_lib.added import (
     sign_invariant,
     tree_paths,
 )
-from posenc_lib.added.graphs import drawn_signs
+from posenc_lib.added.graphs import Normalization, drawn_signs
 from posenc_lib.added.trees import weighted
 from posenc_lib.nn.added import add_rows, read_input
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
@@ -131,7 +131,7 @@ class LaplacianEigenvectors(_OfNodes):
         count: int = 8,
         signs: str = "invariant",
         hidden: int = 16,
-        normalization: str = "symmetric",
+        normalization: Normalization = "symmetric",
     ) -> None:
         count = require.count(count, "count")
         nodes = None

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib.added import resample_grid
-from posenc_lib.added.resample import read_grid, read_settings
+from posenc_lib.added.resample import Mode, read_grid, read_settings
 from posenc_lib.nn.added import add_rows, read_input
 from posenc_lib.nn.base import PositionalEncoding, trunc_normal_
 from posenc_lib.nn.positions import Positions, in_grid, read_places
@@ -48,7 +48,7 @@ class LearnedGrid(PositionalEncoding):
         *,
         first: int = 0,
         stretch_to: tuple[int, int] | None = None,
-        mode: str = "bicubic",
+        mode: Mode = "bicubic",
         antialias: bool = False,
         align_corners: bool = False,
         offset: float = 0.0,

@@ -16,6 +16,7 @@ from posenc_lib.nn.positions import Places, Positions, in_grid, read_shape
 from posenc_lib.nn.tables import rows_of
 from posenc_lib.rotated import RotaryTables, rotate
 from posenc_lib.rotated.mixed import directions, mixed_speeds, tables_along
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 
 
@@ -48,7 +49,7 @@ class MixedRotary(TableRotation):
         *,
         heads: int | None = None,
         base: float = 10.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
     ) -> None:
         super().__init__()
         self.speeds = mixed_speeds(head_dim, base)

@@ -11,6 +11,7 @@ from posenc_lib.biased import dual_chunk_bias, dual_chunk_distances, self_extend
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, as_tensor
 from posenc_lib.rotated import rotary_tables
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 
 
@@ -22,7 +23,7 @@ class _MappedRotary(ScoreBias):
 
     head_dim: int
 
-    def __init__(self, head_dim: int, base: float, layout: str, scaling: Any) -> None:
+    def __init__(self, head_dim: int, base: float, layout: Layout, scaling: Any) -> None:
         super().__init__()
         self.head_dim = require.even_dim(head_dim, "head_dim")
         self.base, self.scaling = base, scaling
@@ -58,7 +59,7 @@ class SelfExtend(_MappedRotary):
         group: int,
         window: int,
         base: float = 10000.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
         scaling: Any = None,
     ) -> None:
         super().__init__(head_dim, base, layout, scaling)
@@ -106,7 +107,7 @@ class DualChunk(_MappedRotary):
         chunk: int,
         window: int,
         base: float = 10000.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
         scaling: Any = None,
     ) -> None:
         super().__init__(head_dim, base, layout, scaling)

@@ -15,6 +15,7 @@ from posenc_lib.nn.doors import TableRotation, for_all_heads
 from posenc_lib.nn.positions import Places, as_tensor, in_grid, one_axis, read_shape
 from posenc_lib.nn.tables import KeptTables, rows_of, scaling_key
 from posenc_lib.rotated import (
+    RopeSettings,
     RotaryTables,
     axial_tables,
     mrope_tables,
@@ -22,6 +23,7 @@ from posenc_lib.rotated import (
     rotary_tables,
     xpos_tables,
 )
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import partial_rotary_dim
 
@@ -54,7 +56,7 @@ class Rotary(TableRotation):
         head_dim: int,
         *,
         base: float = 10000.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
         rotary_dim: int | None = None,
         scaling: Any = None,
     ) -> None:
@@ -74,21 +76,35 @@ class Rotary(TableRotation):
         Raises:
             TypeError, ValueError: as `posenc_lib.rope_from_config`; the checkpoint has M-RoPE.
         """
-        found = rope_from_config(config, **choices)
-        if found.backwards:
+        return cls.from_settings(rope_from_config(config, **choices))
+
+    @classmethod
+    def from_settings(cls, settings: RopeSettings) -> Rotary:
+        """The rotation of one layer, such as the `rope` of `posenc_lib.layers_from_config`.
+
+        Raises:
+            TypeError: no settings, as for a layer that does not rotate (give it `NoPE`).
+            ValueError: the settings have M-RoPE, or turn the other way.
+        """
+        if not isinstance(settings, RopeSettings):
+            raise TypeError(
+                f"settings is of type {type(settings).__name__}; give RopeSettings (for a layer that does "
+                "not rotate, whose rope is None, take NoPE())"
+            )
+        if settings.backwards:
             raise ValueError(
                 "this model turns the other way; take its tables and rotation from rope_from_config(config)"
             )
-        if found.sections is not None:
+        if settings.sections is not None:
             raise ValueError(
-                f"this config has M-RoPE with sections {found.sections}; give them to MultimodalRotary"
+                f"this config has M-RoPE with sections {settings.sections}; give them to MultimodalRotary"
             )
         return cls(
-            found.head_dim,
-            base=found.base,
-            layout=found.layout,
-            rotary_dim=found.rotary_dim,
-            scaling=found.scaling,
+            settings.head_dim,
+            base=settings.base,
+            layout=settings.layout,
+            rotary_dim=settings.rotary_dim,
+            scaling=settings.scaling,
         )
 
     def _tables(self, x: Tensor, places: Places) -> RotaryTables:
@@ -143,7 +159,7 @@ class MultimodalRotary(Rotary):
         *,
         interleaved: bool = False,
         base: float = 10000.0,
-        layout: str = "half",
+        layout: Layout = "half",
         rotary_dim: int | None = None,
         scaling: Any = None,
     ) -> None:
@@ -199,7 +215,7 @@ class AxialRotary(TableRotation):
         axes: int | None = None,
         sections: Sequence[int] | None = None,
         base: float = 10000.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
     ) -> None:
         super().__init__()
         self.head_dim = require.even_dim(head_dim, "head_dim")
@@ -278,7 +294,7 @@ class XPos(TableRotation):
         scale_base: float = 512.0,
         gamma: float = 0.4,
         center: float = 0.0,
-        layout: str = "interleaved",
+        layout: Layout = "interleaved",
     ) -> None:
         super().__init__()
         self.head_dim = require.even_dim(head_dim, "head_dim")

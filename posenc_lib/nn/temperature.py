@@ -13,6 +13,7 @@ from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.doors import places_of_vectors
 from posenc_lib.nn.positions import Positions, as_tensor, one_axis
 from posenc_lib.rotated import QueryTemperature
+from posenc_lib.rotated.settings import Formula
 
 
 class LogTemperature(PositionalEncoding):
@@ -32,7 +33,7 @@ class LogTemperature(PositionalEncoding):
 
     heads: int | None = None
 
-    def __init__(self, formula: str = "log", beta: float = 1.0, length: float = 512.0) -> None:
+    def __init__(self, formula: Formula = "log", beta: float = 1.0, length: float = 512.0) -> None:
         super().__init__()
         self.temperature = QueryTemperature(formula, beta, length)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, move_axis, namespace, widen
+from posenc_lib._arrays import Array, ArrayT, constant, move_axis, namespace, widen
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 from posenc_lib.scaling.config import read_scaling
@@ -109,12 +109,45 @@ def mrope_tables(
     return tables_by_owner(positions, dim, sections, dealt, base=base, scaling=scaling, dtype=dtype)
 
 
-def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: float = 1.0) -> np.ndarray:
+AFTER = ("largest", "sides")
+
+
+@overload
+def mrope_positions(
+    parts: Sequence[Any],
+    *,
+    start: int = 0,
+    seconds_per_grid: float = 1.0,
+    after: Literal["largest", "sides"] = "largest",
+    like: None = None,
+) -> np.ndarray: ...
+
+
+@overload
+def mrope_positions(
+    parts: Sequence[Any],
+    *,
+    start: int = 0,
+    seconds_per_grid: float = 1.0,
+    after: Literal["largest", "sides"] = "largest",
+    like: ArrayT,
+) -> ArrayT: ...
+
+
+def mrope_positions(
+    parts: Sequence[Any],
+    *,
+    start: int = 0,
+    seconds_per_grid: float = 1.0,
+    after: Literal["largest", "sides"] = "largest",
+    like: Array | None = None,
+) -> Array:
     """Where tokens of a text with pictures and videos stand, for `mrope_tables`: time, height and width.
 
     Text counts on, all three axes alike. A picture or a video takes a block: its tokens stand at their frame,
     row and column, counted from the position after what came before. What follows goes on after the largest
-    number in the block. So a picture of 20 by 30 tokens takes 30 positions, not 600.
+    number in the block, or after its longer side (`after`). So a picture of 20 by 30 tokens takes 30
+    positions, not 600.
 
     Args:
         parts: what stands one after another: an int for so many tokens of text, and (frames, rows, columns)
@@ -122,13 +155,18 @@ def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: f
         start: the position of the first token, as after what is in a cache.
         seconds_per_grid: how far apart two frames stand. 1 in Qwen2-VL; in Qwen2.5-VL the seconds between two
             frames times `tokens_per_second`, rounded down for each frame.
+        after: where a video's text goes on. "largest": after the largest number of the block, as in the paper
+            and its authors' code. "sides": max(rows, columns) after the block's first number, as in
+            transformers 5; give this beside a model that runs there.
+        like: an array whose library and device the result has; NumPy if None.
 
     Returns:
-        (3, tokens), NumPy int64.
+        (3, tokens), int64 (JAX: its default integer).
 
     Raises:
         TypeError: parts that are no integers or no tuples of three; start no integer.
-        ValueError: sizes below 1 (0 tokens of text are none), or seconds_per_grid not above 0.
+        ValueError: sizes below 1 (0 tokens of text are none), seconds_per_grid not above 0, or an unknown
+            `after`.
 
     Example:
         >>> mrope_positions([2, (1, 2, 3), 2])  # two words, a picture of 2 rows and 3 columns, two words
@@ -136,15 +174,17 @@ def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: f
                [0, 1, 2, 2, 2, 3, 3, 3, 5, 6],
                [0, 1, 2, 3, 4, 2, 3, 4, 5, 6]])
 
-    Who does what: transformers 5.23.0 goes on after max(rows, columns), which is the same unless a video has
-    more frames; then its positions of the video and of what follows overlap, and the paper's do not. Qwen3-VL
-    writes each frame as a picture, with its time as text before it: give (1, rows, columns) for each.
+    Who does what: the two agree for pictures, and for videos whose last frame stands at no larger number than
+    their longer side; for Qwen2.5-VL, whose frames stand seconds apart, they differ after nearly every video.
+    With "sides", positions of the video and of what follows then overlap. Qwen3-VL writes each frame as a
+    picture, with its time as text before it: give (1, rows, columns) for each.
 
     Source: Wang et al. 2024, "Qwen2-VL", section 2.1; transformers, `get_rope_index` of
     `modeling_qwen2_vl.py`, `modeling_qwen2_5_vl.py` and `modeling_qwen3_vl.py`.
     """
     at = require.count(start, "start", 0)
     apart = require.positive(seconds_per_grid, "seconds_per_grid")
+    require.choice(after, "after", AFTER)
     if not isinstance(parts, (list, tuple)):
         raise TypeError(f"parts is of type {type(parts).__name__}; give a list such as [5, (1, 4, 6), 3]")
     placed = [np.zeros((3, 0), dtype=np.int64)]
@@ -158,8 +198,10 @@ def mrope_positions(parts: Sequence[Any], *, start: int = 0, seconds_per_grid: f
         else:
             raise TypeError(f"{part!r} is no part; give a number of words, or (frames, rows, columns)")
         placed.append(block + at)
-        at = max(at, int(placed[-1].max(initial=-1)) + 1)
-    return np.concatenate(placed, axis=1)
+        taken = block if after == "largest" else block[1:]
+        at += int(taken.max(initial=-1)) + 1
+    joined = np.concatenate(placed, axis=1)
+    return joined if like is None else constant(joined, like)
 
 
 def tables_by_owner(

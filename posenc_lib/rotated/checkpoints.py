@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, namespace
+from posenc_lib._arrays import ArrayT, constant, namespace
 from posenc_lib.rotated.config_reading import Given
 from posenc_lib.rotated.settings import LayerPositions, RopeSettings
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 
 
@@ -18,7 +19,7 @@ def rope_from_config(
     *,
     length: int | None = None,
     layer_type: str | None = None,
-    layout: str | None = None,
+    layout: Layout | None = None,
     family: str | None = None,
 ) -> RopeSettings:
     """Read a checkpoint's rotation from its config.
@@ -77,7 +78,7 @@ def rope_from_config(
 
 
 def layers_from_config(
-    config: Any, *, length: int | None = None, layout: str | None = None, family: str | None = None
+    config: Any, *, length: int | None = None, layout: Layout | None = None, family: str | None = None
 ) -> tuple[LayerPositions, ...]:
     """Read from a checkpoint's config what each of its layers does with positions.
 
@@ -105,8 +106,8 @@ def layers_from_config(
 
 
 def convert_layout(
-    weight: Array, *, heads: int, source: str, target: str, rotary_dim: int | None = None
-) -> Array:
+    weight: ArrayT, *, heads: int, source: Layout, target: Layout, rotary_dim: int | None = None
+) -> ArrayT:
     """Reorder the rows of a query or key projection from one layout to the other.
 
     The rotated queries and keys then have their columns in another order, the same for both, so

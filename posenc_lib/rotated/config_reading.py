@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from posenc_lib import _require as require
 from posenc_lib.rotated.axial import owners
@@ -15,11 +16,13 @@ from posenc_lib.rotated.families import (
     UNROTATED,
     UNROTATED_KINDS,
     WHOLES,
+    WINDOW_COUNTS,
     WITHOUT_LATENT_ATTENTION,
     Family,
 )
 from posenc_lib.rotated.layer_kinds import FULL, KNOWN, OLDER_NAMES, SLIDING, WITHOUT_ATTENTION
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
+from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import partial_rotary_dim, rope_type, scaling_from_config
 from posenc_lib.scaling.rules import NTKScaling, Scaling
@@ -88,6 +91,9 @@ WINDOWED = frozenset(
         "heavily_compressed_attention",
     }
 )
+SHARES = ("partial_rotary_factor", "partial_rotary_factors", "rotary_pct", "rope_pct")
+"""Keys of the share of columns that turns."""
+
 RULES_WITH_ORIGINAL = ("llama3", "yarn", "longrope", "su")
 
 
@@ -165,7 +171,13 @@ class Given:
             raise ValueError(
                 f"the config names no head_dim; it needs {key!r}, or 'hidden_size' and 'num_attention_heads'"
             )
-        return self.family.heads_wider * width // heads
+        wide = self.family.heads_wider * width
+        if wide % heads:
+            raise ValueError(
+                f"{SIZES['width'][0]}={width} is not divisible by {SIZES['heads'][0]}={heads}; mend one of "
+                f"them, or add {key!r}"
+            )
+        return wide // heads
 
     def query_width(self, config: Mapping[str, Any]) -> int:
         """The width of a whole query, whose inverse root usually scales the scores."""
@@ -295,10 +307,25 @@ class Given:
                 "them"
             )
         per_layer = {int(index): more for index, more in (self.config.get("per_layer_config") or {}).items()}
+        alike, read = self._alike(), dict[str, LayerPositions]()
         for index, kind in enumerate(kinds):
             if only in (None, kind):
-                config = {**self.config, **per_layer.get(index, {})}
-                yield self._layer(config, index, kind, length, layout)
+                if not alike or kind not in read:
+                    config = {**self.config, **per_layer.get(index, {})}
+                    read[kind] = self._layer(config, index, kind, length, layout)
+                yield replace(read[kind], index=index)
+
+    def _alike(self) -> bool:
+        """Whether all layers of one kind do the same: neither family nor config tells one by its number."""
+        family = self.family
+        told = ("per_layer_config", "cross_attention_layers", "rope_scaling_layers")
+        bases, local = self._base_keys(), family.local.key if family.local else "rope_theta"
+        listed = (*bases, local, family.share_key, *SHARES)
+        return (
+            not (family.still or family.cross or family.per_layer)
+            and not any(self.config.get(key) for key in told)
+            and not any(isinstance(_follow(self.config, key), (list, tuple)) for key in listed)
+        )
 
     def _layer(
         self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
@@ -316,6 +343,7 @@ class Given:
             temperature=self._temperature(kind, turns) if known else None,
             softmax_scale=scale,
             softmax_factor=1.0 if scale is None else scale * math.sqrt(width),
+            also=self.family.also.get(kind, ""),
         )
 
     # ---- one layer's rotation
@@ -324,6 +352,7 @@ class Given:
         self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
     ) -> RopeSettings:
         family, parameters = self.family, self.parameters(index, kind, config)
+        self._require_one_base(parameters["rope_theta"])
         head_dim = self.head_dim(self._of_kind(config, kind))
         rotary_dim = self._rotary_dim(parameters, head_dim)
         interleaved = family.layout == "interleaved" and self.config.get("rope_interleave", True)
@@ -334,12 +363,22 @@ class Given:
             rotary_dim=rotary_dim,
             base=require.positive(parameters["rope_theta"], "rope_theta") * self._ratio(),
             scaling=self._rule(parameters, length) if self._scaled(index) else None,
-            layout=require.choice(usual if layout is None else layout, "layout", LAYOUTS),
+            layout=cast(Layout, require.choice(usual if layout is None else layout, "layout", LAYOUTS)),
             sections=sections,
             sections_interleaved=sections is not None and self._dealt(parameters) == "in turn",
             time_last=sections is not None and self._dealt(parameters) == "time last",
             backwards=family.backwards,
         )
+
+    def _require_one_base(self, theta: Any) -> None:
+        """Raise ValueError where a model's own code would read another base than transformers (DBRX)."""
+        own = _follow(self.config, self.family.disputed_base)
+        if own is not None and own != theta:
+            raise ValueError(
+                f"{self.family.disputed_base}={own!r} is what the code of {self.family.source} turns by, and "
+                f"transformers passes it over and takes {theta!r}; write the base that you mean beside it, "
+                f"as 'rope_theta': {own!r}, which both read"
+            )
 
     def _ratio(self) -> float:
         """By what GLM-4's first configs multiply the base."""
@@ -431,21 +470,18 @@ class Given:
         """The base that stands beside the rope parameters, or None."""
         if self.family.still == "layer_rope_theta" and self.config.get("layer_rope_theta"):
             return _of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
-        for key in (self.family.base_key, "rope_theta", "rotary_emb_base"):
+        for key in self._base_keys():
             found = _follow(self.config, key)
             if found is not None:
                 return _of_layer(found, index, key)
         return None
 
+    def _base_keys(self) -> tuple[str, ...]:
+        return (self.family.base_key, "rope_theta", "rotary_emb_base")
+
     def _share(self, index: int, config: Mapping[str, Any]) -> Any:
         """Which share of the columns turns, from beside the rope parameters or from the family."""
-        for key in (
-            self.family.share_key,
-            "partial_rotary_factor",
-            "partial_rotary_factors",
-            "rotary_pct",
-            "rope_pct",
-        ):
+        for key in (self.family.share_key, *SHARES):
             if config.get(key) is not None:
                 return _of_layer(config[key], index, key)
         return self.family.share
@@ -534,17 +570,24 @@ class Given:
     def _window(self, config: Mapping[str, Any], kind: str) -> int | None:
         if kind not in WINDOWED:
             return None
-        before = self.config.get("sliding_window_size") if self.family.window_beside_query else None
-        if before is not None:
-            return require.count(before, "sliding_window_size", 0) + 1
+        key, counts = self.family.window_key, self.family.window_counts
         told = {**self._with_window(), **config}
-        found = told.get(self.family.window_key, told.get("sliding_window"))
-        return None if found is None else require.count(found, self.family.window_key, 0)
+        if counts == "keys before" and told.get("sliding_window_size") is None:
+            counts = "keys"
+        elif counts == "keys before":
+            key = "sliding_window_size"
+        elif counts == "both sides, for one" and told.get("sliding_window") is not None:
+            key, counts = "sliding_window", "keys"  # halved already
+        elif self.config.get(self.family.both_ways_key) in (True, "all"):
+            counts = "both sides"
+        by_layer = next(filter(None, told.get("attention_windows") or ()), None)  # UltraBERT's older spelling
+        found = told.get(key, told.get("sliding_window")) if by_layer is None else by_layer
+        return None if found is None else WINDOW_COUNTS[counts](require.count(found, key, 0))
 
     def _with_window(self) -> dict[str, Any]:
         """The config, with the family's window where the config is silent about it."""
-        keys = {self.family.window_key, "sliding_window"}
-        default = {} if keys & set(self.config) else dict.fromkeys(keys, self.family.window)
+        key = self.family.window_key
+        default = {} if {key, "sliding_window"} & set(self.config) else {key: self.family.window}
         return {**default, **self.config}
 
     def _temperature(self, kind: str, turns: bool) -> QueryTemperature | None:
@@ -553,6 +596,13 @@ class Given:
             return QueryTemperature("llama4", float(get("attn_scale", 0.1)), float(get("floor_scale", 8192)))
         if family.temperature == "beam" and kind == FULL:
             return QueryTemperature("beam", 0.1, 2048.0)
+        if family.temperature == "inkling" and kind == "hybrid":
+            floor = get("log_scaling_n_floor", family.floor)
+            return (
+                None
+                if floor is None
+                else QueryTemperature("inkling", float(get("log_scaling_alpha", 0.1)), float(floor))
+            )
         if family.temperature == "ministral3":
             written = self.written() or family.rule
             beta = written.get("llama_4_scaling_beta")
@@ -572,9 +622,10 @@ class Given:
         if isinstance(family.scale, float):
             return family.scale
         if family.scale is not None:
-            key, root, _ = family.scale.partition("**")
-            value = config.get(key) if config.get(key) is not None else family.scale_default
-            return None if value is None else math.pow(float(value), -0.5 if root else 1.0)
+            key, _, power = family.scale.partition("**")
+            value = self._of_kind(config, kind).get(key)
+            value = family.scale_default if value is None else value
+            return None if value is None else math.pow(float(value), float(power or 1.0))
         try:
             plain = 1 / math.sqrt(self.query_width(config) / self.family.heads_wider)
         except ValueError:
@@ -594,7 +645,7 @@ class Given:
     def _of_kind(self, config: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
         """The config with what holds for layers of this kind alone: Gemma 4's `global_head_dim`."""
         wide = self.family.full_head
-        if kind == SLIDING and config.get("swa_head_dim") is not None:
+        if kind in (SLIDING, "hybrid_sliding") and config.get("swa_head_dim") is not None:
             return {**config, "head_dim": config["swa_head_dim"]}
         if wide is None or kind != FULL or "per_layer_config" in self.config:
             return config

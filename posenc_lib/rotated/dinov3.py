@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, drawn_evenly, namespace, narrow, result_dtype, widen
+from posenc_lib._arrays import Array, ArrayT, constant, drawn_evenly, namespace, narrow, result_dtype, widen
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.axial import read_axes
 from posenc_lib.rotated.tables import RotaryTables, tables_of
 
 NORMALIZE = ("separate", "min", "max")
+Normalize = Literal["separate", "min", "max"]
 
 
-def patch_coordinates(shape: tuple[int, int], *, normalize: str = "separate") -> np.ndarray:
+def patch_coordinates(shape: tuple[int, int], *, normalize: Normalize = "separate") -> np.ndarray:
     """Where the middle of each patch is: 2 (i + 1/2) / size - 1, rows and columns.
 
     Args:
@@ -48,13 +49,13 @@ def patch_coordinates(shape: tuple[int, int], *, normalize: str = "separate") ->
 
 
 def augment_coordinates(
-    coordinates: Array,
+    coordinates: ArrayT,
     generator: Any,
     *,
     shift: float | None = None,
     jitter: float | None = None,
     rescale: float | None = None,
-) -> Array:
+) -> ArrayT:
     """Coordinates moved and stretched at random, for training: ((c + shift) * jitter) * rescale.
 
     One draw serves all patches, so that offsets keep their directions and a model meets many

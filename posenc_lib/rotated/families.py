@@ -11,7 +11,7 @@ compares every row with that code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,9 +63,11 @@ class Family:
         position_embedding: the default of `position_embedding_type`.
         position_embedding_unread: whether published files have that key, and the code does not read it.
         window, window_key: the default of `sliding_window`, and its key where that has another name.
-        window_beside_query: whether `sliding_window_size` counts the keys before the query alone (MiMo-V2).
+        window_counts: what its window counts, a name of WINDOW_COUNTS.
+        both_ways_key: a key that, where it is true or "all", makes the window count keys on both sides.
+        also: what layers do with positions that no entry of `LayerPositions` holds: {kind: in words}.
         scale: what scores are multiplied by: a number, or the name of a key; "key**-0.5" for its inverse
-            root. None for 1/sqrt(head_dim).
+            root, "key**-1" for its inverse. None for 1/sqrt(head_dim).
         scale_default: what that key is where it is left out.
         mla: latent attention: a head is `qk_nope_head_dim` columns that stay and `qk_rope_head_dim` that
             turn, and with YaRN the scores get the square of 0.1 * mscale_all_dim * ln(factor) + 1.
@@ -73,7 +75,8 @@ class Family:
         full_head: the default of `global_head_dim`, the head_dim of layers with full attention (Gemma 4).
         rotary_dim: the default of `rotary_dim`, for families that say so how many columns turn.
         rotary_dim_unread: whether `rotary_dim` stands in configs and is not read.
-        temperature: "llama4" or "ministral3": which queries grow with their position.
+        temperature: "llama4", "ministral3", "beam" or "inkling": which queries grow with their position.
+        floor: the default of `log_scaling_n_floor`, from which on Inkling's queries grow.
         sections: pairs per axis of M-RoPE where `mrope_section` is left out.
         dealt: how the pairs are dealt out: "in runs", "in turn", or "time last".
         mixed_sections: whether the two columns of a pair would turn by different axes, which is no rotation.
@@ -83,6 +86,7 @@ class Family:
             angle, but for `alpha`: with rope type "dynamic" it is an NTK factor.
         rule_names: rope types that this family means differently: {as it is written: as it is meant}.
         yarn_factor: YaRN's `attention_factor` where a config leaves it out; None for the paper's.
+        disputed_base: a key of the base that the model's own code reads and transformers' does not.
         source: where it is not transformers' package of that name.
     """
 
@@ -114,7 +118,9 @@ class Family:
     position_embedding_unread: bool = False
     window: int | None = None
     window_key: str = "sliding_window"
-    window_beside_query: bool = False
+    window_counts: str = "keys"
+    both_ways_key: str = ""
+    also: Mapping[str, str] = field(default_factory=dict)
     scale: str | float | None = None
     scale_default: float | None = None
     mla: bool = False
@@ -123,6 +129,7 @@ class Family:
     rotary_dim: int | None = None
     rotary_dim_unread: bool = False
     temperature: str = ""
+    floor: int | None = None
     sections: tuple[int, ...] | None = None
     dealt: str = "in runs"
     mixed_sections: bool = False
@@ -131,8 +138,27 @@ class Family:
     extra: tuple[str, ...] = ()
     rule_names: Mapping[str, str] = field(default_factory=dict)
     yarn_factor: float | None = None
+    disputed_base: str = ""
     source: str = ""
 
+
+WINDOW_COUNTS: dict[str, Callable[[int], int]] = {
+    "keys": lambda window: window,
+    "keys before": lambda window: window + 1,
+    "each side": lambda window: window + 1,
+    "both sides": lambda window: window // 2 + 1,
+    "both sides, for one": lambda window: window // 2,
+    "both sides, one more ahead": lambda window: (window + 1) // 2,
+}
+"""From what a config's window counts to how many keys a query sees going back, itself among them."""
+
+INKLING_BIAS = (
+    "a bias that each token makes of learned profiles of distance, over the last keys of its window, or over "
+    "rel_extent keys where it has none; a query's temperature multiplies this bias as well"
+)
+T5GEMMA_ENCODER = "in an encoder, whose layers look both ways, this window counts the keys on each side"
+T5GEMMA_2_ENCODER = "a query sees sliding_window // 2 keys ahead, of an even number one more than back"
+REFERENCE_WINDOW = "the tokens of the image stay in sight of every query, beyond the window"
 
 # What families take where a config has no rope parameters.
 APERTUS: dict[str, Any] = {
@@ -324,7 +350,7 @@ FAMILIES: dict[str, Family] = {
     "moshi": Family(4096, 32, 32, 3000, window=3000),
     "nanochat": Family(768, 6, 12, 2048, backwards=True),
     "openai_privacy_filter": Family(640, 14, 8, 131072, head=64, layout="interleaved", base=150000.0,
-        rule=GPT_OSS_YARN, window=128),
+        rule=GPT_OSS_YARN, window=128, window_counts="each side"),
     "pe_audio_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
     "pe_audio_video_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
     "pe_video_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
@@ -418,10 +444,11 @@ FAMILIES: dict[str, Family] = {
         local=Local("rope_theta", 10000.0), labels={SLIDING: "main", "compressed_sparse_attention":
         "compress", "heavily_compressed_attention": "compress"}, yarn_factor=1.0, nope=448),
     "diffusion_gemma_text": Family(2304, 8, 30, 131072, head=256, by_kind=GEMMA_4, window=512,
+        both_ways_key="use_bidirectional_attention",
         kinds=each("sssssF"), scale=1.0, full_head=512),
     "dots1": Family(4608, 32, 62, 2048, window=4096, kinds=kinds.after_max_window_layers),
     "embedding_gemma2_text": Family(512, 4, 24, 262144, head=256, by_kind=EMBEDDING_GEMMA_2, window=512,
-        kinds=each("sssssF"), scale=1.0, full_head=512),
+        window_counts="each side", kinds=each("sssssF"), scale=1.0, full_head=512),
     "exaone4": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF", "sliding_window_pattern"),
         turning=(SLIDING,), turning_unless="sliding_window"),
     "exaone4_5_text": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF",
@@ -434,13 +461,16 @@ FAMILIES: dict[str, Family] = {
     "gemma2": Family(2304, 8, 26, 8192, head=256, window=4096, kinds=each("sF"),
         scale="query_pre_attn_scalar**-0.5", scale_default=256),
     "gemma3_text": Family(2304, 8, 26, 131072, head=256, window=4096, kinds=each("sssssF",
-        "sliding_window_pattern"), local=Local("rope_local_base_freq", 10000.0),
-        scale="query_pre_attn_scalar**-0.5", scale_default=256, base=1000000.0),
+        "sliding_window_pattern"), both_ways_key="use_bidirectional_attention",
+        local=Local("rope_local_base_freq", 10000.0), scale="query_pre_attn_scalar**-0.5", scale_default=256,
+        base=1000000.0),
     "gemma3n_text": Family(2048, 8, 35, 32768, head=256, window=512, kinds=each("ssssF"),
         local=Local("rope_local_base_freq", 10000.0), scale=1.0, base=1000000.0),
     "gemma4_text": Family(2304, 8, 30, 131072, head=256, by_kind=GEMMA_4, window=512,
+        both_ways_key="use_bidirectional_attention",
         kinds=each("sssssF"), scale=1.0, full_head=512),
     "gemma4_unified_text": Family(2304, 8, 30, 262144, head=256, by_kind=GEMMA_4, window=1024,
+        both_ways_key="use_bidirectional_attention",
         kinds=each("sssssF"), scale=1.0, full_head=512),
     "gpt_oss": Family(2880, 64, 36, 131072, head=64, base=150000.0, rule=GPT_OSS_YARN, window=128,
         kinds=each("sF")),
@@ -463,16 +493,18 @@ FAMILIES: dict[str, Family] = {
         window_key="attention_chunk_size"),
     "mellum": Family(2304, 32, 28, 131072, head=128, by_kind=MELLUM, window=1024, kinds=each("F")),
     "mimo_v2_flash": Family(4096, 64, 48, 131072, head=192, window=129, kinds=kinds.mimo,
-        window_beside_query=True, local=Local("swa_rope_theta", 10000.0), base=5000000.0, share=0.334),
+        window_counts="keys before", local=Local("swa_rope_theta", 10000.0), base=5000000.0, share=0.334),
     "minimax": Family(4096, 32, 32, 131072, base=1000000.0, kinds=each("F-")),
     "minimax_m3_vl_text": Family(6144, 64, 60, 524288, head=128, base=5000000.0, kinds=each("F"),
         rotary_dim_unread=True),
     "modernbert": Family(768, 12, 22, 8192, window=128, kinds=each("Fss", "global_attn_every_n_layers"),
         base_key="global_rope_theta", local=Local("local_rope_theta", 10000.0, rule=True),
-        window_key="local_attention", base=160000.0, position_embedding_unread=True),
+        window_key="local_attention", window_counts="both sides", base=160000.0,
+        position_embedding_unread=True),
     "modernbert-decoder": Family(768, 12, 22, 8192, window=128, kinds=each("Fss",
         "global_attn_every_n_layers"), base_key="global_rope_theta", local=Local("local_rope_theta", 10000.0,
-        rule=True), window_key="local_attention", base=160000.0, position_embedding_unread=True),
+        rule=True), window_key="local_attention", window_counts="both sides, for one", base=160000.0,
+        position_embedding_unread=True),
     "muse_glimmer_assistant": Family(6656, 32, 5, 131072, head=128, base=500000.0, window=2048,
         kinds=each("s")),
     "muse_glimmer_text": Family(6656, 32, 52, 131072, head=128, window=2048, kinds=kinds.from_the_end,
@@ -480,6 +512,7 @@ FAMILIES: dict[str, Family] = {
     "muse_spark_text": Family(8192, 128, 62, 1048576, head=64, base=500000.0, window=2048,
         kinds=kinds.from_the_end, still="layer_rope_theta", still_where_full=True),
     "neomme": Family(1024, 16, 17, 16384, head=64, per_layer=True, by_kind=NEOMME, window=256,
+        window_counts="each side",
         kinds=each("sssssF", last="F")),
     "olmo3": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF"), local=Local("rope_theta",
         500000.0), base=500000.0),
@@ -499,21 +532,32 @@ FAMILIES: dict[str, Family] = {
     "step3p5": Family(4096, 64, 45, 128000, head=128, kinds=each("F"),
         scale="query_pre_attn_scalar**-0.5", scale_default=128, local=Local("rope_theta", 10000.0)),
     "t5_gemma_module": Family(2304, 8, 26, 8192, head=256, window=4096, kinds=each("sF"),
+        also={SLIDING: T5GEMMA_ENCODER},
         scale="query_pre_attn_scalar**-0.5", scale_default=256),
     "t5gemma2_decoder": Family(2304, 8, 26, 131072, head=256, window=4096, kinds=each("sssssF",
         "sliding_window_pattern"), local=Local("rope_local_base_freq", 10000.0),
         scale="query_pre_attn_scalar**-0.5", scale_default=256, base=1000000.0),
     "t5gemma2_text": Family(2304, 8, 26, 131072, head=256, window=4096, kinds=each("sssssF",
-        "sliding_window_pattern"), local=Local("rope_local_base_freq", 10000.0),
+        "sliding_window_pattern"), window_counts="both sides, one more ahead",
+        also={SLIDING: T5GEMMA_2_ENCODER}, local=Local("rope_local_base_freq", 10000.0),
         scale="query_pre_attn_scalar**-0.5", scale_default=256, base=1000000.0),
-    "ultrabert": Family(4096, 32, 32, 32768, window=128, kinds=kinds.ultrabert, base=2560000.0,
+    "ultrabert": Family(4096, 32, 32, 32768, window=128, window_counts="each side",
+        kinds=kinds.ultrabert, base=2560000.0,
         local=Local("rope_theta", 10000.0)),
-    "unlimited_ocr_text": Family(1280, 10, 12, 32768, window=128, kinds=each("r")),
+    "unlimited_ocr_text": Family(1280, 10, 12, 32768, window=128, kinds=each("r"),
+        also={"reference_sliding_attention": REFERENCE_WINDOW}),
     "vaultgemma": Family(2304, 8, 26, 8192, head=256, window=4096, kinds=each("sF"),
         scale="query_pre_attn_scalar**-0.5", scale_default=256),
     "zamba2": Family(2560, 32, 54, 4096, kinds=kinds.zamba2, still="use_mem_rope=True",
         head_key="attention_head_dim", heads_wider=2),
     "zaya": Family(2048, 8, 40, 131072, head=128, by_kind=ZAYA, kinds=each("H")),
+    # ---- no rotation, and the rest of it: windows, a temperature, a scale of their own
+    "inkling2_text": Family(4608, 48, 48, 1048576, head=128, window=1024, window_key="sliding_window_size",
+        kinds=kinds.inkling, turning=(), temperature="inkling",
+        floor=128000, also={"hybrid": INKLING_BIAS, "hybrid_sliding": INKLING_BIAS}),
+    "inkling_text": Family(6144, 64, 66, 131072, head=128, window=512, window_key="sliding_window_size",
+        kinds=kinds.inkling, turning=(), scale="head_dim**-1", scale_default=128, temperature="inkling",
+        also={"hybrid": INKLING_BIAS, "hybrid_sliding": INKLING_BIAS}),
     # ---- older ones, whose configs say it in their own words
     "gptj": Family(4096, 16, 28, 2048, layout="interleaved", rotary_dim=64),
     "codegen": Family(4096, 16, 28, 2048, layout="interleaved", rotary_dim=64),
@@ -523,7 +567,8 @@ FAMILIES: dict[str, Family] = {
     "chatglm": Family(4096, 32, 28, 8192, layout="interleaved", head_key="kv_channels", rope_ratio=True,
         share=0.5, source="THUDM/glm-4-9b"),
     "deepseek": Family(4096, 32, 30, 4096, source="deepseek-ai/deepseek-moe-16b-base"),
-    "dbrx": Family(2048, 16, 24, 2048, base_key="attn_config.rope_theta", source="databricks/dbrx-base"),
+    "dbrx": Family(2048, 16, 24, 2048, disputed_base="attn_config.rope_theta",
+        source="databricks/dbrx-base"),
     "exaone": Family(4096, 32, 32, 4096, source="LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct"),
     "internlm2": Family(4096, 32, 32, 32768, base=1000000.0, source="internlm/internlm2-7b"),
     "kimi_k2": Family(7168, 64, 61, 131072, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
@@ -534,7 +579,7 @@ FAMILIES: dict[str, Family] = {
         kinds=kinds.minimax_01, source="MiniMaxAI/MiniMax-M1-80k"),
 }
 # fmt: on
-"""Families whose text part rotates, by `model_type`."""
+"""Families whose text part rotates, or has windows and temperatures without it, by `model_type`."""
 
 WHOLES: dict[str, tuple[str, str]] = {
     "aimv2": ("text_config", "aimv2_text_model"),
@@ -613,7 +658,6 @@ WHOLES: dict[str, tuple[str, str]] = {
     "kimi_vl": ("text_config", "deepseek_v3"),
     "kosmos-2": ("text_config", "kosmos_2_text_model"),
     "kosmos-2.5": ("text_config", "kosmos_2_5_text_model"),
-    "lasr_ctc": ("encoder_config", "lasr_encoder"),
     "lfm2_vl": ("text_config", "lfm2"),
     "lfm3_vl": ("text_config", "lfm3"),
     "lighton_ocr": ("text_config", "qwen3"),
@@ -636,7 +680,6 @@ WHOLES: dict[str, tuple[str, str]] = {
     "moss_transcribe_diarize": ("text_config", "qwen3"),
     "muse_glimmer": ("text_config", "muse_glimmer_text"),
     "muse_spark": ("text_config", "muse_spark_text"),
-    "musicflamingo": ("text_config", "qwen2"),
     "musicgen": ("decoder", "musicgen_decoder"),
     "musicgen_melody": ("decoder", "musicgen_melody_decoder"),
     "nemo_speechlm": ("text_config", "nemotron_h"),
@@ -651,7 +694,6 @@ WHOLES: dict[str, tuple[str, str]] = {
     "pe_audio_video": ("text_config", "modernbert"),
     "pe_video": ("text_config", "modernbert"),
     "perception_lm": ("text_config", "llama"),
-    "pi0": ("vlm_config.text_config", "gemma"),
     "pix2struct": ("text_config", "pix2struct_text_model"),
     "pp_chart2table": ("text_config", "qwen2"),
     "pp_formulanet": ("text_config", "pp_formulanet_text"),
@@ -724,7 +766,7 @@ UNROTATED = frozenset({
     "granite_speech_encoder", "granite_speech_plus_encoder", "groupvit_text_model", "groupvit_vision_model",
     "hgnet_v2", "hiera", "higgs_audio_v2_tokenizer", "hubert", "ibert", "idefics2_perceiver",
     "idefics2_vision", "idefics3_vision", "idefics_perciever", "idefics_vision", "ijepa", "imagegpt",
-    "informer", "inkling2_text", "inkling_audio", "inkling_text", "inkling_vision", "instructblip_qformer",
+    "informer", "inkling_audio", "inkling_vision", "instructblip_qformer",
     "instructblip_vision_model", "instructblipvideo_qformer", "instructblipvideo_vision_model",
     "internvl_vision", "jamba", "janus_vision_model", "janus_vqgan", "kimi_linear", "kosmos_2_5_text_model",
     "kosmos_2_5_vision_model", "kosmos_2_text_model", "kosmos_2_vision_model", "layoutlm", "layoutlmv2",
@@ -773,7 +815,7 @@ UNROTATED = frozenset({
 # fmt: on
 """Values of `model_type` whose positions come in through another door (a table, a bias), or not at all."""
 
-KEYS_UNREAD = frozenset({"glm5_next_text", "inkling2_text", "jamba", "kimi_linear", "nemotron_h", "zamba"})
+KEYS_UNREAD = frozenset({"glm5_next_text", "jamba", "kimi_linear", "nemotron_h", "zamba"})
 """Of these, the ones whose configs have keys about rotation all the same, which their code does not read."""
 
 WITHOUT_LATENT_ATTENTION = {"deepseek_v2": "deepseek"}
@@ -835,6 +877,16 @@ SPEECH = (
     "apply_rotary(x, positions, base=rotary_embedding_base, layout='half') does the same"
 )
 
+AUDIO_BY_TIME = (
+    "its own rope parameters turn what it hears by the seconds at which it is heard, on the way into the "
+    "language model, and no queries or keys; give its text_config, for those of the language model"
+)
+FRAMES_ALONE = "it reads frames of sound, and its encoder rotates; give its encoder_config"
+TWO_MODELS = (
+    "two models rotate in it, each by a config of its own; give vlm_config['text_config'], for the one that "
+    "reads text, or dit_config, for the one that moves"
+)
+
 IMAGES: dict[str, str] = {
     "clvp_decoder": OF_ITS_OWN,
     "clvp_encoder": OF_ITS_OWN,
@@ -856,6 +908,7 @@ IMAGES: dict[str, str] = {
     "inkling2_vision": COLUMNS_THEN_ROWS,
     "kimi_k25_vision": MOONVIT,
     "lfm3_vl_vision": ROWS_THEN_COLUMNS,
+    "lasr_ctc": FRAMES_ALONE,
     "lightglue": OF_ITS_OWN,
     "llama4_vision_model": COLUMNS_THEN_ROWS,
     "minimax_m3_vl_vision": THREE_AXES,
@@ -863,7 +916,9 @@ IMAGES: dict[str, str] = {
     "mlcd_vision_model": ROWS_THEN_COLUMNS,
     "muse_glimmer_vision": ROWS_THEN_COLUMNS,
     "muse_spark_vision": ROWS_THEN_COLUMNS,
+    "musicflamingo": AUDIO_BY_TIME,
     "paddleocr_vl_vision": ROWS_THEN_COLUMNS,
+    "pi0": TWO_MODELS,
     "pixtral": PIXTRAL,
     "qwen2_5_omni_vision_encoder": ROWS_THEN_COLUMNS,
     "qwen2_5_vl_vision": ROWS_THEN_COLUMNS,
@@ -885,4 +940,4 @@ IMAGES: dict[str, str] = {
     "wav2vec2-bert": SPEECH,
     "wav2vec2-conformer": SPEECH,
 }
-"""Values of `model_type` that turn by coordinates and not by one number for each token."""
+"""Values of `model_type` that turn by coordinates, or whose parts are no model that reads."""

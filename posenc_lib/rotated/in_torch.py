@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import array_api_compat.torch
+import numpy as np
 import torch
 
 from posenc_lib import _require as require
@@ -27,9 +28,12 @@ from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
 
-SHARED = 4
-"""So many times larger is a block that threads share. After each kernel they wait for one another, long where
-another process takes a core: so there are few kernels, on blocks that fit in the cache that cores share."""
+SHARED = 16
+"""So many times larger, at least, is a block that threads share. After each kernel they wait for one another,
+long where another process takes a core: so there are few kernels, and as large as can be."""
+
+MOST_SHARED = 4
+"""So many such blocks a large tensor is cut into: what one takes besides is a part of the tensor's size."""
 
 
 def rotate(
@@ -44,12 +48,62 @@ def rotate(
         return _rotate_watched(x, beside_heads(tables, seq_axis), layout, out)
     if seq_axis != -2:
         tables = _kept(tables, f"_beside_{seq_axis}", lambda *_: beside_heads(tables, seq_axis))
+    return _rotate_unwatched(x, tables, layout, out)
+
+
+def rotate_at(
+    x: torch.Tensor, positions: Any, rates: np.ndarray, scale: float, layout: str, seq_axis: int
+) -> torch.Tensor:
+    """`rotary.apply_rotary` for what `stands_plainly`: by the same float64 angles, and unchecked."""
+    if type(positions) is int:
+        positions = torch.arange(positions, device=x.device)
+    theta = positions.double().unsqueeze(-1) * torch.asarray(rates, device=x.device)
+    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+    tables = _unchecked(cos=(theta.cos() * scale).to(dtype), sin=(theta.sin() * scale).to(dtype))
+    return _rotate_unwatched(x, beside_heads(tables, seq_axis), layout, None)
+
+
+def stands_plainly(x: torch.Tensor, positions: Any, seq_axis: Any) -> bool:
+    """Whether a quick look shows that these vectors can be turned at these positions; if not, the checks of
+    `rotary.apply_rotary` say what is wrong, if anything."""
     if (
+        is_watched(x)
+        or not _is_plain(x, _FLOATS)
+        or type(seq_axis) is not int
+        or not -x.ndim <= seq_axis < -1
+    ):
+        return False
+    axes = x.shape[: x.ndim + seq_axis + 1]
+    if type(positions) is int:
+        return positions == axes[-1]
+    return (
+        type(positions) is torch.Tensor
+        and _is_plain(positions, _INTEGERS)
+        and positions.device == x.device
+        and _spreads_in_one_way(positions.shape, axes)
+    )
+
+
+def _is_plain(x: torch.Tensor, dtypes: frozenset[torch.dtype]) -> bool:
+    return x.dtype in dtypes and x.layout == torch.strided and not x.is_nested
+
+
+def _spreads_in_one_way(places: Any, axes: Any) -> bool:
+    """Whether positions broadcast to these axes, and could be meant for no others."""
+    return len(places) in (1, len(axes)) and (
+        axes[len(axes) - len(places) :] == places or require.spreads(places, axes)
+    )
+
+
+def _rotate_unwatched(
+    x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None
+) -> torch.Tensor:
+    if torch.is_grad_enabled() and (
         x.requires_grad
         or tables.cos.requires_grad
         or tables.sin.requires_grad
         or (out is not None and out.requires_grad)
-    ) and torch.is_grad_enabled():
+    ):
         return _rotate_recorded(x, tables, layout, out)
     return _rotate(x, tables, layout, out)
 
@@ -71,8 +125,7 @@ def _fits_plainly(x: torch.Tensor, tables: RotaryTables, seq_axis: int, out: tor
         and x.device == cos.device
         and x.layout == cos.layout == torch.strided
         and 2 * pairs <= width
-        and len(places) in (1, len(axes))  # else, look whether they may be meant for other axes
-        and (axes[len(axes) - len(places) :] == places or require.spreads(places, axes))
+        and _spreads_in_one_way(places, axes)
         and (out is None or _is_like(out, x))
     )
 
@@ -257,7 +310,7 @@ def _side_by_side(table: torch.Tensor) -> torch.Tensor:
 
 def _blocks(x: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
     """x and what broadcasts to it, cut along x's longest axis into pieces that stay in the cache."""
-    block = BLOCK if torch.get_num_threads() == 1 else SHARED * BLOCK
+    block = BLOCK if torch.get_num_threads() == 1 else max(SHARED * BLOCK, x.numel() // MOST_SHARED)
     if x.numel() <= block or not x.is_cpu or x.ndim < 2:
         return iter([(x, *others)])
     axis = max(range(x.ndim - 1), key=lambda a: x.shape[a])
@@ -311,8 +364,13 @@ def cut(whole: RotaryTables, start: int, stop: int) -> RotaryTables:
     It is made of the whole tables once, so these must be ones that are kept.
     """
     rows = slice(start, stop)
+    return _unchecked(cos=whole.cos[rows], sin=whole.sin[rows], _cut_from=(whole, rows))
+
+
+def _unchecked(**parts: Any) -> RotaryTables:
+    """Tables of what is known to be right."""
     tables = object.__new__(RotaryTables)
-    tables.__dict__.update(cos=whole.cos[rows], sin=whole.sin[rows], _cut_from=(whole, rows))
+    tables.__dict__.update(parts)
     return tables
 
 
@@ -352,6 +410,9 @@ _FITTING = frozenset(
     }
 )
 """Usual dtypes of vectors and tables."""
+
+_FLOATS = frozenset(x for x, _ in _FITTING)
+_INTEGERS = frozenset({torch.int64, torch.int32})
 
 _COMPLEX = {torch.float32: torch.complex64, torch.float64: torch.complex128}
 _REAL = {kind: real for real, kind in _COMPLEX.items()}

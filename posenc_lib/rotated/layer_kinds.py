@@ -133,6 +133,13 @@ def listed_as_full(key: str, *, others: str, default: str) -> Kinds:
     return kinds
 
 
+def inkling(config: Mapping[str, Any], layers: int) -> list[str]:
+    """Inkling: `local_layer_ids` lists the layers with a window; by default all but every sixth."""
+    local = config.get("local_layer_ids")
+    windows = (i in local if local is not None else (i + 1) % 6 for i in range(layers))
+    return [LETTERS["h"] if window else LETTERS["H"] for window in windows]
+
+
 def lfm3(config: Mapping[str, Any], layers: int) -> list[str]:
     """LFM3: convolutions, and every other layer attention, full and sliding in turn."""
     return [FULL if i % 4 == 2 else SLIDING if i % 4 == 0 and i else LETTERS["v"] for i in range(layers)]

@@ -8,12 +8,14 @@ arithmetic is in `turn`, and for tensors in `in_torch`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, constant, count_up, namespace, torch_of
+from posenc_lib._arrays import Array, ArrayT, constant, count_up, namespace, torch_of
 from posenc_lib.angles import angles, frequencies
-from posenc_lib.rotated.tables import RotaryTables, tables_of
+from posenc_lib.rotated.tables import Layout, RotaryTables, tables_of
 from posenc_lib.rotated.turn import LAYOUTS, beside_heads, fitting, require_broadcast, require_vectors, turn
 from posenc_lib.scaling.config import partial_rotary_dim, read_scaling
 
@@ -61,17 +63,17 @@ def rotary_tables(
     base, rule = read_scaling(scaling, base)
     rates = frequencies(dim, base=base, scaling=rule)
     positions = require.positions(positions)
-    return tables_of(angles(positions, rates), positions, dtype, getattr(rule, "attention_scaling", 1.0))
+    return tables_of(angles(positions, rates), positions, dtype, _scale(rule))
 
 
 def rotate(
-    x: Array,
+    x: ArrayT,
     tables: RotaryTables,
     *,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     seq_axis: int = -2,
     out: Array | None = None,
-) -> Array:
+) -> ArrayT:
     """Turn the pairs of queries or keys by tables made before.
 
     Args:
@@ -113,7 +115,7 @@ def rotate(
     if torch_of(x) is not None:
         from posenc_lib.rotated import in_torch
 
-        return in_torch.rotate(x, tables, layout, seq_axis, out)
+        return cast(ArrayT, in_torch.rotate(x, tables, layout, seq_axis, out))
     require_vectors(x)
     seq_axis = require.seq_axis(seq_axis, x.ndim)
     tables = beside_heads(fitting(x, tables, out, seq_axis), seq_axis)
@@ -122,15 +124,15 @@ def rotate(
 
 
 def apply_rotary(
-    x: Array,
+    x: ArrayT,
     positions: int | Array,
     *,
     base: float = 10000.0,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     rotary_dim: int | None = None,
     scaling: Any = None,
     seq_axis: int = -2,
-) -> Array:
+) -> ArrayT:
     """Rotate queries or keys by their positions.
 
     The dot product of a rotated query and a rotated key depends on their positions through the
@@ -168,15 +170,32 @@ def apply_rotary(
         True
     """
     require.choice(layout, "layout", LAYOUTS)
+    if torch_of(x) is not None:
+        from posenc_lib.rotated import in_torch
+
+        if in_torch.stands_plainly(x, positions, seq_axis):
+            rates, rule = _rates(x.shape[-1], rotary_dim, base, scaling)
+            turned: Any = in_torch.rotate_at(x, positions, rates, _scale(rule), layout, seq_axis)
+            return turned
     xp = require_vectors(x)
     seq_axis = require.seq_axis(seq_axis, x.ndim)
+    rates, rule = _rates(x.shape[-1], rotary_dim, base, scaling)
+    positions = _positions_of(xp, x, positions, seq_axis)
+    tables = tables_of(angles(positions, rates), positions, _arithmetic_dtype(xp, x), _scale(rule))
+    return rotate(x, tables, layout=layout, seq_axis=seq_axis)
+
+
+def _rates(head_dim: int, rotary_dim: int | None, base: float, scaling: Any) -> tuple[np.ndarray, Any]:
+    """The frequencies of the columns that turn, and the rule that changed them."""
     base, rule = read_scaling(scaling, base)
     if rotary_dim is None and isinstance(scaling, Mapping):
-        rotary_dim = partial_rotary_dim(scaling, x.shape[-1])
-    dim = require.rotary_dim(rotary_dim, x.shape[-1])
-    positions = _positions_of(xp, x, positions, seq_axis)
-    tables = rotary_tables(positions, dim, base=base, scaling=rule, dtype=_arithmetic_dtype(xp, x))
-    return rotate(x, tables, layout=layout, seq_axis=seq_axis)
+        rotary_dim = partial_rotary_dim(scaling, head_dim)
+    return frequencies(require.rotary_dim(rotary_dim, head_dim), base=base, scaling=rule), rule
+
+
+def _scale(rule: Any) -> Any:
+    """By which a rule multiplies cosines and sines."""
+    return getattr(rule, "attention_scaling", 1.0)
 
 
 def _positions_of(xp: Any, x: Array, positions: Any, seq_axis: int) -> Array:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, constant, namespace, widen
 from posenc_lib.rotated.axial import owners, tables_by_owner
 from posenc_lib.rotated.rotary import rotary_tables, rotate
-from posenc_lib.rotated.tables import RotaryTables
+from posenc_lib.rotated.tables import Layout, RotaryTables
 from posenc_lib.rotated.turn import LAYOUTS
 from posenc_lib.scaling.config import read_scaling
 from posenc_lib.scaling.rules import Scaling
@@ -51,7 +51,7 @@ class RopeSettings:
     rotary_dim: int
     base: float
     scaling: Scaling | None
-    layout: str
+    layout: Layout
     sections: tuple[int, ...] | None = None
     sections_interleaved: bool = False
     time_last: bool = False
@@ -143,8 +143,9 @@ class RopeSettings:
         return RotaryTables(tables.cos, -tables.sin) if self.backwards else tables
 
 
-FORMULAS = ("llama4", "ministral3", "beam", "log", "clipped log")
+FORMULAS = ("llama4", "ministral3", "beam", "inkling", "log", "clipped log")
 """Of the temperature of queries."""
+Formula = Literal["llama4", "ministral3", "beam", "inkling", "log", "clipped log"]
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,9 @@ class QueryTemperature:
 
     Attributes:
         formula: "llama4": 1 + beta * ln(1 + floor((p + 1) / length)). "ministral3": 1 + beta * ln(1 +
-            floor(p / length)). "beam": (1 + p / length)^beta. "log": beta * ln(p + 1) / ln(length), where
-            p + 1 is how many keys a causal query sees. "clipped log": the same, and 1 where it would be less.
+            floor(p / length)). "beam": (1 + p / length)^beta. "inkling": 1 + beta * ln((p + 1) / length),
+            and 1 where it would be less. "log": beta * ln(p + 1) / ln(length), where p + 1 is how many keys a
+            causal query sees. "clipped log": the same, and 1 where it would be less.
         beta, length: the numbers in it. With "log", beta = 1 and the length of training are Su's, and a beta
             per layer with length = e is Scalable-Softmax.
 
@@ -164,7 +166,8 @@ class QueryTemperature:
         TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0, or not
             above 1 for a logarithm; from a call, positions as for `rotary_tables`, or below 0.
 
-    Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py` and `modeling_beam.py`;
+    Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py`, `modeling_beam.py` and
+    `modeling_inkling.py`;
     Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399); Su 2021, "Entropy
     invariance of attention" (kexue.fm/archives/8823). Qwen's first `modeling_qwen.py` has the clipped form
     (`use_logn_attn`), as has the code of Self-Extend (`scale_base`).
@@ -175,7 +178,7 @@ class QueryTemperature:
         array([1.    , 1.0693, 1.2565])
     """
 
-    formula: str
+    formula: Formula
     beta: float
     length: float
 
@@ -196,6 +199,9 @@ class QueryTemperature:
             require.all_hold(p >= 0, positions, "positions must be 0 or more: a query sees position + 1 keys")
             factor = xp.log1p(p) * (self.beta / math.log(self.length))
             return factor if self.formula == "log" else xp.where(factor > 1, factor, xp.ones_like(factor))
+        if self.formula == "inkling":
+            share = (p + 1) / self.length
+            return 1 + self.beta * xp.log(xp.where(share > 1, share, xp.ones_like(share)))
         steps = xp.floor((p + 1 if self.formula == "llama4" else p) / self.length)
         return 1 + self.beta * xp.log(1 + steps)
 
@@ -209,13 +215,17 @@ class LayerPositions:
         kind: "full_attention", "sliding_attention", "chunked_attention", "linear_attention" or another name
             of Hugging Face's `layer_types`.
         rope: its rotation; None for a layer that does not rotate.
-        window: how many keys a query of this layer sees, as the config counts them; of "chunked_attention"
-            the length of a chunk. None for all.
+        window: how many keys a query of this layer sees going back, itself among them, and as far ahead in
+            a model that looks both ways: what `window_mask` takes. Configs count it in several ways
+            (ModernBERT on both sides, so that its 128 is 65 here). Of "chunked_attention" the length of a
+            chunk. None for all.
         temperature: by what a query is multiplied, by its position; None for nothing.
         softmax_scale: by what scores are multiplied before the softmax, where it can be told from the
             config; None for a layer without such scores. With MLA it includes YaRN's square of 0.1 *
             mscale_all_dim * ln(factor) + 1.
         softmax_factor: softmax_scale * sqrt(width of a head's queries): 1.0 in most models.
+        also: what else this layer does with positions that no other attribute holds, in words: this entry
+            is then not all of it. "" where nothing is known.
 
     Example:
         >>> LayerPositions(3, "full_attention").rotates
@@ -229,6 +239,7 @@ class LayerPositions:
     temperature: QueryTemperature | None = None
     softmax_scale: float | None = None
     softmax_factor: float = 1.0
+    also: str = ""
 
     @property
     def rotates(self) -> bool:

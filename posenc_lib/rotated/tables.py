@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from posenc_lib._arrays import (
     register_pytree,
     result_dtype,
 )
+
+Layout = Literal["interleaved", "half"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, namespace, narrow
+from posenc_lib._arrays import Array, ArrayT, namespace, narrow
 from posenc_lib._heads import heads_first, seq_back
 from posenc_lib.angles import angles, frequencies
 from posenc_lib.rotated.axial import read_axes
@@ -15,7 +15,7 @@ AXES = 3
 """Frame, row, column."""
 
 
-def vjepa2_mix(x: Array, positions: Array, *, base: float = 10000.0, seq_axis: int = -2) -> Array:
+def vjepa2_mix(x: ArrayT, positions: Array, *, base: float = 10000.0, seq_axis: int = -2) -> ArrayT:
     """Queries or keys of V-JEPA 2, each pair of columns mixed by two different angles.
 
     Meant as RoPE along frames, rows and columns, it is no rotation: the code repeats the list of angles as

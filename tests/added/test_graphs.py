@@ -185,3 +185,32 @@ def test_whole_and_short_numbers() -> None:
     assert laplacian_eigenvectors(whole, 2)[1].dtype == np.float64
     assert return_probabilities(torch.from_numpy(whole).half(), 2).dtype == torch.float16
     assert laplacian_eigenvectors(torch.from_numpy(whole), 2, dtype=torch.bfloat16)[0].dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("normalization", ["none", "symmetric"])
+def test_of_a_graph_in_parts_the_wave_that_is_left_out_is_the_one_that_says_nothing(
+    normalization: str,
+) -> None:
+    """Whatever the order of the nodes, which sways a solver among vectors of one eigenvalue."""
+    part = np.asarray([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=float)
+    graph = np.kron(np.eye(2), part)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(6)
+        values, vectors = laplacian_eigenvectors(graph[order][:, order], 2, normalization=normalization)
+        assert values[0] == pytest.approx(0, abs=1e-12)
+        flat = np.sqrt(graph.sum(0)) if normalization == "symmetric" else np.ones(6)
+        np.testing.assert_allclose(flat[order] @ vectors, 0, atol=1e-12)
+        of_parts = vectors[np.argsort(order), 0].reshape(2, 3)
+        np.testing.assert_allclose(of_parts[0], -of_parts[1], atol=1e-12)
+        assert np.abs(of_parts).min() > 0.1
+
+
+@pytest.mark.parametrize("normalization", ["none", "symmetric"])
+def test_a_graph_without_edges_and_nodes_without_edges(normalization: str) -> None:
+    values, vectors = laplacian_eigenvectors(np.zeros((4, 4)), 3, normalization=normalization)
+    np.testing.assert_allclose(values, 0, atol=1e-12)
+    np.testing.assert_allclose(np.ones(4) @ vectors, 0, atol=1e-12)
+    lone = np.zeros((3, 3))
+    lone[0, 1] = lone[1, 0] = 1.0
+    values, _ = laplacian_eigenvectors(lone, 2, normalization=normalization)
+    np.testing.assert_allclose(values, [0, 2], atol=1e-12)

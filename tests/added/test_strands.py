@@ -58,3 +58,9 @@ def test_in_every_library(own: Any) -> None:
     assert type(places) is type(found)
     assert np.asarray(places).tolist() == [-1.5, -0.5, 0.5, 1.5]
     assert centred_positions(3, like=torch.ones(1, dtype=torch.float64)).dtype == torch.float64
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_every_position_has_a_number_of_its_own(dtype: torch.dtype) -> None:
+    places = centred_positions(1001, like=torch.zeros(1, dtype=dtype))
+    assert torch.equal(places, torch.arange(1001.0) - 500)

@@ -136,3 +136,22 @@ def test_time2vec_learns() -> None:
     given_ = [torch.rand(3, dtype=torch.float64, requires_grad=True) for _ in range(3)]
     assert torch.autograd.gradcheck(time2vec, tuple(given_))
     assert time2vec(torch.ones(2), torch.ones(3), torch.ones(3)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("unit", [10**3, 10**6, 10**9])
+@pytest.mark.parametrize("to", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
+def test_stamps_that_are_no_seconds(unit: int, to: Any) -> None:
+    with pytest.raises(ValueError, match="divide milliseconds by 1000"):
+        calendar_phases(to([1_700_000_000 * unit]))
+    ends = to([-62_135_596_800, 253_402_300_799])
+    assert float(calendar_phases(ends, ("year",))[0, 0]) == 0.0
+    with pytest.raises(ValueError, match="years 1 to 9999"):
+        calendar_phases(ends + 1)
+
+
+@pytest.mark.parametrize("offset", [-5, 2, 5.5, np.asarray([0, -11]), 86_400, -19_800_000])
+def test_offsets_that_are_no_seconds(offset: Any) -> None:
+    times = np.asarray([1_700_000_000, 1_700_000_000])
+    with pytest.raises(ValueError, match="-18000 for five hours behind"):
+        calendar_phases(times, offset=offset)
+    assert calendar_phases(times, offset=np.asarray([0, -18_000])).shape == (2, 3)

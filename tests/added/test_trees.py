@@ -52,8 +52,9 @@ def test_going_up_is_one_matrix_at_every_node() -> None:
     np.testing.assert_array_equal(found[1:] @ up.T, found[PARENTS[1:]])
 
 
-def test_several_trees_and_a_lone_root() -> None:
-    np.testing.assert_array_equal(tree_paths([-1, -1, 1], 1, 1), [[0], [0], [1]])
+def test_a_tree_has_one_root_and_may_be_nothing_else() -> None:
+    with pytest.raises(ValueError, match="a tree has one root"):
+        tree_paths([-1, -1, 1], 1, 1)
     assert tree_paths(np.asarray([-1]), 4, 2).tolist() == [[0.0] * 8]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posenc_lib import attention
-from posenc_lib.biased import alibi_bias, alibi_slopes, relative_positions
+from posenc_lib.biased import alibi, alibi_bias, alibi_slopes, relative_positions
 
 
 def test_eight_heads_have_the_slopes_that_the_paper_prints():
@@ -116,6 +116,33 @@ def test_one_rounding_whatever_the_dtype_and_the_distance(dtype):
     half_a_step = info.eps / 2 * np.maximum(np.abs(exact), info.smallest_normal)
     assert bias.dtype == dtype
     assert (error <= half_a_step * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"causal": False}, {"causal": False, "slopes_after": alibi_slopes(3) / 3}]
+)
+@pytest.mark.parametrize("queries", [1, 2, 7])
+@pytest.mark.parametrize("first", [0, -3, 10**6])
+@pytest.mark.parametrize(("library", "dtype"), [(np, np.float32), (torch, torch.bfloat16)])
+def test_along_diagonals_it_is_what_it_is_element_by_element(
+    library, dtype, first, queries, options, monkeypatch
+):
+    keys = library.arange(7) + first
+    at = library.arange(queries) + first + 2
+    quick = alibi_bias(3, at, keys, dtype=dtype, **options)
+    assert alibi._stand_in_line(at, keys)
+    monkeypatch.setattr(alibi, "_stand_in_line", lambda *_: False)
+    slow = alibi_bias(3, at, keys, dtype=dtype, **options)
+    assert quick.dtype == slow.dtype == dtype
+    assert torch.equal(torch.as_tensor(quick), torch.as_tensor(slow))
+    quick[:] = 0  # it is the caller's own, and no view of fewer numbers
+    assert (quick == 0).all()
+
+
+@pytest.mark.parametrize("keys", [[0, 2, 3], [2, 1, 0], [0, 0, 1], [0.0, 1.0, 2.0], [[0, 1, 2]], []])
+def test_positions_with_gaps_do_not_stand_in_line(keys):
+    assert not alibi._stand_in_line(np.arange(3), np.asarray(keys, dtype=None if keys else int))
+    assert alibi_bias(2, np.asarray(keys), np.asarray(keys)).shape[-1] == len(np.ravel(keys))
 
 
 @pytest.mark.parametrize(

@@ -101,3 +101,9 @@ def test_16_bits_are_rounded_at_the_start_alone():
     wanted = path_products(*(x.double() for x in given))
     assert path_products(*given).dtype == torch.float32
     torch.testing.assert_close(path_products(*given).double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_beta_that_is_no_number(wrong):
+    with pytest.raises(ValueError, match="beta must be finite"):
+        path_products(Q, K, W, np.where(BETA.max() == BETA, wrong, BETA))

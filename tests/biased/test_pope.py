@@ -81,3 +81,9 @@ def test_every_library_gives_what_numpy_gives(to):
 def test_gradients():
     given = [torch.tensor(x, requires_grad=True) for x in (Q[0, :, :2], K[0, :, :3], DELTA)]
     assert torch.autograd.gradcheck(lambda q, k, delta: pope_bias(q, k, 2, 3, delta=delta), given)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_delta_that_is_no_number(wrong):
+    with pytest.raises(ValueError, match="delta must be finite"):
+        pope_vectors(np.ones((2, 3)), 2, delta=np.asarray([0.0, wrong, 0.0]))

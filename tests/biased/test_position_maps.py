@@ -14,6 +14,7 @@ from posenc_lib.biased import (
     self_extend_bias,
     self_extend_distances,
     streaming_distances,
+    window_mask,
 )
 
 LENGTH, HEADS, DIM = 30, 2, 8
@@ -122,3 +123,21 @@ def test_every_library_rows_and_heads_in_groups(bias, numbers):
             np.testing.assert_allclose(np.asarray(alone), wanted[row], atol=1e-12)
     back = bias(Q.swapaxes(1, 2), K.swapaxes(1, 2), LENGTH, LENGTH, **numbers, seq_axis=-3)
     np.testing.assert_allclose(back, bias(Q, K, LENGTH, LENGTH, **numbers), atol=1e-13)
+
+
+def test_a_streaming_cache_counts_from_the_texts_beginning():
+    with pytest.raises(ValueError, match="queries must be 0 or more"):
+        streaming_distances(np.asarray([-1]), np.asarray([0, 1]), sinks=1, window=2)
+
+
+def test_positions_by_number_are_of_the_library_that_is_asked_for():
+    calls = (
+        (window_mask, {"window": 3}),
+        (self_extend_distances, {"group": 3, "window": 4}),
+        (dual_chunk_distances, {"chunk": 4, "window": 2}),
+        (streaming_distances, {"sinks": 1, "window": 2}),
+    )
+    for function, settings in calls:
+        ours, plain = function(2, 9, like=torch.zeros(1), **settings), function(2, 9, **settings)
+        assert isinstance(ours, torch.Tensor)
+        assert ours.tolist() == plain.tolist()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib import frequencies
+from posenc_lib import frequencies, window_mask
 from posenc_lib.rotated import (
     LayerPositions,
     RopeSettings,
@@ -26,7 +26,7 @@ from posenc_lib.rotated import (
     rotate,
 )
 from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, WHOLES
-from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, runs, shrunk
+from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, masks, runs, shrunk
 
 # fmt: off
 MAIN = (
@@ -52,7 +52,7 @@ OTHERS = (
 # fmt: on
 """Families whose default config can be made tiny without knowing more of it."""
 
-COUNT_THEMSELVES = {"llama4_text"}
+COUNT_THEMSELVES = {"llama4_text", "inkling_text"}
 """Models whose query temperature counts positions itself, whatever it is given."""
 
 SCALED_BEFORE = {"openai_privacy_filter"}
@@ -119,7 +119,9 @@ def test_what_has_rope_parameters_is_known_to_rotate() -> None:
         own = config.to_dict()
         if name in UNROTATED and not any(isinstance(part, dict) for part in own.values()):
             assert not own.get("rope_parameters"), name
-        if name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
+        if name in FAMILIES and FAMILIES[name].turning == ():
+            assert not own.get("rope_parameters"), name
+        elif name in FAMILIES and name not in {"esm", "gptj", "codegen", "roformer", "cohere_compass_text"}:
             assert own.get("rope_parameters") or "rope_theta" in own, name
 
 
@@ -251,6 +253,99 @@ def test_the_temperature_of_llama_4() -> None:
     torch.testing.assert_close(
         with_a_factor, plain * layer.temperature(torch.arange(8.0))[:, None], check_dtype=False
     )
+
+
+@pytest.mark.parametrize("name", ["inkling_text", "inkling2_text"])
+def test_inkling_does_not_rotate_and_has_a_temperature_and_a_scale(name: str) -> None:
+    hot, cold = (shrunk(configs()[name], log_scaling_n_floor=floor) for floor in (3, 10**6))
+    for layer, warm, plain in zip(layers_from_config(hot), runs(hot), runs(cold), strict=True):
+        factor = torch.ones(8, dtype=torch.float64)
+        if layer.temperature is not None:
+            factor = layer.temperature(torch.arange(8.0) if name in COUNT_THEMSELVES else POSITIONS[0])
+        torch.testing.assert_close(
+            warm.placed[0], plain.placed[0] * factor[:, None], check_dtype=False, rtol=1e-5, atol=1e-6
+        )
+        torch.testing.assert_close(plain.placed, plain.at_zero)  # whatever the positions, far below 10^6
+        assert layer.softmax_scale == pytest.approx(plain.scale)
+        assert factor[2] == 1
+        assert (factor[3] > 1) == (layer.temperature is not None)
+        assert (layer.rotates, layer.window is None) == (False, layer.kind == "hybrid")
+        assert "bias" in layer.also
+
+
+# ---- windows
+
+WITH_WINDOWS = (
+    "beam", "cohere2", "cwm", "exaone4", "flint", "gemma2", "gemma3_text", "gemma4_text", "gpt_oss",
+    "granite_swa",
+    "inkling2_text", "inkling_text", "kolibri1", "lfm3", "mimo_v2_flash", "mistral", "modernbert",
+    "modernbert-decoder", "muse_spark_text", "neomme", "olmo3", "openai_privacy_filter", "recurrent_gemma",
+    "ultrabert", "vaultgemma",
+)  # fmt: skip
+WINDOW_KEYS = ("sliding_window", "sliding_window_size", "local_attention", "attention_window_size")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [*((name, {}) for name in WITH_WINDOWS), ("gemma3_text", {"use_bidirectional_attention": True})],
+)
+@pytest.mark.parametrize("window", [6, 7])
+def test_our_mask_of_a_layers_window_is_the_models(name: str, changes: dict[str, bool], window: int) -> None:
+    config = configs()[name]
+    renamed = set(getattr(config, "attribute_map", {}))
+    written = config.to_dict()
+    keys = [key for key in WINDOW_KEYS if key not in renamed and written.get(key)]
+    tiny = shrunk(config, **{**dict.fromkeys(keys, window), **changes})
+    layers, seen = layers_from_config(tiny), masks(tiny, 20)
+    windows = [(layers[index], mask) for index, mask in seen if layers[index].window is not None]
+    assert windows
+    for layer, mask in windows:
+        assert layer.window is not None
+        causal = not mask[0, 1:].any()
+        np.testing.assert_array_equal(mask, window_mask(20, 20, layer.window, causal=bool(causal)))
+
+
+@pytest.mark.parametrize(
+    ("family", "given"),
+    [
+        ("modernbert", {"local_attention": 6}),
+        ("modernbert-decoder", {"local_attention": 12}),
+        ("modernbert-decoder", {"local_attention": 12, "sliding_window": 4}),
+    ],
+)
+def test_modernbert_sees_what_its_window_says(family: str, given: dict[str, int]) -> None:
+    """One token is changed, and every output that changes saw it."""
+    import transformers
+
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
+    written = {"vocab_size": 40, **sizes, "layer_types": ["sliding_attention"], "pad_token_id": 0, **given}
+    config = transformers.CONFIG_MAPPING[family].from_dict(written)
+    torch.manual_seed(0)
+    model = transformers.AutoModel.from_config(config, attn_implementation="eager").eval()
+    before = torch.arange(20)[None] + 3
+    after = before.clone()
+    after[0, 10] = 39
+    with torch.no_grad():
+        changed = (model(before)[0] - model(after)[0]).abs().amax(-1)[0] > 1e-6
+    (layer,) = layers_from_config({"model_type": family, **written})
+    assert layer.window is not None
+    ours = window_mask(20, 20, layer.window, causal=family.endswith("decoder"))
+    np.testing.assert_array_equal(changed, ours[:, 10])
+    assert layers_from_config(config) == (layer,)
+
+
+def test_ernie_4_5_vl_turns_as_its_code_does() -> None:
+    """Its buffer keeps the frequencies in another order, and its forward pass puts them back."""
+    config = configs()["ernie4_5_vl_moe_text"]
+    theirs, settings = rotary_module(config), rope_from_config(config.to_dict())
+    assert theirs is not None
+    text = np.broadcast_to(np.arange(50), (3, 50))
+    for positions in (text, np.stack([text[0], text[0] * 3 % 7, text[0] * 5 % 11])):
+        cos, sin = theirs(torch.zeros(1), torch.from_numpy(positions.copy())[:, None])
+        ours = settings.section_tables(positions)
+        np.testing.assert_allclose(ours.cos, cos[0, :, ::2], atol=1e-5)
+        np.testing.assert_allclose(ours.sin, sin[0, :, ::2], atol=1e-5)
+    np.testing.assert_allclose(settings.tables(50).cos, settings.section_tables(text).cos, atol=1e-12)
 
 
 # ---- what the refusals of images advise

@@ -172,3 +172,18 @@ def test_nothing_is_truncated_with_a_warning() -> None:
     at = jnp.arange(4)
     assert p.t5_buckets(p.relative_positions(at, at)).dtype == at.dtype
     assert p.cope_bias(jnp.ones((4, WIDTH)), jnp.ones((4, WIDTH)), jnp.ones((3, WIDTH))).shape == (4, 4)
+
+
+def test_graphs_and_convolutions_are_traced() -> None:
+    ring = np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)
+    weight = rng.normal(size=(WIDTH, 2, 3))
+    for function, given in (
+        (lambda a: p.return_probabilities(a, 4), ring),
+        (lambda x: p.convolution_positions(x, jnp.asarray(weight, dtype=x.dtype)), X),
+    ):
+        x = jnp.asarray(given)
+        np.testing.assert_allclose(jax.jit(function)(x), function(x), atol=1e-5)
+    values, vectors = jax.jit(lambda a: p.laplacian_eigenvectors(a, 5))(jnp.asarray(ring))
+    ours = p.laplacian_eigenvectors(ring, 5)
+    np.testing.assert_allclose(values, ours[0], atol=1e-5)
+    np.testing.assert_allclose(np.abs(vectors[:, 4]), np.abs(ours[1][:, 4]), atol=1e-5)

@@ -167,7 +167,9 @@ def test_positions_of_text_pictures_and_video(family):
         attention_mask=seen,
         **options,
     )
-    ours = torch.as_tensor(mrope_positions([*parts, 0], seconds_per_grid=3.0 if options else 1.0))
-    until = len(types) - 4 if options else len(types)  # what follows a video of more frames than columns
-    assert torch.equal(theirs[:, 0, padding:][:, :until], ours[:, :until])
-    assert torch.equal(theirs[:, 1, : len(types)][:, :until], ours[:, :until])
+    like = torch.zeros(1)
+    ours = mrope_positions([*parts, 0], seconds_per_grid=3.0 if options else 1.0, after="sides", like=like)
+    assert torch.equal(theirs[:, 0, padding:], ours)
+    assert torch.equal(theirs[:, 1, : len(types)], ours)
+    paper = mrope_positions([*parts, 0], seconds_per_grid=3.0 if options else 1.0, like=like)
+    assert torch.equal(paper, ours) == (not options)  # a video of more seconds than columns

@@ -117,6 +117,33 @@ def runs(config: Any) -> list[Seen]:
     return found
 
 
+def masks(config: Any, length: int) -> list[tuple[int, torch.Tensor]]:
+    """The number of each layer that has attention, and at which keys its queries may look."""
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    found: list[tuple[int, torch.Tensor]] = []
+
+    def attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any) -> tuple[Any, None]:
+        found.append((getattr(module, "layer_idx", len(found)), mask[0, 0]))
+        return torch.zeros(1, length, query.shape[1], value.shape[-1]), None
+
+    def whole_mask(*given: Any, **options: Any) -> Any:
+        whole = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+        return sdpa_mask(*given, **{**options, **whole})
+
+    ALL_ATTENTION_FUNCTIONS.register("masks", attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register("masks", whole_mask)
+    module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+    torch.manual_seed(0)
+    config._attn_implementation = "masks"
+    with torch.no_grad():
+        _model_class(module, config)(config).eval()(
+            input_ids=torch.arange(length)[None] % 30 + 3, use_cache=False
+        )
+    return found
+
+
 @contextlib.contextmanager
 def _caught() -> Iterator[list[Any]]:
     """Attention that notes what it is given and gives back zeros."""

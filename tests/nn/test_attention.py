@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from posenc_lib import window_mask
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, ALiBi, Attention, Cache, LayerCache, Rotary, Sizes, make_encoding
 
@@ -155,3 +156,49 @@ def test_the_cache_grows_positions_as_they_come():
     positions = cache.extend(k, k, torch.tensor([[6, 7, 8], [0, 1, 2]]))[2]
     assert positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 0, 1, 2]]
     assert Cache().counts() == 0
+
+
+def test_a_mask_of_numbers_holds_no_nan():
+    mask = torch.zeros(3, 3)
+    mask[1, 2] = torch.nan
+    with pytest.raises(ValueError, match="mask holds NaN"):
+        Attention(8, 2)(torch.ones(1, 3, 8), mask=mask)
+
+
+def test_a_window_and_a_scale_beside_a_bias_that_reads_queries():
+    """PoPE takes the place of q . k, and so of the scores as they are scaled."""
+    torch.manual_seed(0)
+    narrow, wide = Attention(8, 2, window=3, scale=0.2), Attention(8, 2)
+    wide.load_state_dict(narrow.state_dict())
+    with torch.no_grad():
+        wide.in_proj_weight[:8] *= 0.2 * 2
+        wide.in_proj_bias[:8] *= 0.2 * 2
+    x, near = torch.randn(1, 7, 8), window_mask(7, 7, 3, like=torch.zeros(1))
+    for name in ("none", "rope", "shaw", "cope", "pope"):
+        encoding = make_encoding(name, Sizes(8, 2, length=16))
+        expected = wide(x, encoding=encoding, mask=near, causal=True)
+        torch.testing.assert_close(narrow(x, encoding=encoding, causal=True), expected)
+        cache = LayerCache()
+        stepwise = [narrow(x[:, i : i + 1], encoding=encoding, causal=True, cache=cache) for i in range(7)]
+        torch.testing.assert_close(torch.cat(stepwise, dim=1), expected)
+
+
+@pytest.mark.parametrize("more", [{"softcap": 5.0}, {"sinks": True}])
+def test_dropout_beside_what_has_no_fused_kernel(more):
+    with pytest.raises(ValueError, match="give dropout=0"):
+        Attention(8, 2, dropout=0.1, **more)
+
+
+def test_what_a_layer_may_have_compiles_trains_and_is_cast_by_autocast():
+    torch.manual_seed(0)
+    layer = Attention(8, 2, kv_heads=1, window=3, scale=0.3, softcap=4.0, sinks=True, qk_norm=1e-6)
+    x = torch.randn(2, 6, 8)
+    compiled = torch.compile(layer, backend="eager", fullgraph=True, dynamic=True)
+    torch.testing.assert_close(compiled(x, causal=True), layer(x, causal=True))
+    layer(x, causal=True).square().sum().backward()
+    assert all(each.grad is not None and each.grad.abs().max() > 0 for each in layer.parameters())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rounded = layer(x, causal=True).float()
+    torch.testing.assert_close(rounded, layer(x, causal=True), rtol=0.1, atol=0.05)
+    with torch.device("meta"):
+        assert Attention(8, 2, sinks=True, window=2)(torch.ones(1, 4, 8), causal=True).is_meta

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+import posenc_lib
 from posenc_lib import rotated
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, EncoderLayer, Rotary, Sizes, Transformer, make_encoding
@@ -192,3 +193,22 @@ def test_models_compile_in_one_piece_with_the_same_results(backend):
     with torch.no_grad():
         got, wanted = torch.compile(models, fullgraph=True, backend=backend)(*given), models(*given)
     assert_same(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_functions_compile_for_every_length() -> None:
+    """And none of their checks breaks a graph."""
+    table, wide = torch.randn(32, HEADS), torch.randn(6, DIM)
+    q = torch.randn(1, HEADS, 17, 8)
+    functions = {
+        "t5": lambda x: posenc_lib.t5_bias(table, x.shape[-2], x.shape[-2]),
+        "cope": lambda x: posenc_lib.cope_bias(x, x, wide[:, :8]),
+        "clamped": lambda x: posenc_lib.hybrid(wide, torch.arange(x.shape[-2]), beyond="clamp"),
+        "hybrid": lambda x: posenc_lib.hybrid(wide, torch.arange(x.shape[-2]), beyond="zero"),
+        "deberta": lambda x: posenc_lib.biased.deberta_buckets(torch.arange(x.shape[-2])),
+        "fox": lambda x: posenc_lib.fox_bias(x[..., 0]),
+    }
+    for name, function in functions.items():
+        compiled = torch.compile(function, backend="eager", fullgraph=True, dynamic=True)
+        for length in (5, 9, 17):
+            x = q[..., :length, :]
+            torch.testing.assert_close(compiled(x), function(x), msg=name)

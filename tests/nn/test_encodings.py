@@ -690,3 +690,42 @@ def test_what_has_a_last_position_refuses_the_next(name):
             all_doors(range(SIZES.length, SIZES.length + 1))
     else:
         all_doors(range(10_000, 10_001))
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_autocast_rounds_no_bias(name: str, dtype: torch.dtype) -> None:
+    encoding = make_encoding(name, Sizes(16, 2, length=16))
+    q = torch.randn(1, 2, 5, 8).to(dtype)
+    plain = encoding.bias(q, q, 5, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        cast = encoding.bias(q, q, 5, 5)
+    torch.testing.assert_close(cast, plain, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_autocast_rounds_no_bias_of_fire(dtype: torch.dtype) -> None:
+    weights = torch.randn(4, 1), torch.randn(4), torch.randn(2, 4), torch.randn(2)
+    with torch.autocast("cpu", dtype=dtype):
+        cast = biased.fire_bias(weights, 5, 5, c=1.0, threshold=2.0)
+    assert torch.equal(cast, biased.fire_bias(weights, 5, 5, c=1.0, threshold=2.0))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: FourierFeatures(16, scale=1.0, learned=True),
+        lambda: ALiBi(2, learned=True),
+        lambda: ALiBi(2, direction="asymmetric", learned=True),
+    ],
+)
+def test_learned_numbers_on_meta_and_back(made) -> None:
+    with torch.device("meta"):
+        encoding = made()
+        assert all(each.is_meta for each in encoding.parameters())
+        x, q = torch.ones(1, 5, 16), torch.ones(1, 2, 5, 8)
+        assert encoding.add(x, 5).is_meta
+        assert encoding.bias(q, q, 5, 5) is None or encoding.bias(q, q, 5, 5).is_meta
+    encoding.to_empty(device="cpu").reset_parameters()
+    for ours, plain in zip(encoding.parameters(), made().parameters(), strict=True):
+        assert torch.equal(ours, plain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from posenc_lib.rotated import apply_rotary, mrope_positions, mrope_tables, rotary_tables, rotate
 
@@ -58,3 +59,19 @@ def test_decoding_goes_on_after_a_picture():
     whole = mrope_positions([3, (1, 4, 5), 6])
     seen = mrope_positions([3, (1, 4, 5)])
     assert np.array_equal(whole[:, seen.shape[1] :], mrope_positions([6], start=int(seen.max()) + 1))
+
+
+def test_after_a_video_text_goes_on_where_it_is_asked_to():
+    parts, seconds = [2, (6, 3, 4), 2], 7.0
+    paper = mrope_positions(parts, seconds_per_grid=seconds)
+    sides = mrope_positions(parts, seconds_per_grid=seconds, after="sides")
+    assert np.array_equal(paper[:, :-2], sides[:, :-2])
+    assert (paper[0, -2], sides[0, -2]) == (2 + 5 * 7 + 1, 2 + 4)
+    with pytest.raises(ValueError, match="after='frames' is unknown"):
+        mrope_positions(parts, after="frames")
+
+
+def test_positions_of_the_queries_library():
+    ours = mrope_positions([2, (1, 2, 3)], like=torch.zeros(1))
+    assert ours.dtype == torch.int64
+    assert np.array_equal(ours, mrope_positions([2, (1, 2, 3)]))

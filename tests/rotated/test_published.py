@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from posenc_lib.rotated import LayerPositions, layers_from_config, rope_from_config
+from posenc_lib.rotated.config_reading import Given
 from tests.rotated.published import PUBLISHED, turns
 
 LENGTHS = (1000, 100_000)
@@ -61,6 +62,16 @@ def test_one_rotation_is_that_of_the_layers(name: str) -> None:
     else:
         with pytest.raises(ValueError, match=r"rotate|layer_type"):
             rope_from_config(case["config"], **options)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_layers_that_are_read_once_are_what_they_are_one_by_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, family = PUBLISHED[name]["config"], PUBLISHED[name].get("family")
+    once = layers_from_config(config, length=LENGTHS[0], family=family)
+    monkeypatch.setattr(Given, "_alike", lambda _: False)
+    assert once == layers_from_config(config, length=LENGTHS[0], family=family)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -143,7 +154,7 @@ def compare(layer: LayerPositions, kind: dict[str, Any], length: int) -> None:
         tables = rope.tables(np.asarray([1.0]), dtype=np.float64)
         np.testing.assert_allclose(np.arctan2(tables.sin, tables.cos)[0], turns(kind, length), rtol=1e-9)
         np.testing.assert_allclose(np.hypot(tables.sin, tables.cos), kind.get("attention_factor", 1.0))
-    assert layer.window == kind.get("window")
+    assert layer.window == (kind["window"] // 2 + 1 if kind.get("both") else kind.get("window"))
     if layer.softmax_scale is not None or kind["rotates"]:
         assert layer.softmax_scale == pytest.approx(kind["softmax"])
     if kind["rotates"]:

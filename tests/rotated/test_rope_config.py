@@ -573,7 +573,40 @@ def test_sections_may_be_a_list() -> None:
 
 def test_dbrx_has_its_base_among_the_settings_of_its_attention() -> None:
     sizes = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40}
-    assert rope_from_config({**sizes, "attn_config": {"rope_theta": 500000}}).base == 500_000
+    written = {**sizes, "attn_config": {"rope_theta": 500000}}
+    with pytest.raises(
+        ValueError, match="rope_theta=500000 is what the code of databricks/dbrx-base turns by"
+    ):
+        rope_from_config(written)  # transformers reads 10,000
+    assert rope_from_config({**written, "rope_theta": 500000}).base == 500_000
+    assert rope_from_config(sizes).base == 10_000
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt_neox", "qwen2_vl_text"])
+def test_heads_that_do_not_divide(family: str) -> None:
+    config = {"model_type": family, "hidden_size": 100, "num_attention_heads": 3, "num_hidden_layers": 1}
+    with pytest.raises(ValueError, match="hidden_size=100 is not divisible by num_attention_heads=3"):
+        rope_from_config(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "advice"),
+    [
+        ("musicflamingo", "text_config", "give its text_config"),
+        ("lasr_ctc", "encoder_config", "give its encoder_config"),
+        ("pi0", "vlm_config", "give vlm_config"),
+    ],
+)
+def test_wholes_in_which_more_than_one_part_turns(name: str, part: str, advice: str) -> None:
+    inner = {**LLAMA, "model_type": "lasr_encoder" if part == "encoder_config" else "llama"}
+    with pytest.raises(ValueError, match=advice):
+        rope_from_config({"model_type": name, part: inner})
+    assert rope_from_config(inner)
+
+
+def test_ultraberts_older_spelling_of_its_window() -> None:
+    config = {**LLAMA, "model_type": "ultrabert", "num_hidden_layers": 3, "attention_windows": [5, 5, None]}
+    assert [layer.window for layer in layers_from_config(config)] == [6, 6, None]
 
 
 def test_molmo_2_scales_some_layers_alone() -> None:

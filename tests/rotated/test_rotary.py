@@ -329,6 +329,44 @@ def test_blocks_depend_on_threads_and_results_do_not(
     assert rows > 1 or threads == 1
 
 
+@pytest.mark.parametrize("size", [10, 100, 1000])
+def test_threads_share_few_blocks_however_large_the_vectors(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each kernel they wait for one another."""
+    monkeypatch.setattr(in_torch, "BLOCK", 16)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert len(list(in_torch._blocks(torch.zeros(size, 64)))) <= in_torch.MOST_SHARED + 1
+
+
+@pytest.mark.parametrize("scaling", [None, YaRNScaling(4.0, 64)])
+@pytest.mark.parametrize("seq_axis", [-2, -3])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *SIXTEEN])
+def test_the_quick_way_for_plain_tensors_is_the_long_way_to_the_last_bit(
+    dtype: torch.dtype, layout: str, seq_axis: int, scaling: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.from_numpy(vectors(2, 3, 5, 8)).to(dtype)
+    own = torch.randint(-9, 10**6, (2, 1, 5) if seq_axis == -2 else (2, 3))
+    shared = own[0].flatten()
+    for positions in (own, shared, shared.int(), x.shape[seq_axis]):
+        options = {"layout": layout, "seq_axis": seq_axis, "scaling": scaling, "rotary_dim": 6}
+        assert in_torch.stands_plainly(x, positions, seq_axis)
+        quick = apply_rotary(x, positions, **options)
+        with monkeypatch.context() as patched:
+            patched.setattr(in_torch, "stands_plainly", lambda *_: False)
+            assert torch.equal(quick, apply_rotary(x, positions, **options))
+
+
+@pytest.mark.parametrize(
+    "positions", [torch.arange(3.0), torch.ones(3) > 0, [0, 1, 2], 4, True, np.arange(3)]
+)
+def test_what_is_not_plain_goes_the_long_way(positions: Any) -> None:
+    assert not in_torch.stands_plainly(torch.zeros(2, 3, 4), positions, -2)
+    assert not in_torch.stands_plainly(torch.zeros(2, 3, 4).long(), torch.arange(3), -2)
+    assert not in_torch.stands_plainly(torch.zeros(2, 3, 4, device="meta"), torch.arange(3), -2)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_cut_turns_as_the_whole_does_also_after_it_was_written_into(layout: str) -> None:
     whole = rotary_tables(torch.arange(9), 8)
