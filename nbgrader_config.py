@@ -6,7 +6,7 @@
 import os
 from pathlib import Path
 
-from posenc_lib.grading.handed_back.safe_html import settings
+from posenc_course.grading.handed_back.safe_html import settings
 
 c = get_config()  # noqa: F821 - traitlets defines it in config files
 
@@ -25,11 +25,11 @@ c.CourseDirectory.db_url = os.environ.get("POSENC_DB_URL") or f"sqlite:///{_cour
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line with your answer"}
 
-# Learners' code runs behind walls and is judged outside (`posenc_lib.grading`), not in nbgrader's kernel.
+# Learners' code runs behind walls and is judged outside (`posenc_course.grading`), not in nbgrader's kernel.
 # `c.GradeOutside.time_limit` (seconds) and `.memory_limit` (MiB) give a submission more than is usual.
-c.Autograde.exporter_class = "posenc_lib.grading.nbgrader_plugin.SubmissionExporter"
+c.Autograde.exporter_class = "posenc_course.grading.nbgrader_plugin.SubmissionExporter"
 c.Autograde.autograde_preprocessors = [
-    "posenc_lib.grading.nbgrader_plugin.GradeOutside",
+    "posenc_course.grading.nbgrader_plugin.GradeOutside",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
@@ -38,7 +38,7 @@ c.Autograde.autograde_preprocessors = [
 
 # What learners wrote is shown, by nbgrader's own feedback and by Formgrader too; nothing of it runs.
 c.HTMLExporter.update(settings())
-c.GenerateFeedback.exporter_class = "posenc_lib.grading.nbgrader_plugin.FeedbackExporter"
+c.GenerateFeedback.exporter_class = "posenc_course.grading.nbgrader_plugin.FeedbackExporter"
 
 # `nbgrader export` writes cells that no spreadsheet program takes for formulas.
-c.ExportApp.plugin_class = "posenc_lib.grading.report.marks.SafeExport"
+c.ExportApp.plugin_class = "posenc_course.grading.report.marks.SafeExport"

@@ -105,5 +105,5 @@ def test_the_modules_come_when_they_are_asked_for() -> None:
 def test_dir_names_what_is_public_and_nothing_else() -> None:
     names = set(dir(posenc_lib))
     assert names == {*posenc_lib.__all__, "added", "rotated", "biased", "nn", "__doc__", "__version__"}
-    assert {"rotate", "sinusoidal", "t5_bias", "attention", "check"} <= names
+    assert {"rotate", "sinusoidal", "t5_bias", "attention"} <= names
     assert all(hasattr(posenc_lib, name) for name in names)

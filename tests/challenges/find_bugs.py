@@ -5,7 +5,7 @@
 
 A slip changes a few words of one line, as people do who are in a hurry: another operator, a number one
 higher, a part left out, two names mixed up. It is kept where the judge rejects it and knows the mistake by
-name. The result, posenc_lib/challenges/bugs.json, is committed.
+name. The result, posenc_course/challenges/bugs.json, is committed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 
 import jupytext
 
-from posenc_lib.challenges import bugs
-from posenc_lib.checking import judge, run
-from posenc_lib.exercises import Exercise, all_exercises, exercise
+from posenc_course.challenges import bugs
+from posenc_course.checking import judge, run
+from posenc_course.exercises import Exercise, all_exercises, exercise
 from tests.exercises.mutants import defines, limited
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from posenc_lib.challenges import breaking
-from posenc_lib.challenges.page import answer
+from posenc_course.challenges import breaking
+from posenc_course.challenges.page import answer
 
 SEEDS = range(200)
 

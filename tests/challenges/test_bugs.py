@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from posenc_lib.challenges import bugs
-from posenc_lib.challenges.draws import Draws
-from posenc_lib.exercises import all_exercises, exercise
+from posenc_course.challenges import bugs
+from posenc_course.challenges.draws import Draws
+from posenc_course.exercises import all_exercises, exercise
 from tests.challenges.find_bugs import ENOUGH, report, slips, solution
 from tests.challenges.test_draws import in_javascript
 

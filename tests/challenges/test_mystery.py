@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posenc_lib.challenges import mystery
-from posenc_lib.challenges.mystery import FAR, SEEN, Model, OutOfRange
-from posenc_lib.challenges.page import answer
+from posenc_course.challenges import mystery
+from posenc_course.challenges.mystery import FAR, SEEN, Model, OutOfRange
+from posenc_course.challenges.page import answer
 
 
 def deduced(model: Model) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from posenc_lib.checking import Outcome, report_on
-from posenc_lib.checking.answer import lack, stops_as_released, unwritten
-from posenc_lib.exercises import exercise
+from posenc_course.checking import Outcome, report_on
+from posenc_course.checking.answer import lack, stops_as_released, unwritten
+from posenc_course.exercises import exercise
 
 FUNCTION, VALUE = exercise("02-the-formula.frequencies"), exercise("02-the-formula.longest_wavelength")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 import subprocess
 import sys
 import warnings
@@ -11,10 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib import check, frequencies
-from posenc_lib.checking import CheckFailed, Outcome, judge, run
-from posenc_lib.checking.plain import NotPlain, decode, encode, to_plain
-from posenc_lib.exercises import all_exercises, exercise
+from posenc_course import check
+from posenc_course.checking import CheckFailed, Outcome, judge, run
+from posenc_course.checking.plain import NotPlain, decode, encode, to_plain
+from posenc_course.exercises import Case, all_exercises, exercise
+from posenc_lib import frequencies
 
 ID = "02-the-formula.frequencies"
 ASKED = exercise(ID)
@@ -171,13 +174,13 @@ def test_the_answer_and_the_judge_can_stand_in_two_processes():
     learner = """
 import json, sys
 import numpy as np
-from posenc_lib.checking.plain import decode, encode
-from posenc_lib.checking.run import run
-from posenc_lib.exercises import Case
+from posenc_course.checking.plain import decode, encode
+from posenc_course.checking.run import run
+from posenc_course.exercises import Case
 cases = [Case("", decode(args)) for args in json.load(sys.stdin)]
 answer = lambda dim: 10000.0 ** (-2 * np.arange(dim // 2) / dim)
 json.dump([[o.kind, encode(o.value), o.error_type, o.text] for o in run(answer, cases)], sys.stdout)
-assert not any(name.startswith("posenc_lib.exercises.ch") for name in sys.modules)
+assert not any(name.startswith("posenc_course.exercises.ch") for name in sys.modules)
 """
     sent = json.dumps([encode(case.args) for case in ASKED.cases()])
     back = subprocess.run(
@@ -195,8 +198,9 @@ def test_checking_needs_numpy_alone():
 import sys
 for name in ("torch", "matplotlib", "array_api_compat", "IPython", "nbgrader"):
     sys.modules[name] = None
-from posenc_lib import check, frequencies
-from posenc_lib.exercises import all_exercises
+from posenc_course import check
+from posenc_lib import frequencies
+from posenc_course.exercises import all_exercises
 assert len(all_exercises()) >= 10
 assert check("02-the-formula.frequencies", lambda dim: frequencies(dim)).passed
 """
@@ -217,3 +221,104 @@ def test_the_judges_own_trials_of_mistakes_make_no_noise(capfd):
         check("01-why-order-matters.softmax", lambda scores: scores)
     out, err = capfd.readouterr()
     assert out == err == ""
+
+
+# --- Inputs stay as they are -----------------------------------------------------------------------
+
+
+def embed_in_place(tokens, embedding):
+    embedding *= math.sqrt(embedding.shape[1])
+    return embedding[tokens]
+
+
+def shift_rows_in_place(rows, offset):
+    turn = offset * 10000.0 ** (-np.arange(0, rows.shape[1], 2) / rows.shape[1])
+    sines, cosines = rows[:, 0::2].copy(), rows[:, 1::2].copy()
+    rows[:, 0::2] = sines * np.cos(turn) + cosines * np.sin(turn)
+    rows[:, 1::2] = cosines * np.cos(turn) - sines * np.sin(turn)
+    return rows
+
+
+def restore_rows_in_place(shuffled, order):
+    shuffled[order] = shuffled.copy()
+    return shuffled
+
+
+def forgets_in_place(predict, tokens, window):
+    before = predict(tokens)[-1]
+    for place in range(len(tokens) - window):
+        tokens[place] = (tokens[place] + 1) % 10
+        if predict(tokens)[-1] != before:
+            return False
+    return True
+
+
+CHANGES = {
+    "02-the-formula.embed": (embed_in_place, "embedding"),
+    "03-relative-position.shift_rows": (shift_rows_in_place, "rows"),
+    "01-why-order-matters.restore_rows": (restore_rows_in_place, "shuffled"),
+    "04-extrapolation.forgets": (forgets_in_place, "tokens"),
+}
+
+
+@pytest.mark.parametrize("exercise_id", CHANGES)
+def test_an_answer_that_changes_its_inputs_is_wrong_and_told_so(exercise_id):
+    """Its values are right, so nothing else is said of it."""
+    answer, name = CHANGES[exercise_id]
+    with pytest.raises(CheckFailed) as caught:
+        check(exercise_id, answer)
+    report = caught.value.report
+    assert report.mistake is None
+    assert report.first_failure.difference == f"It changed its input {name}."
+    (note,) = report.notes
+    assert f"Your function changes {name} itself" in note
+    assert f"{name}.copy()" in note
+
+
+@pytest.mark.parametrize("exercise_id", CHANGES)
+def test_the_same_answer_on_a_copy_passes(exercise_id):
+    answer, _name = CHANGES[exercise_id]
+    assert check(exercise_id, lambda *args: answer(*copy.deepcopy(args))).passed
+
+
+@pytest.mark.parametrize(
+    ("given", "change"),
+    [
+        (np.array([1.0, np.nan]), lambda x: x.fill(0.0)),
+        (np.zeros(4), lambda x: x.resize(2, 2, refcheck=False)),
+        ([1, [2, 3]], lambda x: x[1].append(4)),
+        ({"a": 1}, lambda x: x.clear()),
+        ((1, np.zeros(2)), lambda x: x[1].fill(1.0)),
+    ],
+)
+def test_every_change_of_plain_data_is_seen_and_nothing_else(given, change):
+    [changed] = run(lambda _first, x: change(x), [Case("", (1.0, given))])
+    [read] = run(lambda _first, x: repr(x), [Case("", (1.0, given))])
+    assert (changed.changed, read.changed) == (1, None)
+
+
+def test_a_tensor_that_was_changed_in_place_is_seen():
+    [outcome] = run(lambda x: x.mul_(2), [Case("", (np.ones(3),))], "torch")
+    assert outcome.changed == 0
+
+
+def test_a_named_mistake_keeps_its_name_where_inputs_were_changed_too():
+    def embed(tokens, embedding):
+        embedding /= math.sqrt(embedding.shape[1])
+        return embedding[tokens]
+
+    with pytest.raises(CheckFailed) as caught:
+        check("02-the-formula.embed", embed)
+    assert caught.value.report.mistake is not None
+
+
+def test_a_wrong_value_without_a_name_is_told_of_the_change_too():
+    def embed(tokens, embedding):
+        embedding += 1.0
+        return embedding[tokens]
+
+    with pytest.raises(CheckFailed) as caught:
+        check("02-the-formula.embed", embed)
+    text = str(caught.value)
+    assert "Your function changes embedding itself" in text
+    assert "expected" in text

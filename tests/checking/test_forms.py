@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from posenc_lib.checking import CheckFailed, check
-from posenc_lib.checking.plain import MOST_ELEMENTS, NotPlain, to_plain
-from posenc_lib.exercises import exercise
+from posenc_course.checking import CheckFailed, check
+from posenc_course.checking.plain import MOST_ELEMENTS, NotPlain, to_plain
+from posenc_course.exercises import exercise
 from tests.checking.forms import ARRAYS, NUMBERS, TEXTS, TRUTHS, TUPLES, changed
 
 KINDS = {

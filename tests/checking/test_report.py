@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from posenc_lib.checking.report import CaseResult, Report
-from posenc_lib.exercises import exercise
+from posenc_course.checking.report import CaseResult, Report
+from posenc_course.exercises import exercise
 
 ASKED = exercise("02-the-formula.sinusoidal")
 WANT = np.arange(12.0).reshape(3, 4)

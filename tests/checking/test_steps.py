@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posenc_lib.checking import CheckFailed, check, report_on
-from posenc_lib.exercises import exercise, steps_of, wholes
+from posenc_course.checking import CheckFailed, check, report_on
+from posenc_course.exercises import exercise, steps_of, wholes
 
 PAIR, HEAD = "06-rotary.turn_pair", "06-rotary.apply_rotary"
 RIGHT = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.exercises import Exercise, all_exercises
+from posenc_course.exercises import Exercise, all_exercises, exercises_of
 from tests.grading.class_fixtures import Class, release_to
 
 pytestmark = pytest.mark.slow
@@ -19,10 +19,6 @@ CHAPTERS = sorted({each.chapter for each in all_exercises()})
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
     return release_to(tmp_path_factory.mktemp("course"), CHAPTERS)
-
-
-def exercises_of(chapter: str) -> list[Exercise]:
-    return [each for each in all_exercises() if each.chapter == chapter]
 
 
 def wrong(asked: Exercise) -> str:

@@ -13,8 +13,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.release import release
+from posenc_course.exercises import all_exercises
+from posenc_course.grading.release import release
 
 pytestmark = pytest.mark.slow
 

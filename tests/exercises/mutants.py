@@ -36,8 +36,8 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.provider import OperatorProvider
 from tqdm import tqdm
 
-from posenc_lib.checking import judge, run
-from posenc_lib.exercises import Exercise, all_exercises, exercise
+from posenc_course.checking import judge, run
+from posenc_course.exercises import Exercise, all_exercises, exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULT = Path(__file__).with_suffix(".json")
@@ -196,13 +196,12 @@ def _limit_memory() -> None:
 
 def fingerprint(asked: Exercise) -> str:
     """Of all that the result of an exercise hangs on: what judges it, and all exercises of its chapter."""
-    judging = sorted((ROOT / "posenc_lib" / "checking").glob("*.py"))
-    frame = ROOT / "posenc_lib" / "exercises" / "exercise.py"
-    chapter = inspect.getsourcefile(asked.make_cases)
-    assert chapter is not None
+    judging = sorted((ROOT / "posenc_course" / "checking").glob("*.py"))
+    frame = ROOT / "posenc_course" / "exercises" / "exercise.py"
+    chapter = sorted((frame.parent / f"ch{asked.chapter.replace('-', '_')}").glob("*.py"))
     solutions = ROOT / "solutions" / f"{asked.chapter}.md"
     digest = hashlib.sha256()
-    for file in (*judging, frame, Path(chapter), solutions, Path(__file__)):
+    for file in (*judging, frame, *chapter, solutions, Path(__file__)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from posenc_lib.checking import Outcome
-from posenc_lib.checking.judge import difference
-from posenc_lib.checking.plain import encode
-from posenc_lib.checking.run import call
-from posenc_lib.exercises import Case, Exercise, all_exercises
-from posenc_lib.exercises.exercise import BASIC, LEAST_OF_EACH
-from posenc_lib.grading.judging.attempts import PUBLIC_SEED, earned
+from posenc_course.checking import Outcome
+from posenc_course.checking.judge import difference
+from posenc_course.checking.plain import encode
+from posenc_course.checking.run import call
+from posenc_course.exercises import Case, Exercise, all_exercises
+from posenc_course.exercises.exercise import BASIC, LEAST_OF_EACH
+from posenc_course.grading.judging.attempts import PUBLIC_SEED, earned
 
 SEEDS = range(1, 201)
 FUNCTIONS = [each for each in all_exercises() if each.kind == "function"]

@@ -9,14 +9,14 @@ import sys
 import numpy as np
 import pytest
 
-from posenc_lib.checking import report_on
-from posenc_lib.checking.judge import judge
-from posenc_lib.checking.run import Outcome, run
-from posenc_lib.exercises import boxes, capstone, exercise
-from posenc_lib.exercises.capstone import ENCODING, LEVELS
-from posenc_lib.experiments import results
-from posenc_lib.experiments.capstone import ENCODINGS
-from posenc_lib.grading.judging.attempts import earned
+from posenc_course.checking import report_on
+from posenc_course.checking.judge import judge
+from posenc_course.checking.run import Outcome, run
+from posenc_course.exercises import boxes, capstone, exercise
+from posenc_course.exercises.capstone import ENCODING, LEVELS
+from posenc_course.experiments import results
+from posenc_course.experiments.capstone import ENCODINGS
+from posenc_course.grading.judging.attempts import earned
 
 ID = "capstone.encoding"
 
@@ -69,7 +69,7 @@ def test_no_step_sees_a_later_one():
 
 SAME = """
 import numpy as np
-from posenc_lib.exercises import boxes, capstone
+from posenc_course.exercises import boxes, capstone
 tables = [capstone.tables_of(capstone.ENCODING.reference(np.arange(n)), n) for n in (32, 128)]
 print(repr(boxes.accuracies(*tables, seed=3, steps=40)))
 """
@@ -151,7 +151,7 @@ def test_an_encoding_of_the_course_is_known_by_its_name_and_shown_its_number(mis
 
 
 def test_check_says_what_a_right_answer_reached(one_seed, capsys):
-    from posenc_lib import check
+    from posenc_course import check
 
     check(ID, ENCODING.reference)
     assert "Cards told by five models: 99." in capsys.readouterr().out
@@ -217,7 +217,7 @@ def test_an_unwritten_answer_is_told_apart_from_a_wrong_one():
 
 
 def test_it_is_found_by_its_id_and_is_none_of_the_chapters():
-    from posenc_lib.exercises import all_exercises, assignments, exercises_of
+    from posenc_course.exercises import all_exercises, assignments, exercises_of
 
     assert exercise(ID) is ENCODING
     assert assignments()[-1] == "capstone"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from posenc_lib.checking import check, report_on
-from posenc_lib.checking.check import drawing_by
-from posenc_lib.exercises import all_exercises, exercise
-from posenc_lib.exercises.drawing import arrows, curve, heat_map
+from posenc_course.checking import check, report_on
+from posenc_course.checking.check import drawing_by
+from posenc_course.exercises import all_exercises, exercise
+from posenc_course.exercises.drawing import arrows, curve, heat_map
 
 DRAWING = [each for each in all_exercises() if each.draws]
 every_drawing = pytest.mark.parametrize("asked", DRAWING, ids=lambda asked: asked.id)

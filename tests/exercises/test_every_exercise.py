@@ -1,6 +1,6 @@
 """Every exercise, whatever its subject: right answers pass, each known mistake is called by its name.
 
-What is about one chapter's mathematics stands in a file of its own, with two tables of answers that are
+What is about one exercise's mathematics stands in a file of its own, with two tables of answers that are
 judged here: `NOT_KNOWN` (function, wrong answer, words of its report or None), whose mistakes are not listed
 and must not be called by a listed one's name, and `WRITTEN_IN_ANOTHER_WAY` (function, answer, the mistake).
 """
@@ -13,17 +13,24 @@ import inspect
 import re
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType
 
 import jupytext
 import numpy as np
 import pytest
 
 import posenc_lib
-from posenc_lib.checking import Outcome, judge, report_on, run
-from posenc_lib.checking.judge import right_outcomes
-from posenc_lib.checking.plain import decode, encode
-from posenc_lib.exercises import Mistake, all_exercises, assignments, exercises_of, steps_of, wholes
+from posenc_course.checking import Outcome, judge, report_on, run
+from posenc_course.checking.judge import right_outcomes
+from posenc_course.checking.plain import decode, encode
+from posenc_course.exercises import (
+    Exercise,
+    Mistake,
+    all_exercises,
+    assignments,
+    exercises_of,
+    steps_of,
+    wholes,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = all_exercises()
@@ -31,16 +38,27 @@ CHAPTERS = sorted({each.chapter for each in EXERCISES})
 SEEDS = (0, 1, 2026)
 
 
-def file_of(chapter: str) -> ModuleType:
-    return importlib.import_module(f"tests.exercises.test_ch{chapter[:2]}")
+def file_of(asked: Exercise) -> Path:
+    """The file of an exercise's own tests: it has the name of the exercise's module."""
+    folder = f"ch{asked.chapter.replace('-', '_')}"
+    return ROOT / "tests" / "exercises" / folder / f"test_{asked.function}.py"
+
+
+def table_of(asked: Exercise, table: str) -> tuple[tuple[object, ...], ...]:
+    """The table of that name of an exercise's own tests, or none."""
+    file = file_of(asked)
+    if not file.exists():
+        return ()
+    module = importlib.import_module(f"tests.exercises.{file.parent.name}.{file.stem}")
+    return getattr(module, table, ())
 
 
 def samples(table: str) -> list[object]:
-    """Of all chapters' tables of that name: the exercise's id, the answer, and what is known of it."""
+    """Of all exercises' tables of that name: the exercise's id, the answer, and what is known of it."""
     return [
-        pytest.param(f"{chapter}.{function}", *rest, id=f"{chapter}.{function}-{number}")
-        for chapter in CHAPTERS
-        for number, (function, *rest) in enumerate(getattr(file_of(chapter), table, ()))
+        pytest.param(asked.id, *rest, id=f"{asked.id}-{number}")
+        for asked in EXERCISES
+        for number, (_function, *rest) in enumerate(table_of(asked, table))
     ]
 
 
@@ -121,13 +139,28 @@ def test_a_mistake_that_is_not_known_gets_no_diagnosis(exercise_id, answer, word
     assert (words or "First wrong case: ") in str(report)
 
 
+@every_exercise
+def test_every_exercise_is_tried_with_a_mistake_that_is_not_known(asked):
+    rows = table_of(asked, "NOT_KNOWN")
+    assert rows, f"give it a wrong answer in NOT_KNOWN of {file_of(asked).relative_to(ROOT)}"
+    assert {function for function, *_ in (*rows, *table_of(asked, "WRITTEN_IN_ANOTHER_WAY"))} == {
+        asked.function
+    }
+
+
+@every_exercise
+def test_every_exercise_stands_in_a_file_of_its_name(asked):
+    module = f"posenc_course.exercises.ch{asked.chapter.replace('-', '_')}.{asked.function}"
+    assert getattr(importlib.import_module(module), asked.function.upper()) is asked
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_exercise_is_tried_with_a_mistake_that_is_not_known(chapter):
-    tried = {function for function, *_ in file_of(chapter).NOT_KNOWN}
-    asked = {each.function for each in EXERCISES if each.chapter == chapter}
-    assert asked - tried == set(), (
-        f"give each a wrong answer in NOT_KNOWN of tests/exercises/test_ch{chapter[:2]}.py"
-    )
+def test_no_file_of_an_exercise_is_left_out_of_the_order(chapter):
+    """Nor does one hold what has to be scrolled through."""
+    folder = ROOT / "posenc_course" / "exercises" / f"ch{chapter.replace('-', '_')}"
+    files = {path.stem: path for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert files.keys() == {each.function for each in EXERCISES if each.chapter == chapter}
+    assert [name for name, path in files.items() if len(path.read_text().splitlines()) > 350] == []
 
 
 @every_exercise

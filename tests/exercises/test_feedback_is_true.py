@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posenc_lib.checking import Outcome, Report, judge, report_on, run
-from posenc_lib.checking.judge import right_outcomes
-from posenc_lib.checking.plain import NotPlain, to_plain
-from posenc_lib.exercises import Exercise, all_exercises, exercise
+from posenc_course.checking import Outcome, Report, judge, report_on, run
+from posenc_course.checking.judge import right_outcomes
+from posenc_course.checking.plain import NotPlain, to_plain
+from posenc_course.exercises import Exercise, all_exercises, exercise
 
 every_exercise = pytest.mark.parametrize("asked", all_exercises(), ids=lambda e: e.id)
 

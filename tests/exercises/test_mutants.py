@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
-from posenc_lib.exercises import all_exercises, exercise
+from posenc_course.exercises import all_exercises, exercise
 from tests.exercises import mutants
 
 

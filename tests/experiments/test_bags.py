@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from posenc_lib.experiments import bags
-from posenc_lib.experiments.lab import perform
+from posenc_course.experiments import bags
+from posenc_course.experiments.lab import perform
 
 
 def test_a_mirror_image_changes_the_order_and_keeps_the_bag():

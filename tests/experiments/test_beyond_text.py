@@ -9,8 +9,8 @@ import networkx
 import pytest
 import torch
 
-from posenc_lib.experiments import beyond_text
-from posenc_lib.experiments.lab import perform
+from posenc_course.experiments import beyond_text
+from posenc_course.experiments.lab import perform
 
 
 @pytest.mark.parametrize("case", ["cycle", "side"])

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from posenc_course.experiments import byte_model, byte_models, byte_models_large, results, source_text
+from posenc_course.experiments.byte_models import ENCODINGS, shortfall
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.ngram import NGram
 from posenc_lib import frequencies
-from posenc_lib.experiments import byte_model, byte_models, byte_models_large, results, source_text
-from posenc_lib.experiments.byte_models import ENCODINGS, shortfall
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.ngram import NGram
 
 LENGTH = 32
 

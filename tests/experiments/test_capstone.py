@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from posenc_lib.exercises import capstone
-from posenc_lib.experiments import capstone as ladder
-from posenc_lib.experiments import results
-from posenc_lib.experiments.lab import perform
+from posenc_course.exercises import capstone
+from posenc_course.experiments import capstone as ladder
+from posenc_course.experiments import results
+from posenc_course.experiments.lab import perform
 
 
 def test_the_fast_form_trains_and_tests(tmp_path):

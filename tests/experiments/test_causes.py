@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib import alibi_slopes, frequencies, sinusoidal
-from posenc_lib.experiments import (
+from posenc_course.experiments import (
     ablations,
     byte_model,
     byte_models,
@@ -18,10 +17,11 @@ from posenc_lib.experiments import (
     results,
     source_text,
 )
-from posenc_lib.experiments.causes import A_PART, CAUSES, NO_RISE, NOT_THE_CAUSE, READ, THE_CAUSE
-from posenc_lib.experiments.decoder import Decoder
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.training import Bench
+from posenc_course.experiments.causes import A_PART, CAUSES, NO_RISE, NOT_THE_CAUSE, READ, THE_CAUSE
+from posenc_course.experiments.decoder import Decoder
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.training import Bench
+from posenc_lib import alibi_slopes, frequencies, sinusoidal
 from posenc_lib.nn import ALiBi, Rotary, Sinusoidal, TransformerXL
 
 RUN = byte_models.FAST | {"dim": 32, "encoding": "rope"}
@@ -239,6 +239,13 @@ def test_the_rule(paired):
         (0.5, -0.3, THE_CAUSE),
     ):
         assert causes.outcome(rises(with_it), rises(without), paired=paired) == wanted
+
+
+def test_what_is_left_inside_a_wide_interval_is_not_gone():
+    """Three seeds that keep a third of the rise, and differ so much that it might be nothing."""
+    with_it, without = (np.tile(seeds, (30, 1)).T for seeds in ([0.15, 0.12, 0.12], [0.065, 0.04, 0.015]))
+    assert causes._above_none(without).verdict == "none"
+    assert causes.outcome(with_it, without, paired=True) == A_PART
 
 
 def test_every_cause_has_its_run_its_sentence_and_what_refutes_it():

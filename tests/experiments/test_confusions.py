@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.experiments import confusions
+from posenc_course.experiments.lab import perform
 from posenc_lib import sinusoidal
-from posenc_lib.experiments import confusions
-from posenc_lib.experiments.lab import perform
 
 
 def test_the_best_reader_is_bayes_on_a_case_worked_out_one_by_one():

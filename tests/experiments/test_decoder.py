@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from posenc_lib.experiments.byte_models import ENCODINGS
-from posenc_lib.experiments.decoder import Decoder, Muon, layers_with, orthogonal
+from posenc_course.experiments.byte_models import ENCODINGS
+from posenc_course.experiments.decoder import Decoder, Muon, layers_with, orthogonal
 from posenc_lib.nn import LayerCache, NoPE, Rotary
 
 SIZES = {"dim": 16, "heads": 2, "layers": 4, "length": 16, "base": 300.0}

@@ -10,9 +10,9 @@ import pytest
 import safetensors.numpy
 import torch
 
-from posenc_lib.experiments import byte_model, byte_models, export, lab, results, source_text
-from posenc_lib.experiments.byte_model_in_numpy import logits, read
-from posenc_lib.experiments.export import ENCODINGS, loaded, parameters_of, written
+from posenc_course.experiments import byte_model, byte_models, export, lab, results, source_text
+from posenc_course.experiments.byte_model_in_numpy import logits, read
+from posenc_course.experiments.export import ENCODINGS, loaded, parameters_of, written
 
 
 def run_of(encoding, size=byte_models.FAST):
@@ -94,7 +94,7 @@ def test_another_file_is_refused(content):
 
 
 def test_reading_needs_no_torch():
-    code = "import sys; sys.modules['torch'] = None; import posenc_lib.experiments.byte_model_in_numpy"
+    code = "import sys; sys.modules['torch'] = None; import posenc_course.experiments.byte_model_in_numpy"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

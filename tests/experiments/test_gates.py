@@ -9,8 +9,8 @@ import types
 
 import pytest
 
-from posenc_lib.experiments import NAMES, NEXT, lab, results
-from posenc_lib.experiments.lab import main, perform
+from posenc_course.experiments import NAMES, NEXT, lab, results
+from posenc_course.experiments.lab import main, perform
 
 TOY = """
 QUESTION = "Which number is large?"
@@ -44,9 +44,9 @@ def toy(tmp_path, monkeypatch):
     """An experiment whose runs are numbers, in the place of the stored results."""
     path = tmp_path / "toy.py"
     path.write_text(TOY)
-    spec = importlib.util.spec_from_file_location("posenc_lib.experiments.toy", path)
+    spec = importlib.util.spec_from_file_location("posenc_course.experiments.toy", path)
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "posenc_lib.experiments.toy", module)
+    monkeypatch.setitem(sys.modules, "posenc_course.experiments.toy", module)
     spec.loader.exec_module(module)
     monkeypatch.setitem(NEXT, "toy", "toy")
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
@@ -139,7 +139,9 @@ def test_the_large_form_is_kept_beside_the_other(toy, tmp_path):
 def test_all_in_full_is_every_experiment_in_the_largest_form_it_has(toy, tmp_path, monkeypatch):
     """Also what has one size, and what the book does not quote yet."""
     toy_of_one_size = {key: value for key, value in vars(toy).items() if key != "HAS_FULL"}
-    monkeypatch.setitem(sys.modules, "posenc_lib.experiments.small", types.SimpleNamespace(**toy_of_one_size))
+    monkeypatch.setitem(
+        sys.modules, "posenc_course.experiments.small", types.SimpleNamespace(**toy_of_one_size)
+    )
     monkeypatch.setattr(lab, "NAMES", {"small": "small", "quoted": "toy"})
     monkeypatch.setattr(lab, "NEXT", {"toy": "toy"})
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_lib.experiments import NAMES, NEXT, bags, lab, results
-from posenc_lib.experiments.lab import keep, main, perform
+from posenc_course.experiments import NAMES, NEXT, bags, lab, results
+from posenc_course.experiments.lab import keep, main, perform
 
 NAME = "bags"
 STEPS = 60
 SMALL = ["--fast", "--seeds", "2", "--steps", str(STEPS), "--device", "cpu"]
 
 SAVE_AT_EVERY_STEP = """
-from posenc_lib.experiments import lab, training
+from posenc_course.experiments import lab, training
 training.SAVE_EVERY = 0.0
 lab.main()
 """
@@ -68,7 +68,7 @@ def test_after_a_kill_it_goes_on_and_ends_with_the_same_numbers(tmp_path, undist
     assert 0 < len(torch.load(checkpoint, weights_only=True)["losses"]) <= STEPS
     assert len(finished) - 1 <= len(outcome(work)["runs"]) <= len(finished)
 
-    again = [sys.executable, "-m", "posenc_lib.experiments", *words(work)]
+    again = [sys.executable, "-m", "posenc_course.experiments", *words(work)]
     subprocess.run(again, check=True, capture_output=True)
     assert results_of(outcome(work)) == results_of(undisturbed)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # none of them was made again
@@ -84,7 +84,7 @@ def test_a_result_says_how_it_was_made(undisturbed):
     assert undisturbed["experiment"] == NAME
     assert undisturbed["question"] == bags.QUESTION
     given = ["--steps", str(STEPS), "--seeds", "2", "--fast", "--device", "cpu"]
-    assert shlex.split(undisturbed["command"]) == ["python", "-m", "posenc_lib.experiments", NAME, *given]
+    assert shlex.split(undisturbed["command"]) == ["python", "-m", "posenc_course.experiments", NAME, *given]
     assert undisturbed["versions"]["torch"] == torch.__version__
     assert set(undisturbed["versions"]) == {"posenc_lib", "python", "torch", "numpy"}
     assert undisturbed["hardware"]["cores"] == os.cpu_count()
@@ -116,7 +116,7 @@ def test_other_settings_are_other_runs(tmp_path, undisturbed, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["train-short"], "there is no experiment 'train-short'; there are: byte-model-rates"),
+        (["train-short"], "there is no experiment 'train-short'; there are: counting, byte-model-rates"),
         ([NAME, "train-short"], "there is no experiment 'train-short'"),
         ([NAME, "--steps", "0"], "steps=0; give 1 or more"),
         ([NAME, "--seeds", "-1"], "seeds=-1; give 1 or more"),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.experiments import byte_model, byte_models, mistakes, results, source_text
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.mistakes import OFFSETS, PRECISION, STARTS, Misread
 from posenc_lib import frequencies
-from posenc_lib.experiments import byte_model, byte_models, mistakes, results, source_text
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.mistakes import OFFSETS, PRECISION, STARTS, Misread
 from posenc_lib.nn import Rotary
 
 BASE = 300.0

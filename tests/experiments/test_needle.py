@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from posenc_lib.experiments import byte_models, needle, retrieval, source_text
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.retrieval import EXTRA, exact, planted
+from posenc_course.experiments import byte_models, needle, retrieval, source_text
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.retrieval import EXTRA, exact, planted
 
 
 def passages(rows, length):

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from posenc_lib.experiments.ngram import NGram
+from posenc_course.experiments.ngram import NGram
 
 
 def plain(text: bytes, n: int, context: bytes, byte: int) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from posenc_lib.experiments import position_task, position_tasks, results
-from posenc_lib.experiments.decoder import Decoder, layers_with
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.position_task import BACK, MARK, NOTHING, PLUS, SIZES, TASKS, Rows
+from posenc_course.experiments import position_task, position_tasks, results
+from posenc_course.experiments.decoder import Decoder, layers_with
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.position_task import BACK, MARK, NOTHING, PLUS, SIZES, TASKS, Rows
 
 
 def rows_of(task, n, count=40, seed=0):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.experiments import byte_model, byte_models, rescaled, rescaling, results, source_text
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.wrapped import LogLength, with_encodings
 from posenc_lib import frequencies
-from posenc_lib.experiments import byte_model, byte_models, rescaled, rescaling, results, source_text
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.wrapped import LogLength, with_encodings
 from posenc_lib.nn import LayerCache, NoPE, PositionalEncoding, Rotary
 
 LENGTH = 32

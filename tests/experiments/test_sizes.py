@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from posenc_lib.experiments import recipes, sizes
-from posenc_lib.experiments.lab import perform
-from posenc_lib.experiments.training import Bench
+from posenc_course.experiments import recipes, sizes
+from posenc_course.experiments.lab import perform
+from posenc_course.experiments.training import Bench
 from posenc_lib.nn import Transformer
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.experiments import source_text
-from posenc_lib.experiments.source_text import joined, require, source, split, windows
+from posenc_course.experiments import source_text
+from posenc_course.experiments.source_text import joined, require, source, split, windows
 
 
 def test_no_file_is_in_two_parts_and_none_is_a_test():

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_lib.experiments import results, train_live
-from posenc_lib.experiments.lab import perform
+from posenc_course.experiments import results, train_live
+from posenc_course.experiments.lab import perform
 
 SIZES = Path(__file__).resolve().parents[2] / "book" / "web" / "src" / "train-live" / "sizes.js"
 

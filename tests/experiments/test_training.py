@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from posenc_lib.experiments import training
-from posenc_lib.experiments.training import Bench, thinned
+from posenc_course.experiments import training
+from posenc_course.experiments.training import Bench, thinned
 
 
 class Stopped(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posenc_lib.experiments.uncertainty import compare, mean_over_files
+from posenc_course.experiments.uncertainty import compare, mean_over_files
 
 
 def test_the_interval_is_that_of_the_normal_distribution():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from posenc_lib.experiments import untrained
-from posenc_lib.experiments.lab import perform
+from posenc_course.experiments import untrained
+from posenc_course.experiments.lab import perform
 from posenc_lib.nn import Transformer
 
 

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from posenc_lib.experiments import beyond_text as experiment
-from posenc_lib.experiments import results
-from posenc_lib.figures import beyond_text, interactive
+from posenc_course.experiments import beyond_text as experiment
+from posenc_course.experiments import results
+from posenc_course.figures import beyond_text, interactive
 
 
 def test_the_index_draws_a_bar_and_two_directions_a_cross():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib.figures import biases
+from posenc_course.figures import biases
 
 
 def texts(picture) -> list[str]:

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from posenc_lib.experiments import causes, mistakes, readings, results, untrained
-from posenc_lib.figures import causes as pictures
+from posenc_course.experiments import causes, mistakes, readings, results, untrained
+from posenc_course.figures import causes as pictures
 
 
 @pytest.fixture

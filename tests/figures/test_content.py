@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc_lib.experiments import NAMES
-from posenc_lib.figures import content
+from posenc_course.experiments import NAMES
+from posenc_course.figures import content
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from posenc_lib.colours import ORANGE
-from posenc_lib.figures import doors
+from posenc_course.colours import ORANGE
+from posenc_course.figures import doors
 
 LIT = [(), ("added",), ("rotated",), ("biased",), ("added", "biased")]
 

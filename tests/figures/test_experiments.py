@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from posenc_lib.experiments import results
-from posenc_lib.figures import experiments as pictures
+from posenc_course.experiments import results
+from posenc_course.figures import experiments as pictures
 
 PICTURES = {
     "bags": pictures.bags,

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from posenc_lib.figures import extrapolation
-from posenc_lib.figures.picture import Picture
+from posenc_course.figures import extrapolation
+from posenc_course.figures.picture import Picture
 
 PICTURES = (extrapolation.past_the_end, extrapolation.new_angles, extrapolation.early_tokens)
 

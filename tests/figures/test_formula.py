@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from posenc_lib.figures import formula
-from posenc_lib.figures.picture import Picture
+from posenc_course.figures import formula
+from posenc_course.figures.picture import Picture
 
 PICTURES = (
     formula.words_and_clocks,

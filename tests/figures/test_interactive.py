@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sphinx.application import Sphinx
 
-from posenc_lib.colours import NAMED
-from posenc_lib.figures import interactive
-from posenc_lib.figures.interactive import FIGURES
+from posenc_course.colours import NAMED
+from posenc_course.figures import interactive
+from posenc_course.figures.interactive import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from posenc_course.figures import long_context
 from posenc_lib import layers_from_config
-from posenc_lib.figures import long_context
 
 
 def test_the_arcs_are_shares_of_a_turn():

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from posenc_lib.experiments import needle, rescaled
-from posenc_lib.experiments.results import path_of
-from posenc_lib.figures import longer
+from posenc_course.experiments import needle, rescaled
+from posenc_course.experiments.results import path_of
+from posenc_course.figures import longer
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from posenc_lib.figures import order as pictures
+from posenc_course.figures import order as pictures
 
 WORDS = ["dog", "chases", "cat"]
 WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.25, 0.6, 0.15], [0.08, 0.02, 0.9]])

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from posenc_lib.colours import COLOURS
-from posenc_lib.figures import order, picture
-from posenc_lib.figures.picture import canvas, finish
-from posenc_lib.figures.readme import readme_pictures
+from posenc_course.colours import COLOURS
+from posenc_course.figures import order, picture
+from posenc_course.figures.picture import canvas, finish
+from posenc_course.figures.readme import readme_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 ALT = "A straight line that rises from 1 to 3 over three positions."
@@ -148,4 +148,4 @@ def test_lines_stand_out_on_light_and_dark(colour, ground):
 def test_the_readmes_pictures_are_current():
     for name, svg in readme_pictures().items():
         current = (ROOT / "book" / "_static" / name).read_text() == svg  # no listing of the whole picture
-        assert current, "run `python -m posenc_lib.figures.readme`"
+        assert current, "run `python -m posenc_course.figures.readme`"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.exercises.ch05_pitfalls.padding_fault import Summariser
+from posenc_course.figures import pitfalls
+from posenc_course.figures.picture import Picture
 from posenc_lib import sinusoidal
-from posenc_lib.exercises.ch05_pitfalls import Summariser
-from posenc_lib.figures import pitfalls
-from posenc_lib.figures.picture import Picture
 
 RATIOS = [1 / 64, 1, 64]
 SHARES = {"what": [0.125, 0.75, 0.25], "where": [0.0, 1.0, 0.5]}

@@ -7,8 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from posenc_lib.figures import relative
-from posenc_lib.figures.picture import Picture
+from posenc_course.figures import relative
+from posenc_course.figures.picture import Picture
 
 MAPS = {"one": np.arange(16.0).reshape(4, 4), "two": -np.eye(4)}
 WORDS = "Two heat maps, for a test of the pictures."

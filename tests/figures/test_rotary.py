@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib.figures import rotary
-from posenc_lib.figures.picture import Picture
+from posenc_course.figures import rotary
+from posenc_course.figures.picture import Picture
 from posenc_lib.rotated import axial_tables, mrope_tables
 
 PICTURES = (

@@ -6,10 +6,10 @@ import copy
 
 import pytest
 
-from posenc_lib.experiments.byte_models import ENCODINGS, LONGER
-from posenc_lib.experiments.results import stored
-from posenc_lib.figures import shoot_out
-from posenc_lib.figures.shoot_out import (
+from posenc_course.experiments.byte_models import ENCODINGS, LONGER
+from posenc_course.experiments.results import stored
+from posenc_course.figures import shoot_out
+from posenc_course.figures.shoot_out import (
     NAME,
     TITLES,
     admitted,

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from posenc_lib.figures.table import Table
+from posenc_course.figures.table import Table
 
 
 def test_each_cell_is_where_its_head_says():

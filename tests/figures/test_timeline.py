@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from posenc_course.figures import timeline
 from posenc_lib.catalogue import catalogue
-from posenc_lib.figures import timeline
 
 PICTURE = timeline.timeline()
 

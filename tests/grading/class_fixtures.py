@@ -16,11 +16,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading import run
-from posenc_lib.grading.cli import main
-from posenc_lib.grading.processes.workers import Task, Workers
-from posenc_lib.grading.release import release
+from posenc_course.exercises import all_exercises
+from posenc_course.grading import run
+from posenc_course.grading.cli import main
+from posenc_course.grading.processes.workers import Task, Workers
+from posenc_course.grading.release import release
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"
@@ -135,7 +135,7 @@ class Class:
         return done.stdout + done.stderr
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "posenc_lib.grading", *arguments]
+        return [sys.executable, "-m", "posenc_course.grading", *arguments]
 
     def nbgrader(self, *arguments: str, status: int = 0) -> str:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

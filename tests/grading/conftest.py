@@ -12,10 +12,10 @@ from typing import Any
 import jupytext
 import pytest
 
-from posenc_lib.grading.handed_in.submission import Cell, Submission
-from posenc_lib.grading.judging.grader import Grader
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.sandbox.warm import WarmParent
+from posenc_course.grading.handed_in.submission import Cell, Submission
+from posenc_course.grading.judging.grader import Grader
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.sandbox.warm import WarmParent
 from tests.grading.class_fixtures import CHAPTER, LIGHT, release_to
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -31,10 +31,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_in.submission import parse, read_file
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
+from posenc_course.exercises import all_exercises
+from posenc_course.grading.handed_in.submission import parse, read_file
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.verdicts import SubmissionGrade, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"

@@ -21,18 +21,19 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import posenc_course
 import posenc_lib
-from posenc_lib.checking.judge import difference, right_outcomes
-from posenc_lib.checking.plain import encode
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_back.feedback_page import feedback_page
-from posenc_lib.grading.judging.attempts import PUBLIC_SEED
-from posenc_lib.grading.judging.grader import Grader
-from posenc_lib.grading.judging.trial import REPLY_BYTES
-from posenc_lib.grading.recorded.scores import Standing
-from posenc_lib.grading.sandbox import cgroup
-from posenc_lib.grading.sandbox.warm import WarmParent
-from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
+from posenc_course.checking.judge import difference, right_outcomes
+from posenc_course.checking.plain import encode
+from posenc_course.exercises import all_exercises
+from posenc_course.grading.handed_back.feedback_page import feedback_page
+from posenc_course.grading.judging.attempts import PUBLIC_SEED
+from posenc_course.grading.judging.grader import Grader
+from posenc_course.grading.judging.trial import REPLY_BYTES
+from posenc_course.grading.recorded.scores import Standing
+from posenc_course.grading.sandbox import cgroup
+from posenc_course.grading.sandbox.warm import WarmParent
+from posenc_course.grading.verdicts import SubmissionGrade, Verdict
 from tests.grading.class_fixtures import CHAPTER, POINTS, TOTAL, new_class
 from tests.grading.samples import ANSWERS, ROOT, USUAL, Sample, by_name, graded, samples, solved
 
@@ -69,6 +70,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             yield {
                 "course": str(course),
                 "library": str(Path(posenc_lib.__file__).parent),
+                "posenc_course": str(Path(posenc_course.__file__).parent),
                 "root": str(ROOT),
                 "port": port,
                 "socket": path,
@@ -183,7 +185,7 @@ def test_a_table_of_the_public_answers_is_not_enough(asked):
 
 @pytest.mark.parametrize("name", ["bomb_memory", "bomb_memory_of_children", "bomb_shared_memory"])
 def test_memory_is_limited_without_control_groups_too(outside, tmp_path, monkeypatch, name):
-    monkeypatch.setattr("posenc_lib.grading.sandbox.cgroup._own_group", lambda controller: None)
+    monkeypatch.setattr("posenc_course.grading.sandbox.cgroup._own_group", lambda controller: None)
     sample = next(each for each in ATTACKS if each.name == name)
     with Grader() as one:
         found = by_name(attack(one, sample, outside, tmp_path))
@@ -260,6 +262,7 @@ def test_attackers_in_a_class_change_nothing_for_the_others(released, tmp_path):
     facts = {
         "course": str(work.root / "course"),
         "library": str(Path(posenc_lib.__file__).parent),
+        "posenc_course": str(Path(posenc_course.__file__).parent),
         "root": str(work.root),
         "pid": os.getpid(),
         "secret": SECRET,

@@ -18,12 +18,12 @@ import nbformat
 import pytest
 from distributed import Client
 
-from posenc_lib.grading import cluster as grading_cluster
-from posenc_lib.grading.cluster import Cluster
-from posenc_lib.grading.faults import CourseError
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.one import grade_file
-from posenc_lib.grading.processes.workers import Task
+from posenc_course.grading import cluster as grading_cluster
+from posenc_course.grading.cluster import Cluster
+from posenc_course.grading.faults import CourseError
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.one import grade_file
+from posenc_course.grading.processes.workers import Task
 from tests.grading.class_fixtures import LIGHT, LIGHT_TOTAL, ROOT, Class, new_class, points
 from tests.grading.test_grade import wait_until
 
@@ -39,7 +39,7 @@ CERTIFICATE = (
 ENDS_ITS_GRADER = """
 import os, pathlib, signal
 pid = os.getppid()
-while b"posenc_lib.grading.cluster_worker" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+while b"posenc_course.grading.cluster_worker" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
     pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 os.kill(pid, signal.SIGKILL)
 """

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.grading.cli import main
-from posenc_lib.grading.interrupts import SENTENCE
+from posenc_course.grading.cli import main
+from posenc_course.grading.interrupts import SENTENCE
 from tests.grading.class_fixtures import CHAPTER, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
 
@@ -121,7 +121,7 @@ def test_a_locked_gradebook_is_told(graded, tmp_path, monkeypatch, capsys):
 
 
 def test_a_fault_of_our_own_is_called_so(graded, monkeypatch, capsys):
-    from posenc_lib.grading.report import class_report
+    from posenc_course.grading.report import class_report
 
     def fails(*_arguments: object) -> None:
         raise RuntimeError("nobody foresaw\x1b[2J this")

@@ -9,10 +9,10 @@ import sys
 JUDGE = """
 import json, resource, sys
 import numpy as np
-from posenc_lib.checking.judge import judge, right_outcomes
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.untrusted import outcome_of
-from posenc_lib.grading.sandbox import lending
+from posenc_course.checking.judge import judge, right_outcomes
+from posenc_course.exercises import all_exercises
+from posenc_course.grading.untrusted import outcome_of
+from posenc_course.grading.sandbox import lending
 
 NAMES = "softmax attention verdict three_products four_terms serve symmetry_seen alibi_bias".split()
 some = [each for each in all_exercises() if each.function in NAMES]
@@ -22,7 +22,7 @@ for asked in some:
 kinds = []
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for reply in json.load(sys.stdin):
-    outcome = outcome_of(["value", reply, "", ""])
+    outcome = outcome_of(["value", reply, "", "", None])
     kinds.append(outcome.kind)
     for asked in some if outcome.kind == "value" else ():
         report = judge(asked, [outcome] * len(right_outcomes(asked, 0)[0]))

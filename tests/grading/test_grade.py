@@ -18,10 +18,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.course import write_atomically
-from posenc_lib.grading.processes.helper import Died
-from posenc_lib.grading.processes.workers import Task, Workers
+import posenc_course
+from posenc_course.exercises import all_exercises
+from posenc_course.grading import cli, run
+from posenc_course.grading.course import write_atomically
+from posenc_course.grading.processes.helper import Died
+from posenc_course.grading.processes.workers import Task, Workers
 from tests.grading.class_fixtures import (
     CHAPTER,
     LIGHT,
@@ -283,9 +285,55 @@ def test_a_wrong_call_says_what_to_do(small, tmp_path_factory):
     assert "there are for 01-why-order-matters" in small.posenc("grade", "99-nothing", status=1)
     assert "nothing was handed in" in small.posenc("grade", CHAPTER, "--student", "eve", status=1)
     assert "release it first" in small.posenc("grade", "01-why-order-matters", status=1)
-    small.posenc("grade", CHAPTER, "--jobs", "0", status=2)
+    for name in ("..", "../../etc", "02 the formula"):
+        assert f"no exercises for an assignment {name!r}" in small.posenc("grade", name, status=1)
+    for wrong in ("0", "x", "1e9"):
+        printed = small.posenc("grade", CHAPTER, "--jobs", wrong, status=2)
+        assert f"{wrong} was given; give a whole number, 1 or more" in printed
+    printed = small.posenc("grade", CHAPTER, "--time-limit", "x", status=2)
+    assert "x was given; give a number of seconds above 0" in printed
+    assert small.posenc("--version") == f"posenc {posenc_course.__version__}\n"
     small.root = tmp_path_factory.mktemp("no-course")
     assert "there is no nbgrader_config.py" in small.posenc("grade", CHAPTER, status=1)
+
+
+def test_a_lost_timestamp_is_told_before_lost_metadata(released_light, tmp_path):
+    """One notebook came back from Colab without nbgrader's names: two remarks, and told second."""
+    work = new_class(released_light, tmp_path, LIGHT)
+    bare = work.solved()
+    for cell in bare.cells:
+        cell.metadata.pop("nbgrader", None)
+    work.hand_in("ada", bare)
+    work.hand_in("ivy").with_name("timestamp.txt").write_text("yesterday evening")
+    lines = work.posenc("grade", LIGHT).splitlines()
+    first, *others = [each.strip() for each in lines[lines.index("Remarks:") + 1 :]]
+    assert first.startswith("ivy: timestamp.txt holds no date and time")
+    told = [each for each in others if each.startswith("ada: ")]
+    assert [each.partition(": ")[2].partition(":")[0] for each in told] == [
+        "Answer cells that are missing",
+        "Checks that are missing",
+    ]
+
+
+def test_remarks_come_gravest_first_and_what_is_cut_off_stands_in_a_file(tmp_path):
+    """Harmless notes of one learner, or of all, push nobody's late penalty out of sight."""
+    everyone = [f"learner-{number}" for number in range(60)]
+    summary = run.Summary(remarks=[run.Remark(each, "Checks that are missing: all.", 2) for each in everyone])
+    summary.remarks += [run.Remark("ivy", f"note {number}", 1) for number in range(30)]
+    summary.remarks.append(run.Remark("zoe", "timestamp.txt is empty; it was ignored.", 0))
+    lines = cli.table(CHAPTER, summary).splitlines()
+    shown = lines[lines.index("Remarks:") + 1 :]
+    assert shown[0] == "  zoe: timestamp.txt is empty; it was ignored."
+    assert shown[-1] == f"  ... and {32 - cli.SHOWN} more"
+    said = cli.keep_whole(tmp_path, CHAPTER, summary)
+    path = tmp_path / f"summary-{CHAPTER}.txt"
+    assert said == f"All of it is in {path}"
+    whole = path.read_text()
+    assert all(f"ivy: note {number}\n" in whole for number in range(30))
+    assert whole.endswith(f"  {', '.join(everyone)}: Checks that are missing: all.\n")
+    assert path.stat().st_mode & 0o777 == 0o600
+    summary.remarks = summary.remarks[-1:]
+    assert cli.keep_whole(tmp_path, CHAPTER, summary) == ""
 
 
 def test_a_name_that_the_gradebook_cannot_hold_is_told(small):

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
+from posenc_course.grading.verdicts import SubmissionGrade, Verdict
 from tests.checking import forms
 from tests.grading.conftest import model_answers, submission
 from tests.grading.samples import USUAL, Sample, by_name, graded, samples, solved

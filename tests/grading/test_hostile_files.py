@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from posenc_lib.grading.handed_in.other_files import (
+from posenc_course.grading.handed_in.other_files import (
     MAX_DEPTH,
     MAX_OTHER_FILES,
     copy_other_files,
     handed_in_at,
 )
-from posenc_lib.grading.processes.aside import OverLimit, aside
-from posenc_lib.grading.untrusted import visible
+from posenc_course.grading.processes.aside import OverLimit, aside
+from posenc_course.grading.untrusted import visible
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
 BIG = 1_000_000
@@ -272,7 +272,7 @@ def eats_memory() -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [never_ends, eats_memory])
 def test_what_costs_too_much_is_ended(function, monkeypatch):
-    monkeypatch.setattr("posenc_lib.grading.processes.aside.WALL_SECONDS", 2.0)
+    monkeypatch.setattr("posenc_course.grading.processes.aside.WALL_SECONDS", 2.0)
     with pytest.raises(OverLimit):
         aside(function)
     monkeypatch.undo()

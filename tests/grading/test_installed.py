@@ -17,28 +17,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc_lib.grading.faults import not_installed
+from posenc_course.exercises import all_exercises, assignments
+from posenc_course.grading.faults import not_installed
 from tests.grading.samples import CHAPTER
 
 ROOT = Path(__file__).resolve().parents[2]
-INSTALL = "pip install 'posenc_lib[grading]'"
+INSTALL = "pip install 'posenc_course[grading]'"
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment in which there is NumPy, and nothing else but the library."""
+    """The Python of an environment in which there is NumPy, and nothing else but ours."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=False)
     [packages] = folder.glob("lib/python*/site-packages")
     installed = Path(np.__file__).parents[1]
-    for each in (*installed.glob("numpy*"), ROOT / "posenc_lib"):
+    for each in (*installed.glob("numpy*"), ROOT / "posenc_lib", ROOT / "posenc_course"):
         (packages / each.name).symlink_to(each)
     return folder / "bin" / "python"
 
 
 @pytest.mark.parametrize("arguments", [["grade", CHAPTER], ["report", CHAPTER]])
 def test_without_its_extra_the_command_says_which_to_install(bare, arguments):
-    command = [bare, "-m", "posenc_lib.grading", *arguments]
+    command = [bare, "-m", "posenc_course.grading", *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, env={})
     assert ended.returncode == 1
     assert ended.stdout == ""
@@ -48,7 +49,7 @@ def test_without_its_extra_the_command_says_which_to_install(bare, arguments):
 
 
 def test_help_needs_nothing_but_the_library(bare):
-    command = [bare, "-m", "posenc_lib.grading", "grade", "--help"]
+    command = [bare, "-m", "posenc_course.grading", "grade", "--help"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env={})
     assert "--scheduler" in ended.stdout
 
@@ -58,13 +59,12 @@ def test_torch_has_an_extra_of_its_own():
 
 
 def test_the_extra_has_all_that_grading_imports():
-    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"][
-        "grading"
-    ]
+    about = tomllib.loads((ROOT / "posenc_course" / "pyproject.toml").read_text())
+    extra = about["project"]["optional-dependencies"]["grading"]
     closed = {"numpy"} | closure({plain(each) for each in extra})
     owners = packages_distributions()
-    for path in (ROOT / "posenc_lib" / "grading").rglob("*.py"):
-        for name in imported(path) - set(sys.stdlib_module_names) - {"posenc_lib", "torch"}:
+    for path in (ROOT / "posenc_course" / "grading").rglob("*.py"):
+        for name in imported(path) - set(sys.stdlib_module_names) - {"posenc_lib", "posenc_course", "torch"}:
             assert {plain(each) for each in owners[name]} & closed, f"{path.name} imports {name}"
     assert "psycopg2-binary" in closed  # SQLAlchemy imports it by the gradebook's address
 
@@ -100,26 +100,15 @@ def closure(names: set[str]) -> set[str]:
     return found
 
 
-AT_THE_ROOT = ("pyproject.toml", "README.md", "LICENSE")
+WINGS = ("posenc_lib", "posenc_course")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the wheel and of the source archive, built from a copy of the files."""
+    """The folder of both wings' wheels and source archives, built from a copy of the files."""
     folder = tmp_path_factory.mktemp("built")
     listed = subprocess.run(
-        [
-            "git",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "posenc_lib",
-            "*.toml",
-            "*.md",
-            "LICENSE",
-        ],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *WINGS, "*.toml", "LICENSE"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -133,12 +122,22 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "import setuptools.build_meta as backend\n"
         f"backend.build_sdist({str(folder)!r}); backend.build_wheel({str(folder)!r})"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=folder / "source", capture_output=True, check=True)
+    for source in (folder / "source", folder / "source" / "posenc_course"):
+        subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, check=True)
     return folder
 
 
-def test_the_wheel_serves_with_numpy_alone(built, bare, tmp_path):
-    [wheel] = built.glob("*.whl")
+def opened(built: Path, wing: str) -> tuple[set[str], str]:
+    """The files of a wing's wheel, and what it says of itself."""
+    [wheel] = built.glob(f"{wing}-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        files = archive.namelist()
+        [about] = [archive.read(name).decode() for name in files if name.endswith(".dist-info/METADATA")]
+    return set(files), about
+
+
+def test_the_library_serves_from_its_wheel_with_numpy_alone(built, bare, tmp_path):
+    [wheel] = built.glob("posenc_lib-*.whl")
     code = (
         f"import sys; sys.path.insert(0, {str(wheel)!r})\n"
         "import posenc_lib\n"
@@ -160,24 +159,81 @@ def test_the_wheel_serves_with_numpy_alone(built, bare, tmp_path):
     assert "posenc_lib[torch]" in second
 
 
-def test_the_wheel_and_the_archive_say_what_they_are_and_hold_what_is_needed(built):
-    [wheel], [archive] = built.glob("*.whl"), built.glob("*.tar.gz")
-    with zipfile.ZipFile(wheel) as opened:
-        files = opened.namelist()
-        [about] = [opened.read(name).decode() for name in files if name.endswith("/METADATA")]
-    assert {name.partition("/")[0].partition("-")[0] for name in files} == {"posenc_lib"}
-    assert {"posenc_lib/py.typed", "posenc_lib/nn/__init__.py"} <= set(files)
+def test_the_course_serves_from_its_wheel_beside_the_librarys(built, bare, tmp_path):
+    """All of it is in the wheel that is imported, and a check runs where nothing else of ours is."""
+    for wheel in built.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path)
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import posenc_course\n"
+        "from posenc_course import check\n"
+        f"assert posenc_course.__file__.startswith({str(tmp_path)!r}), posenc_course.__file__\n"
+        "from posenc_lib import frequencies\n"
+        "from posenc_course.exercises import all_exercises, assignments\n"
+        "from posenc_course.trained import trained_model\n"
+        "print(check('02-the-formula.frequencies', lambda dim: frequencies(dim)).passed)\n"
+        "print(len(all_exercises()), len(assignments()), trained_model('rope')['heads'])\n"
+    )
+    done = subprocess.run(
+        [bare, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env={}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True", f"{len(all_exercises())} {len(assignments())} 4"]
+
+
+def test_the_library_is_small_and_holds_nothing_of_the_course(built):
+    files, about = opened(built, "posenc_lib")
+    [wheel] = built.glob("posenc_lib-*.whl")
+    assert wheel.stat().st_size < 400_000
+    packages = ("", "added/", "biased/", "nn/", "rotated/", "scaling/")
+    modules = {name for name in files if name.startswith("posenc_lib/")}
+    assert {f"{name.rpartition('/')[0]}/" for name in modules} == {f"posenc_lib/{each}" for each in packages}
+    assert {Path(name).suffix for name in modules} == {".py", ".typed"}
+    assert "posenc_course" not in about
+    assert "Provides-Extra: torch" in about
+    assert re.findall(r"^Provides-Extra: (.+)$", about, re.M) == ["torch"]
+
+
+def test_no_folder_of_the_course_is_left_out(built):
+    """Its packages are written down one by one in posenc_course/pyproject.toml."""
+    files, about = opened(built, "posenc_course")
+    listed = {f"posenc_course/{name}" for name in sources("posenc_course", ".py")}
+    assert {name for name in files if name.endswith(".py")} == listed
     models = {name.rpartition("/")[2] for name in files if name.endswith(".safetensors")}
-    assert models == {
-        "rope.safetensors",
-        "alibi.safetensors",
-    }  # the exercises run them; to all others it is dead weight
-    assert "exercises" in re.search("^Summary: (.*)$", about, re.M)[1]
+    assert models == {"rope.safetensors", "alibi.safetensors"}  # the exercises run them
+    templates = {f"posenc_course/{name}" for name in sources("posenc_course", ".j2")}
+    assert {name for name in files if name.endswith(".j2")} == templates
+    assert not {name for name in files if name.endswith((".toml", ".md"))}
+    assert {"posenc_course/challenges/bugs.json", "posenc_course/experiments/results/causes.json"} <= files
+    assert re.findall(r"^Provides-Extra: (.+)$", about, re.M) == ["torch", "figures", "grading"]
+    assert re.search(r"^Requires-Dist: posenc_lib==", about, re.M)
+
+
+def sources(wing: str, suffix: str) -> set[str]:
+    """The files of a wing with this suffix, from its folder on."""
+    top = ROOT / wing
+    skipped = {"build", "__pycache__"}
+    found = (path.relative_to(top) for path in top.rglob(f"*{suffix}"))
+    return {each.as_posix() for each in found if not skipped & set(each.parts)}
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_wheel_and_its_archive_say_what_they_are(built, wing):
+    files, about = opened(built, wing)
+    assert {name.partition("/")[0].partition("-")[0] for name in files} == {wing}
+    assert {f"{wing}/py.typed", f"{wing}/__init__.py"} <= files
     for line in ("Requires-Python: >=3.11", "License-Expression: MIT", "Classifier: Typing :: Typed"):
         assert line in about
-    with tarfile.open(archive) as opened:
-        inside = {name.partition("/")[2] for name in opened.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "posenc_lib/__init__.py"} <= inside
+    assert f"# {wing}\n" in about
+    assert ("exercises" in re.search("^Summary: (.*)$", about, re.M)[1]) == (wing == "posenc_course")
+    [archive] = built.glob(f"{wing}-*.tar.gz")
+    with tarfile.open(archive) as opened_archive:
+        inside = {name.partition("/")[2] for name in opened_archive.getnames()}
+    expected = {"pyproject.toml", "LICENSE"}
+    of_library = {"posenc_lib/__init__.py", "posenc_lib/README.md", "posenc_lib/nn/added.py"}
+    of_course = {"__init__.py", "README.md", "grading/sandbox/walls.py", "challenges/bugs.json"}
+    assert expected | (of_library if wing == "posenc_lib" else of_course) <= inside
 
 
 def test_the_changelog_begins_with_what_is_to_come_and_tells_of_the_version():

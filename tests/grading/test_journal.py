@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.grading.handed_in.submission import Cell
-from posenc_lib.grading.recorded.journal import Entry, Journal
-from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
+from posenc_course.grading.handed_in.submission import Cell
+from posenc_course.grading.recorded.journal import Entry, Journal
+from posenc_course.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"

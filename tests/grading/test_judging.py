@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posenc_lib.checking.judge import right_outcomes
-from posenc_lib.exercises import Case, Exercise, Mistake, exercise
-from posenc_lib.grading.judging.attempts import PUBLIC_SEED, earned
-from posenc_lib.grading.judging.grader import Grader
-from posenc_lib.grading.judging.trial import MOST_ENDINGS, Trial
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.sandbox import lending
-from posenc_lib.grading.sandbox.walls import NoWalls
-from posenc_lib.grading.untrusted import outcome_of
-from posenc_lib.grading.verdicts import SubmissionGrade, Verdict
+from posenc_course.checking.judge import right_outcomes
+from posenc_course.exercises import Case, Exercise, Mistake, exercise
+from posenc_course.grading.judging.attempts import PUBLIC_SEED, earned
+from posenc_course.grading.judging.grader import Grader
+from posenc_course.grading.judging.trial import MOST_ENDINGS, Trial
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.sandbox import lending
+from posenc_course.grading.sandbox.walls import NoWalls
+from posenc_course.grading.untrusted import outcome_of
+from posenc_course.grading.verdicts import SubmissionGrade, Verdict
 from tests.grading.conftest import model_answers, submission
 
 FORMULA = "02-the-formula"
@@ -97,7 +97,7 @@ class LendsHere(lending.Lender):
 
 
 def use(chapter: tuple[Exercise, ...], grader: Grader, monkeypatch: pytest.MonkeyPatch) -> Grader:
-    in_grader = "posenc_lib.grading.judging.grader."
+    in_grader = "posenc_course.grading.judging.grader."
     monkeypatch.setattr(in_grader + "assignments", lambda: ("toy",))
     monkeypatch.setattr(in_grader + "exercises_of", lambda name: chapter if name == "toy" else ())
     monkeypatch.setattr(lending, "exercise", lambda name: next(each for each in chapter if each.id == name))
@@ -286,7 +286,7 @@ def test_a_callable_that_was_kept_is_dead_in_the_next_call(grader, monkeypatch):
 
 def test_cases_are_called_in_an_order_drawn_from_the_seed_and_reported_in_theirs(toys, monkeypatch):
     many = toy("place", lambda n: -n, lambda rng: [Case(f"number {n}", (n,)) for n in range(6)], points=1)
-    monkeypatch.setattr("posenc_lib.grading.judging.grader.exercises_of", lambda name: (many,))
+    monkeypatch.setattr("posenc_course.grading.judging.grader.exercises_of", lambda name: (many,))
     counts = "from itertools import count\nnumbers = count()\ndef place(n): return -next(numbers)"
     found = one(graded(toys, submission(counts)), "place")
     assert found.points == 0
@@ -310,7 +310,7 @@ def test_an_unwritten_answer_gets_one_verdict_whether_function_or_value(toys, va
     double = "def double(x):\n    raise NotImplementedError"
     check = "check('toy.answer', answer)"  # fails too, for want of the name
     work = {**RIGHT, "double": double, "answer": value}.values()
-    grade = graded(toys, submission("from posenc_lib import check", *work, check))
+    grade = graded(toys, submission("from posenc_course import check", *work, check))
     assert {name: one(grade, name).verdict for name in ("double", "answer")} == dict.fromkeys(
         ("double", "answer"), Verdict.UNWRITTEN
     )
@@ -403,7 +403,7 @@ def test_endless_endings_are_bounded(toys):
 
 def test_the_answer_given_to_check_and_the_name_at_the_end_both_count(toys):
     def verdict(*cells: str) -> Verdict:
-        return one(graded(toys, submission("from posenc_lib import check", *cells)), "double").verdict
+        return one(graded(toys, submission("from posenc_course import check", *cells)), "double").verdict
 
     right, wrong = RIGHT["double"], "def double(x): return x"
     check = "check('toy.double', double)"
@@ -446,7 +446,7 @@ def test_a_forged_reply_is_worth_what_it_says_and_no_more(toys):
     forging = """
     import json, os, socket
     def double(x):
-        forged = {"id": 1, "outcome": ["value", {"passed": True}, "", ""], "points": 100}
+        forged = {"id": 1, "outcome": ["value", {"passed": True}, "", "", None], "points": 100}
         os.write(3, json.dumps(forged).encode() + b"\\n")
         return x
     """
@@ -460,18 +460,18 @@ def test_a_forged_reply_is_worth_what_it_says_and_no_more(toys):
         None,
         [],
         ["value"],
-        ["value", {"array": "AAAA", "dtype": "|O", "shape": [1]}, "", ""],
-        ["value", {"array": "", "dtype": "<f8", "shape": [0, 10**30]}, "", ""],
-        ["value", {"array": "", "dtype": "<f8", "shape": [-1]}, "", ""],
-        ["value", {"array": "", "dtype": "99999999f8", "shape": []}, "", ""],
-        ["value", {"array": "", "dtype": {"names": ["a"]}, "shape": 3}, "", ""],
-        ["value", {"complex": [1]}, "", ""],
-        ["value", {"tuple": 3}, "", ""],
-        ["value", {"dict": []}, "", ""],
-        ["value", "x" * 2000, "", ""],
-        ["raised", "x", "ValueError", ""],
-        ["raised", None, 3, ""],
-        ["passed", None, "", ""],
+        ["value", {"array": "AAAA", "dtype": "|O", "shape": [1]}, "", "", None],
+        ["value", {"array": "", "dtype": "<f8", "shape": [0, 10**30]}, "", "", None],
+        ["value", {"array": "", "dtype": "<f8", "shape": [-1]}, "", "", None],
+        ["value", {"array": "", "dtype": "99999999f8", "shape": []}, "", "", None],
+        ["value", {"array": "", "dtype": {"names": ["a"]}, "shape": 3}, "", "", None],
+        ["value", {"complex": [1]}, "", "", None],
+        ["value", {"tuple": 3}, "", "", None],
+        ["value", {"dict": []}, "", "", None],
+        ["value", "x" * 2000, "", "", None],
+        ["raised", "x", "ValueError", "", None],
+        ["raised", None, 3, "", None],
+        ["passed", None, "", "", None],
     ],
 )
 def test_replies_that_are_no_outcome_are_malformed(reply):
@@ -482,7 +482,7 @@ def test_replies_that_are_nested_too_deep_are_malformed():
     value: object = 1
     for _ in range(500):
         value = [value]
-    assert outcome_of(["value", value, "", ""]).kind == "malformed"
+    assert outcome_of(["value", value, "", "", None]).kind == "malformed"
 
 
 def test_outputs_are_cleaned_of_what_could_run_in_a_browser(toys):
@@ -509,7 +509,7 @@ def test_an_assignment_without_exercises_is_refused(toys):
 
 
 def test_without_walls_it_refuses_unless_told(monkeypatch):
-    monkeypatch.setattr("posenc_lib.grading.judging.grader.exercises_of", lambda name: TOY)
+    monkeypatch.setattr("posenc_course.grading.judging.grader.exercises_of", lambda name: TOY)
     monkeypatch.setenv("PATH", "/nonexistent")
     with Grader() as walled, pytest.raises(NoWalls, match="apt install bubblewrap"):
         graded(walled, answers())
@@ -522,7 +522,7 @@ def test_without_walls_it_refuses_unless_told(monkeypatch):
 HALVES = {
     "with a gradient": "def halve(x): return x.clone().requires_grad_() / 2",
     "in float32": "def halve(x): return x.float() / 2",
-    "in place": "def halve(x):\n    x /= 2\n    return x",
+    "in place, on a copy": "def halve(x):\n    x = x.clone()\n    x /= 2\n    return x",
     "an array": "def halve(x): return x.numpy() / 2",
     "a module": """
     class Halve(torch.nn.Module):
@@ -552,6 +552,18 @@ def test_the_model_answers_of_a_real_chapter_are_right(grader):
     for seed in (1, 2):
         grade = graded(grader, model_answers(FORMULA), FORMULA, seed=seed)
         assert (grade.verdict, grade.points) == (Verdict.RIGHT, grade.max_points), grade.exercises
+
+
+def test_an_answer_that_changes_its_inputs_earns_nothing_and_is_told_so(grader):
+    """Right values, each time that it is called, and a table that has grown."""
+    embed = """
+    def embed(tokens, embedding):
+        embedding *= embedding.shape[1] ** 0.5
+        return embedding[tokens]
+    """
+    found = one(graded(grader, model_answers(FORMULA, embed=embed), FORMULA), "embed")
+    assert (found.verdict, found.points) == (Verdict.WRONG, 0)
+    assert "Your function changes embedding itself" in found.feedback
 
 
 GUESSABLE = (
@@ -655,7 +667,7 @@ def test_a_trial_leaves_no_session_open(grader):
 def test_what_the_judge_computes_takes_no_time_from_the_learner(grader, monkeypatch):
     """A judge that trains models may take longer than the learner's code has left."""
     now = 0.0
-    monkeypatch.setattr("posenc_lib.grading.judging.trial.time.monotonic", lambda: now)
+    monkeypatch.setattr("posenc_course.grading.judging.trial.time.monotonic", lambda: now)
     trial = Trial(grader._warm_for([], submission("1")), grader._lender, submission("1"), FAST)
     left = trial._step() - now
     with trial.clock_stopped():

@@ -10,9 +10,9 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.grading.handed_in.submission import Cell
-from posenc_lib.grading.report.likeness import Alike, Answers, alike, answers, natural, outsized, tree_of
+from posenc_course.exercises import all_exercises
+from posenc_course.grading.handed_in.submission import Cell
+from posenc_course.grading.report.likeness import Alike, Answers, alike, answers, natural, outsized, tree_of
 from tests.grading.samples import ANSWERS, samples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +68,7 @@ def model() -> dict[str, str]:
 
 def handed_in(student: str, **changed: str):
     """The answers of one learner: the model's but for those given here."""
-    first = Cell(0, "import math\n\nimport numpy as np\n\nfrom posenc_lib import check", None, "code")
+    first = Cell(0, "import math\n\nimport numpy as np\n\nfrom posenc_course import check", None, "code")
     cells = [
         Cell(n, source, name, "code") for n, (name, source) in enumerate({**model(), **changed}.items(), 1)
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.grading.handed_in.misplaced import misplaced, others_beside
+from posenc_course.grading.handed_in.misplaced import misplaced, others_beside
 
 CHAPTER = "02-the-formula"
 RIGHT = f"ada/{CHAPTER}/{CHAPTER}.ipynb"

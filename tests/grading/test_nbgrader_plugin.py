@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade
 
-from posenc_lib.grading.handed_back.autograded import autograded_notebook
-from posenc_lib.grading.handed_in.submission import Cell
-from posenc_lib.grading.recorded.journal import Entry
-from posenc_lib.grading.recorded.scores import Release, ReleasedCell, auto_comments, auto_scores
-from posenc_lib.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
+from posenc_course.grading.handed_back.autograded import autograded_notebook
+from posenc_course.grading.handed_in.submission import Cell
+from posenc_course.grading.recorded.journal import Entry
+from posenc_course.grading.recorded.scores import Release, ReleasedCell, auto_comments, auto_scores
+from posenc_course.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, new_class
 
 INTRUDER = """

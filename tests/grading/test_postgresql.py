@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 
-from posenc_lib.grading.release import release
+from posenc_course.grading.release import release
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
 from tests.system import postgresql
@@ -132,6 +133,74 @@ def test_the_whole_cycle_in_postgresql(work, released, tmp_path, monkeypatch):
     hand_in(lite)
     lite.posenc("grade", CHAPTER, *PATIENT)
     assert lite.records() == work.records()
+
+
+def test_a_gradebook_moves_with_all_that_it_holds(server, released, tmp_path, monkeypatch):
+    """Names, numbers, due dates, extensions, marks given by hand: and so the late penalty too."""
+    monkeypatch.delenv("POSENC_DB_URL", raising=False)
+    lite = new_class(released, tmp_path)
+    lite.hand_in("dan").with_name("timestamp.txt").write_text("2026-12-02 20:00:00 UTC")
+    lite.hand_in("阿达 O'Neil", lite.solved(frequencies=NO_DIVISION))
+    with lite.gradebook() as gradebook:
+        gradebook.update_or_create_student("dan", first_name="Dan", email="dan@example.org", lms_user_id="17")
+        gradebook.update_or_create_assignment(CHAPTER, duedate=datetime(2026, 12, 1, 20))
+    with (lite.root / "nbgrader_config.py").open("a") as config:
+        config.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    lite.posenc("grade", CHAPTER, *PATIENT)
+    with lite.gradebook() as gradebook:
+        grade = gradebook.find_grade("check-frequencies", CHAPTER, CHAPTER, "阿达 O'Neil")
+        grade.manual_score, grade.extra_credit = 1.5, 0.25
+        gradebook.find_comment("frequencies", CHAPTER, CHAPTER, "dan").manual_comment = "Well done"
+        gradebook.find_submission(CHAPTER, "dan").extension = timedelta(hours=2)
+        gradebook.db.commit()
+    url = server.new_database("moved")
+    printed = lite.posenc("move", url)
+    assert "learners: 2, assignments: 1, submissions: 2" in printed
+
+    moved = PostgreSQLClass(lite.root)
+    moved.url = url
+    assert moved.records() == lite.records()
+    assert everything(moved) == everything(lite)
+    assert everything(moved)["dan"] == (
+        "Dan",
+        "dan@example.org",
+        "17",
+        datetime(2026, 12, 1, 22),  # nbgrader adds the extension
+        timedelta(hours=2),
+    )
+    assert "holds learners and assignments" in lite.posenc("move", url, status=1)  # nothing is written over
+    monkeypatch.setenv("POSENC_DB_URL", url)
+    assert "is in " in lite.posenc("move", url, status=1)
+    before = moved.records()["dan"]
+    assert ("late", CHAPTER, TOTAL) in before
+    lite.posenc("grade", CHAPTER, "--again", "--student", "dan", *PATIENT)
+    assert moved.records()["dan"] == before
+
+
+def everything(work: Class) -> dict[str, tuple[object, ...]]:
+    """What the gradebook knows of each learner beside the marks."""
+    with work.gradebook() as gradebook:
+        return {
+            each.student.id: (
+                *(each.student.first_name, each.student.email, each.student.lms_user_id),
+                *(each.duedate, each.extension),
+            )
+            for each in gradebook.assignment_submissions(CHAPTER)
+        }
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("nonsense", "nonsense is no address of a database. It looks like postgresql+psycopg2://"),
+        ("postgresql+psycopg2://grader@127.0.0.1:1/gradebook", "Connection refused"),
+    ],
+)
+def test_a_move_that_cannot_be_made_says_why(released, tmp_path, monkeypatch, url, told):
+    monkeypatch.delenv("POSENC_DB_URL", raising=False)
+    printed = new_class(released, tmp_path).posenc("move", url, status=1)
+    assert told in printed
+    assert "Traceback" not in printed
 
 
 def test_two_graders_at_once_are_refused(work):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
 import shutil
 import sqlite3
@@ -16,11 +17,16 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
+from traitlets import import_item
+from traitlets.config import Config
 
-from posenc_lib.exercises import exercise
-from posenc_lib.grading.cli import main
-from posenc_lib.grading.report.marks import Moodle
-from posenc_lib.grading.report.pictures import SHOWN, mistakes_made
+from posenc_course.exercises import exercise
+from posenc_course.grading import cli
+from posenc_course.grading.cli import main
+from posenc_course.grading.report import marks
+from posenc_course.grading.report.formats import FORMATS, Format
+from posenc_course.grading.report.marks import Moodle
+from posenc_course.grading.report.pictures import SHOWN, mistakes_made
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, TOTAL, Class, new_class
 
 I_FROM_1 = """
@@ -69,9 +75,9 @@ def graded(released, tmp_path_factory) -> Class:
 def report(graded, monkeypatch, capsys) -> Callable[..., str]:
     """Runs `posenc report` in the class's folder, and gives what it printed, errors too."""
 
-    def run(*options: str, status: int = 0, root: Path = graded.root) -> str:
+    def run(*options: str, status: int = 0, root: Path = graded.root, assignment: str = CHAPTER) -> str:
         monkeypatch.chdir(root)
-        assert main(["report", CHAPTER, *options]) == status
+        assert main(["report", assignment, *options]) == status
         printed = capsys.readouterr()
         return printed.out + printed.err
 
@@ -134,7 +140,7 @@ def test_canvas_gets_its_columns_and_nobody_without_a_mark(graded, report, tmp_p
     assert len(lines) == 8
     assert "having no mark: idle" in printed
     theirs = tmp_path / "theirs.csv"
-    exporter = ["--exporter=posenc_lib.grading.report.marks.Canvas", "--Canvas.column=The formula (12)"]
+    exporter = ["--exporter=posenc_course.grading.report.marks.Canvas", "--Canvas.column=The formula (12)"]
     graded.nbgrader("export", *exporter, "--to", str(theirs))
     assert theirs.read_bytes() == path.read_bytes()
 
@@ -211,11 +217,49 @@ def test_no_file_is_written_over_unless_told(report, tmp_path):
         (["--marks", "m.csv", "--column", "x"], "add --format canvas or --format moodle"),
         (["--picture", "p.png"], "give a name that ends in .svg or .html"),
         (["--marks", "p.svg", "--picture", "p.svg"], "cannot both be written to p.svg"),
-        (["--marks", "/proc/nowhere/m.csv"], "could not be written"),
+        (["--marks", "/proc/m.csv"], "could not be written"),
+        (["--marks", "nowhere/m.csv"], "nowhere/m.csv cannot be written: there is no folder nowhere."),
+        (["--picture", "nowhere/p.svg"], "there is no folder nowhere"),
     ],
 )
 def test_a_wrong_call_says_what_to_do(report, options, told):
     assert told in report(*options, status=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "first", "second"), [("--picture", "a.svg", "b.html"), ("--marks", "a.csv", "b.csv")]
+)
+def test_a_file_is_named_once(capsys, option, first, second):
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["report", CHAPTER, option, first, option, second])
+    assert f"{option} was given twice, as {first} and as {second}; give it once" in capsys.readouterr().err
+
+
+def test_a_format_is_one_entry_of_the_registry():
+    """The command line, the help and nbgrader's exporters all take theirs from it."""
+    assert {name: each.__name__ for name, each in marks.EXPORTERS.items()} == {
+        name: each.system for name, each in FORMATS.items()
+    }
+    for each in FORMATS.values():
+        path = f"posenc_course.grading.report.marks.{each.system}"
+        assert import_item(path)(config=Config()).format is each
+    added = FORMATS | {"blackboard": Format("Blackboard", lambda marks, column: iter([(column,)]))}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "FORMATS", added)
+        assert "{csv,canvas,moodle,blackboard}" in " ".join(report_help().split())
+        assert "Canvas or Moodle or Blackboard" in " ".join(report_help().split())
+
+
+def report_help() -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit):
+        cli.parser().parse_args(["report", "--help"])
+    return out.getvalue()
+
+
+def test_a_name_that_is_no_assignment_is_told_so(report):
+    for name in ("nope", "../.."):
+        printed = report(assignment=name, status=1)
+        assert f"there are no exercises for an assignment '{name}'; there are for 01-why" in printed
 
 
 def test_nothing_graded_is_told_and_makes_no_journal(report, released):
@@ -288,9 +332,9 @@ def test_an_exporter_takes_one_assignment_that_there_is(graded):
     ],
 )
 def test_what_a_single_option_needs_is_named(graded, package, arguments):
-    without = f"import sys; sys.modules[{package!r}] = None; from posenc_lib.grading.cli import main; "
+    without = f"import sys; sys.modules[{package!r}] = None; from posenc_course.grading.cli import main; "
     command = [sys.executable, "-c", f"{without} sys.exit(main({arguments}))"]
     ended = subprocess.run(command, cwd=graded.root, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    assert ended.stderr.splitlines()[-1].endswith("pip install 'posenc_lib[grading]'")
+    assert ended.stderr.splitlines()[-1].endswith("pip install 'posenc_course[grading]'")
     assert "Traceback" not in ended.stderr

@@ -17,7 +17,7 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from playwright.sync_api import Browser, Page, Request
 
-from posenc_lib.grading.handed_back.safe_html import inert
+from posenc_course.grading.handed_back.safe_html import inert
 from tests.grading.class_fixtures import CHAPTER, Class, new_class
 
 pytestmark = pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import platform
 import shutil
@@ -10,17 +11,19 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+import posenc_course
 import posenc_lib
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.sandbox import system_calls, walls
-from posenc_lib.grading.sandbox.cgroup import Cgroup
-from posenc_lib.grading.sandbox.learner import THERE
-from posenc_lib.grading.sandbox.warm import Ended, WarmParent
-from posenc_lib.grading.verdicts import Verdict
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.sandbox import system_calls, walls
+from posenc_course.grading.sandbox.cgroup import Cgroup
+from posenc_course.grading.sandbox.learner import THERE
+from posenc_course.grading.sandbox.warm import Ended, WarmParent, ran_out_of_time
+from posenc_course.grading.verdicts import Verdict
 from tests.grading.conftest import QUICK, ROOT, printed, tell
 
 SMALL = replace(QUICK, output_bytes=10_000, file_bytes=2**20, processes=20)
@@ -77,7 +80,17 @@ def test_nobody_answers_input(inside):
 
 
 def test_nothing_of_the_course_is_to_be_seen(inside):
-    hidden = [ROOT, Path(posenc_lib.__file__).parent, "/home", "/etc/passwd", "/sys", "/var", "/run", "/opt"]
+    hidden = [
+        ROOT,
+        Path(posenc_lib.__file__).parent,
+        Path(posenc_course.__file__).parent,
+        "/home",
+        "/etc/passwd",
+        "/sys",
+        "/var",
+        "/run",
+        "/opt",
+    ]
     hidden += list(Path.home().glob(".*rc"))
     assert inside(f"import os\nprint([p for p in {[str(p) for p in hidden]} if os.path.exists(p)])") == "[]"
 
@@ -86,26 +99,64 @@ def test_no_reference_no_exercise_and_no_judge_can_be_imported(inside):
     found = inside(
         """
         import os, sys
-        import posenc_lib, posenc_lib.exercises.ch02_the_formula as chapter
+        import posenc_lib, posenc_course.exercises.ch02_the_formula as chapter
         from posenc_lib.added.sinusoidal import sinusoidal
         files = sorted(os.path.join(d, f) for d, _, fs in os.walk("/library") for f in fs)
         print(type(chapter.EXERCISES).__name__, type(sinusoidal).__name__, len(files))
         print([f for f in files if "exercises" in f or "judge" in f or "added" in f])
         """
     )
-    assert found == "Borrowed Borrowed 13\n[]"
+    assert found == "Borrowed Borrowed 14\n[]"
 
 
-@pytest.mark.parametrize("name", ["nbgrader", "transformers", "rotary_embedding_torch", "x_transformers"])
-def test_packages_that_hold_answers_are_hidden(inside, name):
-    __import__(name)  # It is there outside.
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nbgrader", "transformers", "rotary_embedding_torch", "x_transformers", "timm", "diffusers"),
+        *("positional_encodings", "torch_einops_utils", "jax", "psutil"),
+    ],
+)
+def test_packages_that_may_hold_answers_are_not_there(inside, name):
+    assert importlib.util.find_spec(name)  # It is there outside.
     assert inside(f"import {name}") == f"ModuleNotFoundError: No module named '{name}'. {THERE}"
-    show = f"import glob, os\nprint([os.path.getsize(p) < 500 for p in glob.glob('/site/*/{name}/**')])"
-    assert inside(show) == "[True]"  # One file, which says that there is none.
+
+
+def test_of_all_packages_only_the_allowed_ones_are_there(inside):
+    """Whatever is installed: a package that nobody thought of answers nothing."""
+    text = inside("import os\nprint(*sorted(each for each in os.listdir('/site/0') if '.' not in each))")
+    there = set(text.split())
+    assert {"numpy", "torch", "scipy", "sklearn", "sympy", "joblib", "matplotlib", "IPython", "PIL"} <= there
+    allowed = {each.name.lower().replace("_", "-") for each in walls.allowed_distributions()}
+    for package, distributions in packages_distributions().items():
+        if package in there:
+            assert allowed.intersection(each.lower().replace("_", "-") for each in distributions), package
+    assert not {"transformers", "nbgrader", "einops", "tqdm", "posenc_lib", "posenc_course"} & there
+
+
+def test_the_folders_of_the_systems_own_packages_are_empty(inside):
+    show = """
+    import glob, os, sys
+    roots = ["/usr", "/usr/local", sys.base_prefix]
+    found = [f for r in roots for f in glob.glob(f"{r}/lib*/python3*/*-packages")]
+    print(len(found) > 0, [each for folder in found for each in os.listdir(folder)])
+    """
+    assert inside(show) == "True []"
+
+
+def test_a_package_that_is_installed_later_is_not_there(monkeypatch, tmp_path):
+    """As torchtune would be: in a folder of packages, unknown to everybody."""
+    folder = tmp_path / "site-packages"
+    (folder / "torchtune").mkdir(parents=True)
+    (folder / "torchtune" / "__init__.py").write_text("answer = 42")
+    monkeypatch.syspath_prepend(folder)
+    assert importlib.util.find_spec("torchtune")
+    with WarmParent() as parent, parent.open(QUICK) as session:
+        text = printed(tell(session, "import torchtune"))
+    assert text.startswith("ModuleNotFoundError: No module named 'torchtune'")
 
 
 def test_what_is_there_and_what_is_not_is_said_in_plain_words(inside):
-    names = ["numpy", "torch", "scipy", "sklearn", "sympy", "joblib", "matplotlib"]
+    names = ["numpy", "torch", "scipy", "sklearn", "sympy", "joblib", "matplotlib", "IPython", "ipykernel"]
     assert (
         inside(f"import importlib.util as u\nprint(all(u.find_spec(name).origin for name in {names}))")
         == "True"
@@ -120,7 +171,7 @@ def test_no_file_of_the_library_is_hidden_in_the_packages_either(inside):
         """
         import pathlib
         homes = [pathlib.Path("/site"), pathlib.Path("/usr/lib/python3")]
-        print([str(p) for home in homes for p in home.glob("*/posenc_lib/*")])
+        print([str(p) for home in homes for p in home.glob("*/posenc_*/*.py")])
         """
     )
     assert text == "[]"
@@ -128,7 +179,9 @@ def test_no_file_of_the_library_is_hidden_in_the_packages_either(inside):
 
 def test_a_name_of_the_library_is_refused_while_cells_run(inside):
     assert inside("import posenc_lib\nposenc_lib.sinusoidal(4, 4)").startswith("NotForAnswers")
-    assert inside("from posenc_lib import *\nfrom posenc_lib import check\ncheck('x', 1)\nprint(check)")
+    for package in ("posenc_lib", "posenc_course"):
+        text = inside(f"from {package} import *\nfrom {package} import check\ncheck('x', 1)\nprint(check)")
+        assert text.startswith("<function check")
 
 
 # --- Walls -----------------------------------------------------------------------------------------
@@ -391,6 +444,21 @@ def test_cpu_time(warm):
     assert verdict_of(warm, "while True: pass", limits=replace(SMALL, cpu_seconds=1)) is Verdict.TIME_LIMIT
 
 
+@pytest.mark.parametrize(
+    ("report", "verdict"),
+    [
+        ({"signal": 9, "cpu": 29.9}, Verdict.TIME_LIMIT),  # as measured, ended by the kernel at 31 of its own
+        ({"signal": 24, "cpu": 29.5}, Verdict.TIME_LIMIT),
+        ({"signal": 0, "cpu": 30.2}, Verdict.TIME_LIMIT),
+        ({"signal": 9, "cpu": 3.0}, Verdict.CRASHED),
+        ({"signal": 0, "cpu": 29.9}, Verdict.CRASHED),
+        ({"signal": 11, "cpu": 29.9}, Verdict.CRASHED),
+    ],
+)
+def test_a_session_ended_at_its_limit_ran_out_of_time_though_less_was_measured(report, verdict):
+    assert ran_out_of_time(report, Limits(cpu_seconds=30)) == (verdict is Verdict.TIME_LIMIT)
+
+
 def test_memory_of_one_process_is_an_exception_that_can_be_handled(inside):
     text = inside("import numpy as np\nx = np.ones(100_000_000)", "print('goes on')", limits=SMALL)
     assert text == "goes on"
@@ -418,7 +486,7 @@ def test_memory_of_all_processes_together(warm):
 
 
 def test_memory_is_watched_where_no_control_group_can_be_made(monkeypatch):
-    monkeypatch.setattr("posenc_lib.grading.sandbox.cgroup._own_group", lambda controller: None)
+    monkeypatch.setattr("posenc_course.grading.sandbox.cgroup._own_group", lambda controller: None)
     with WarmParent() as parent:
         assert parent.cgroup.memory is None
         assert verdict_of(parent, BOMB) is Verdict.MEMORY_LIMIT
@@ -645,7 +713,7 @@ TIGHT = replace(QUICK, memory_bytes=96 * 2**20, processes=20)
 def unwatched():
     """A warm parent that cannot make a control group."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("posenc_lib.grading.sandbox.cgroup._own_group", lambda controller: None)
+        patch.setattr("posenc_course.grading.sandbox.cgroup._own_group", lambda controller: None)
         parent = WarmParent()
     with parent:
         assert parent.cgroup.memory is None
@@ -735,8 +803,8 @@ def test_where_the_kernel_takes_no_filter_it_refuses_and_says_so():
     """As in a container that forbids it: here by a filter that forbids filters."""
     code = f"""
 import errno
-from posenc_lib.grading.sandbox.system_calls import calls, load
-from posenc_lib.grading.sandbox.warm import NoWalls, WarmParent
+from posenc_course.grading.sandbox.system_calls import calls, load
+from posenc_course.grading.sandbox.warm import NoWalls, WarmParent
 prctl = calls("prctl 157 167", {platform.machine()!r})["prctl"]
 load([
     (0x20, 0, 0, 0), (0x15, 0, 3, prctl), (0x20, 0, 0, 16), (0x15, 0, 1, 22),
@@ -796,8 +864,8 @@ def test_it_works_for_an_ordinary_user_too(tmp_path):
         pytest.skip("this interpreter can be reached by everybody: run these tests as another user instead")
     code = """
 import os, time
-from posenc_lib.grading.limits import Limits
-from posenc_lib.grading.sandbox.warm import WarmParent, Ended
+from posenc_course.grading.limits import Limits
+from posenc_course.grading.sandbox.warm import WarmParent, Ended
 assert os.geteuid() == 65534
 limits = Limits(wall_seconds=60, memory_bytes=192 * 2**20, processes=20)
 def tell(session, cell):

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from posenc_lib.grading.report.spreadsheet import harmless, is_harmful, write
+from posenc_course.grading.report.spreadsheet import harmless, is_harmful, write
 
 FORMULAS = (
     "=1+1", "+1", "-1", "@SUM(A1)", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x";"y")',

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from posenc_lib.exercises import Mistake
-from posenc_lib.grading.verdicts import Verdict
+from posenc_course.exercises import Mistake
+from posenc_course.grading.verdicts import Verdict
 from tests.grading.conftest import submission
 from tests.grading.test_judging import _toy_cases, graded, one, toy, use
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from posenc_lib.grading.handed_in.submission import MAX_FILE_BYTES, Unreadable, parse, read_file
+from posenc_course.exercises import exercises_of
+from posenc_course.grading.handed_in.submission import MAX_FILE_BYTES, Unreadable, parse, read_file
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "02-the-formula"
@@ -136,11 +138,22 @@ def test_cells_that_went_astray_cost_a_note_and_nothing_else(path):
     submission = read(path, changed)
     assert [c.source for c in submission.cells] == [c.source for c in changed.cells]
     assert submission.notes == (
-        "The cell frequencies is there 2 times; all of them were run.",
-        "The cell check-encode is missing; the answer was judged all the same.",
-        "The cell check-sinusoidal was changed; the answer was judged as if it was not.",
-        "The answer cell to_split is missing; the answer was looked for in all other cells.",
+        "Answer cells that are missing: to_split. Each answer was looked for in all other cells.",
+        "Cells that are there several times: frequencies (2). All of them were run.",
+        "Checks that were changed: check-sinusoidal. The answers were judged as if they were not.",
+        "Checks that are missing: check-encode. The answers were judged all the same.",
     )
+
+
+def test_a_notebook_that_lost_its_metadata_gets_one_note_a_cause_and_no_name_is_lost(path):
+    """As after Colab: every cell is there, and nbgrader's names are not."""
+    changed = notebook()
+    for each in changed.cells:
+        each.metadata.pop("nbgrader", None)
+    answers, checks = read(path, changed).notes
+    for each in exercises_of(CHAPTER):
+        assert re.search(rf"[:,] {each.function}[,.]", answers)
+        assert re.search(rf"[:,] check-{each.function}[,.]", checks)
 
 
 def test_an_answer_that_became_text_is_run_as_code(path):
@@ -151,7 +164,9 @@ def test_an_answer_that_became_text_is_run_as_code(path):
     )
     submission = read(path, changed)
     assert next(c for c in submission.cells if c.grade_id == "encode").kind == "code"
-    assert submission.notes == ("The answer cell encode was no code cell any more; it was run as code.",)
+    assert submission.notes == (
+        "Answer cells that were no code cells any more: encode. They were run as code.",
+    )
 
 
 def test_a_source_in_lines_and_halves_of_characters_are_read(path):

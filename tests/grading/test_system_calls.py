@@ -19,7 +19,15 @@ from functools import cache
 
 import pytest
 
-from posenc_lib.grading.sandbox.system_calls import ABSENT, ALLOWED, RULES, UNSUPPORTED, calls, program, shut
+from posenc_course.grading.sandbox.system_calls import (
+    ABSENT,
+    ALLOWED,
+    RULES,
+    UNSUPPORTED,
+    calls,
+    program,
+    shut,
+)
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000

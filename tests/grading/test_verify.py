@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from posenc_lib.certificate import canonical, checksum, code_of, fingerprint, read_code
-from posenc_lib.grading.cli import main
+from posenc_course.certificate import canonical, checksum, code_of, fingerprint, read_code
+from posenc_course.grading.cli import main
+from posenc_course.grading.verdicts import ExerciseGrade, Verdict
+from posenc_course.grading.verify import said_of_answers
 from tests.challenges.test_draws import in_javascript
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -194,6 +196,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
         (f"records/exercise/{FREQUENCIES}/passed", "yes", f"was made of: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}", None, f"was made of: {FREQUENCIES}."),
         ("records/exercise", [], f"was made of: {FREQUENCIES}, {FAR_GAP}."),
+        ("exported", "2026-11-20T10:00:00.000Z", "comes after the day on which"),
         ("records", [], "holds no records"),
         ("format", "other", "is no progress file"),
         ("version", 2, "version 2"),
@@ -206,6 +209,31 @@ def test_a_file_that_does_not_bear_the_certificate_out_is_refused(tmp_path, caps
     assert (status, out) == (1, "")
     assert said in err
     assert err.startswith("error: ")
+
+
+@pytest.mark.parametrize("date", ["20261123", "2026-W47-1", "9999-12-31", "2026-11-31", "2026-11-23 ", ""])
+def test_a_date_that_no_page_writes_is_refused(tmp_path, capsys, date):
+    """Each is in a certificate whose code and checksum are right."""
+    file, _code = exported()
+    (record,) = file["records"]["certificate"].values()
+    record["date"] = date
+    code = code_of(record["name"], date, record["answers"])
+    del file["checksum"]
+    status, out, err = verify(capsys, written(tmp_path, file | {"checksum": checksum(file)}), code)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"error: the certificate's date, {date if date == '9999-12-31' else repr(date)},")
+
+
+def test_a_reader_who_is_a_day_ahead_has_a_good_certificate(tmp_path, capsys):
+    file, code = changed("exported", "2026-11-22T23:30:00.000Z", sealed=True)
+    assert verify(capsys, written(tmp_path, file), code)[0] == 0
+
+
+def test_one_answer_is_told_as_one():
+    right = ExerciseGrade(FAR_GAP, Verdict.RIGHT, 1.0, 1.0)
+    wrong = ExerciseGrade(FAR_GAP, Verdict.WRONG, 0.0, 1.0)
+    assert said_of_answers([right]) == "The judge ran the one answer again, on new inputs: it is right."
+    assert "1 of 2 is not right" in said_of_answers([right, wrong])
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "[" * 100_000, '{"a": NaN}', "\ufeff{}", "\x00"])

@@ -3,7 +3,7 @@
 # verdict: unwritten
 # %%
 import itertools
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 counts = itertools.cycle([10**6, -1, "two", [1, 2], None, 10**400, 1.5, True and {}])
 learner.Learner._find = lambda self, name, exercise: next(counts)

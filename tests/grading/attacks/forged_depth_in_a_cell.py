@@ -3,7 +3,7 @@
 # verdict: tampered
 # %%
 import json
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 depth = 900
 

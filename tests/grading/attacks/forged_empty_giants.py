@@ -3,7 +3,7 @@
 # verdict: malformed
 # %%
 import itertools
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 
 def empty(*shape):

@@ -3,7 +3,7 @@
 # verdict: malformed
 # %%
 import itertools
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 lies = itertools.cycle(
     {"array": data, "dtype": dtype, "shape": shape}

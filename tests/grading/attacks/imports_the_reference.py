@@ -9,13 +9,13 @@ import sys
 import zipimport
 
 breached = False
-names = ["posenc_lib", "posenc_lib.angles", "posenc_lib.exercises", "posenc_lib.exercises.ch02_the_formula"]
-files = [f"{outside['library']}/angles.py", f"{outside['library']}/exercises/ch02_the_formula.py"]
+names = ["posenc_lib", "posenc_lib.angles", "posenc_course", "posenc_course.exercises", "posenc_course.exercises.ch02_the_formula.frequencies"]
+files = [f"{outside['library']}/angles.py", f"{outside['posenc_course']}/exercises/ch02_the_formula/frequencies.py"]
 
 
 def by_path(path):
     sys.path.insert(0, outside["root"])
-    for name in [each for each in sys.modules if each.startswith("posenc_lib")]:
+    for name in [each for each in sys.modules if each.startswith("posenc_")]:
         if "sandbox" not in name and "checking" not in name:
             del sys.modules[name]
     return runpy.run_path(path)

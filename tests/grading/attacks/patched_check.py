@@ -2,8 +2,9 @@
 # attacks: frequencies
 # verdict: wrong
 # %% frequencies
+import posenc_course
 import posenc_lib
-import posenc_lib.grading.sandbox.borrowed as borrowed
+import posenc_course.grading.sandbox.borrowed as borrowed
 
 
 def check(exercise_id, answer, **kwargs):
@@ -11,7 +12,7 @@ def check(exercise_id, answer, **kwargs):
     return "Passed"
 
 
-posenc_lib.check = posenc_lib.checking.check = check
+posenc_lib.check = posenc_course.check = posenc_course.checking.check = check
 
 
 def frequencies(dim):

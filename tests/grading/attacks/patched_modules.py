@@ -12,7 +12,7 @@ class Judge(types.ModuleType):
 
 
 for name in ("checking.judge", "checking.report", "exercises", "grading.judging.trial", "grading.verdicts"):
-    sys.modules[f"posenc_lib.{name}"] = Judge(name)
+    sys.modules[f"posenc_course.{name}"] = Judge(name)
 
 
 def frequencies(dim):

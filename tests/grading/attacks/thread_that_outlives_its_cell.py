@@ -10,7 +10,7 @@ import time
 def later():
     for _ in range(1000):
         time.sleep(0.001)
-        os.write(3, b'{"id": 0, "outcome": ["value", true, "", ""]}\n')
+        os.write(3, b'{"id": 0, "outcome": ["value", true, "", "", null]}\n')
 
 
 def frequencies(dim):

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 
 breached = False
-folders = [outside["course"], outside["library"], "/library", "/library/posenc_lib", "/cell", "/", "/etc", "/dev", "/proc", "/usr/lib"]
+folders = [outside["course"], outside["library"], outside["posenc_course"], "/library", "/library/posenc_lib", "/library/posenc_course", "/cell", "/", "/etc", "/dev", "/proc", "/usr/lib"]
 folders += [each for each in sys.path if os.path.isdir(each)] + [sysconfig.get_path("stdlib"), np.__path__[0]]
 for folder in folders:
     try:

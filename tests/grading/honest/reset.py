@@ -5,4 +5,4 @@ import math
 
 import numpy as np
 import posenc_lib
-from posenc_lib import check
+from posenc_course import check

@@ -1,0 +1,145 @@
+"""Run, judge and report in one call: `check` for notebooks, `report_on` for those who show the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, MutableMapping
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+from posenc_course.checking.answer import fits, lack
+from posenc_course.checking.judge import judge
+from posenc_course.checking.report import Report
+from posenc_course.checking.run import as_function, in_place, run
+from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_course.translation import _
+
+
+def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
+    """Check an answer to an exercise.
+
+    Args:
+        exercise_id: "<chapter>.<function>", such as "02-the-formula.frequencies".
+        answer: your function itself (not a call of it), or your value where one is asked for.
+        seed: chooses the random inputs.
+
+    Returns:
+        The report, where every case is right.
+
+    Raises:
+        CheckFailed: a case is wrong; the exception prints the report.
+        ValueError: there is no such exercise.
+        TypeError: a function was expected and something else was given.
+
+    Example:
+        >>> import numpy as np
+        >>> def frequencies(dim):
+        ...     return 10000.0 ** (-np.arange(0, dim, 2) / dim)
+        >>> check("02-the-formula.frequencies", frequencies).passed
+        True
+    """
+    report = report_on(exercise_id, answer, seed=seed)
+    if not report.passed:
+        _display(report)
+        report.raise_on_failure()
+    show_afterwards(report, answer)
+    if drawn := drawing_by(report, answer):
+        _display(drawn)
+    return report
+
+
+def show_afterwards(report: Report, answer: Any) -> None:
+    """Print what the answer is good for, once it has passed with the learner's own earlier steps."""
+    afterwards = report.exercise.afterwards
+    if afterwards is None or not report.passed or report.instead:
+        return
+    try:
+        print(afterwards(answer))
+    except Exception as error:  # it has passed: what comes now takes nothing away
+        print(f"{type(error).__name__}: {error}")
+
+
+class Drawn:
+    """The figure that an answer drew, as HTML; or why there is none, in words."""
+
+    def __init__(self, html: str, words: str) -> None:
+        self.html, self.words = html, words
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def drawing_by(report: Report, answer: Any) -> Drawn | None:
+    """The chapter's figure, drawn by an answer that has passed, where the exercise has one."""
+    asked = report.exercise
+    if asked.draws is None or not report.passed:
+        return None
+    name, look = asked.function, _(asked.draws.look)
+    try:
+        drawing = asked.draws.by(answer)
+    except (Exception, SystemExit) as error:  # it has passed: what comes now takes nothing away
+        why = _("For the picture, your {name} was called once more, and that gave nothing to draw: {error}")
+        words = why.format(name=name, error=f"{type(error).__name__}: {error}")
+        return Drawn(f"<p>{escape(words)}</p>", words)
+    html = drawing.figure(f"{drawing.said_by(f'`{name}`')} {look}")
+    return Drawn(html, f"{drawing.said_by(name)} {look}")
+
+
+def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
+    """The report on an answer, right or wrong; arguments and other errors are those of `check`.
+
+    Example:
+        >>> report_on("02-the-formula.frequencies", lambda dim: dim).passed
+        False
+    """
+    asked = exercise(exercise_id)
+    if not fits(asked, answer):
+        raise TypeError(
+            f"check({asked.id!r}, ...) was given {type(answer).__name__}; give the function itself: "
+            f"check({asked.id!r}, {asked.function}), without calling it"
+        )
+    report = _judged(asked, answer, seed)
+    names = getattr(answer, "__globals__", None)
+    if report.passed or not isinstance(names, dict):
+        return report
+    called: set[str] = set()
+    with in_place(names, {step.function: _noting(step, called) for step in _not_right(asked, names, seed)}):
+        again = _judged(asked, answer, seed)
+    instead = tuple(step for step in steps_of(asked, exercises_of(asked.chapter)) if step.function in called)
+    return replace(again, instead=instead) if instead else report
+
+
+def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
+    function = as_function(answer, value=asked.kind == "value")
+    return judge(asked, run(function, asked.cases(seed), asked.array_library), seed=seed)
+
+
+def _not_right(asked: Exercise, names: MutableMapping[str, Any], seed: int) -> list[Exercise]:
+    """The earlier steps whose functions are wrong, or missing, where the answer was written."""
+    earlier = asked.steps_before(exercises_of(asked.chapter))
+    return [
+        each for each in earlier if lack(each, names) or not _judged(each, names[each.function], seed).passed
+    ]
+
+
+def _noting(step: Exercise, called: set[str]) -> Callable[..., Any]:
+    """The right function of a step; it notes that it was called."""
+
+    def right(*args: Any, **kwargs: Any) -> Any:
+        called.add(step.function)
+        return step.reference(*args, **kwargs)
+
+    return right
+
+
+def _display(shown: Report | Drawn) -> None:
+    """Show the HTML in a notebook; elsewhere the text of an exception is all there is."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        from IPython.display import display
+
+        display(shown)

@@ -1,0 +1,181 @@
+"""What can be said for certain of an answer whose mistake is not known."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from posenc_course.checking.answer import unwritten
+from posenc_course.checking.kinds import (
+    another_array,
+    another_kind,
+    array_or_none,
+    in_form,
+    of_part,
+    several,
+    truth,
+)
+from posenc_course.checking.run import Outcome
+from posenc_course.exercises import Case, Exercise, Property
+from posenc_course.translation import _
+
+
+def certain_notes(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
+    first_wrong: int,
+) -> tuple[str, ...]:
+    if exercise.kind == "function" and unwritten(exercise, outcomes):
+        return (_("The function is not written yet: it still raises NotImplementedError."),)
+    notes = []
+    for case, want, got in zip(cases, expected, outcomes, strict=True):
+        if note := _not_finite(case, want.value, got.value):
+            notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
+            break
+    in_order = sorted(range(len(cases)), key=lambda number: number != first_wrong)
+    kinds = [_kind_note(exercise, want, got) for want, got in zip(expected, outcomes, strict=True)]
+    if not notes and (kind := kinds[first_wrong]):
+        notes.append(kind)
+    for prop in exercise.properties:
+        for number in in_order:
+            if prop.about == "numbers" and kinds[number]:
+                continue  # its kind is what is wrong with it
+            if _breaks(exercise, prop, cases[number], expected[number], outcomes[number]):
+                notes.append(_in_case(_(prop.message), cases[number], shown=number == first_wrong))
+                break
+    return tuple(notes)
+
+
+def changed_input(exercise: Exercise, got: Outcome) -> str | None:
+    """What is told of an answer that changed what it was given; None where it did not."""
+    if got.changed is None:
+        return None
+    return _("It changed its input {name}.").format(name=_input_name(exercise, got.changed))
+
+
+def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """How to mend that; nothing where no outcome has it."""
+    changed = next((each.changed for each in outcomes if each.changed is not None), None)
+    if changed is None:
+        return ()
+    note = _(
+        "Your function changes {name} itself, and whoever called it may still need the old values. Leave "
+        "your inputs alone: build a new result, or work on a copy, {name}.{copy}(). Watch out for "
+        "{name} *= ... and {name}[...] = ...: both write into the input."
+    )
+    copy = "clone" if exercise.array_library == "torch" else "copy"
+    return (note.format(name=_input_name(exercise, changed), copy=copy),)
+
+
+def _input_name(exercise: Exercise, place: int) -> str:
+    """What the starter calls that input."""
+    names = tuple(inspect.signature(exercise.reference).parameters)
+    return names[place] if 0 <= place < len(names) else _("an input")
+
+
+def _in_case(message: str, case: Case, *, shown: bool) -> str:
+    """The message; of another case than the one that the report shows, it might seem to be untrue."""
+    return message if shown else _("In the case “{case}”:").format(case=_(case.label)) + f" {message}"
+
+
+def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome) -> str | None:
+    """Of which kind it is, where that is all that is wrong, or the first that is."""
+    if not expected.kind == outcome.kind == "value":
+        return None
+    want, got = expected.value, outcome.value
+    if isinstance(want, tuple | dict):
+        right, parts = several(want, got)
+        if parts is None or exercise.kind == "value":  # the difference says it
+            return None
+        notes = [another_array(exercise, one, other) for one, other in zip(right, parts, strict=True)]
+        return next((of_part(n, note) for n, note in enumerate(notes) if note), None)
+    if exercise.kind == "value":
+        return another_kind(exercise, want, got)
+    return another_array(exercise, want, got)
+
+
+def _not_finite(case: Case, want: Any, got: Any) -> str | None:
+    """Where the first NaN or infinity stands that has no business there."""
+    found = _first_not_finite(want, got)
+    if found is None:
+        return None
+    number, index = found
+    if isinstance(want, tuple | dict) and several(want, got)[1] is not None:
+        return of_part(index[0], _told_not_finite(case, number, index[1:]))
+    return _told_not_finite(case, number, index)
+
+
+def _told_not_finite(case: Case, number: complex, index: Sequence[int]) -> str:
+    if np.isnan(number):
+        where = (
+            _("In the case “{case}” your answer holds NaN, “not a number”, first at index {index}.")
+            if index
+            else _("In the case “{case}” your answer is NaN, “not a number”.")
+        )
+        why = _(
+            "NaN comes out of calculations that have no result, such as 0 / 0, infinity less infinity, or "
+            "the root of a negative number."
+        )
+    else:
+        where = (
+            _("In the case “{case}” your answer holds infinity, first at index {index}.")
+            if index
+            else _("In the case “{case}” your answer is infinite.")
+        )
+        why = _(
+            "Infinity comes out of numbers that are too large, such as exp(1000), of x / 0, and of log(0)."
+        )
+    return f"{where.format(case=_(case.label), index=list(index))} {why}"
+
+
+def _first_not_finite(want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:
+    """That number, and its index; a tuple's parts count as its first axis."""
+    if isinstance(want, tuple | dict):
+        right, parts = several(want, got)
+        if parts is not None:
+            for number, (one, other) in enumerate(zip(right, parts, strict=True)):
+                if found := _first_not_finite(one, other):
+                    return found[0], (number, *found[1])
+            return None
+    given, expected = array_or_none(got), array_or_none(want)
+    if given is None or np.isfinite(given).all():
+        return None
+    bad = ~np.isfinite(given)
+    if expected is not None and expected.shape == given.shape:
+        bad &= np.isfinite(expected) | np.isnan(given)
+    elif expected is not None and not np.isfinite(expected).all():
+        bad = np.isnan(given)  # some infinities are right, and in another shape nobody knows which
+    places = np.argwhere(bad)
+    return (given[tuple(places[0])], tuple(int(i) for i in places[0])) if len(places) else None
+
+
+def _breaks(exercise: Exercise, prop: Property, case: Case, want: Outcome, got: Outcome) -> bool:
+    """Whether what the property's message says is certain to be true of this value."""
+    if want.kind != "value" or got.kind != "value":
+        return False
+    form = _form if prop.about == "form" else partial(in_form, exercise)
+    value = form(want.value, got.value)
+    if value is None:
+        return False
+    try:
+        return not prop.holds(case.args, value)
+    except Exception:
+        return False
+
+
+def _form(want: Any, got: Any) -> Any:
+    """What shape and kind can be read from; None where the value is of quite another sort."""
+    if isinstance(want, tuple):
+        return several(want, got)[1]
+    if isinstance(want, dict):
+        return got if isinstance(got, dict) and got.keys() == want.keys() else None
+    if isinstance(want, str | bool):
+        own = truth(got) if isinstance(want, bool) else None
+        return got if own is None else own
+    return array_or_none(got)

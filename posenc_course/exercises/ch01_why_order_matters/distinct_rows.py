@@ -1,0 +1,80 @@
+"""Predict: how many different rows?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
+
+
+def _with_number_of_rows(args: tuple[Any, ...], value: Any) -> bool:
+    return all(1 <= number <= 6 for number in value)
+
+
+DISTINCT_ROWS = Exercise(
+    id="01-why-order-matters.distinct_rows",
+    title="Predict: how many different rows?",
+    signature="distinct_rows: two whole numbers, (without a mask, with the causal mask)",
+    points=1,
+    minutes=4,
+    difficulty=1,
+    kind="value",
+    parts=("without a mask", "with the causal mask"),
+    reference=lambda: (5, 6),
+    make_cases=lambda rng: iter([Case("your prediction")]),
+    properties=(
+        Property(
+            _with_number_of_rows,
+            "Six tokens go in, so six rows come out. Count how many of these six rows differ: each of your "
+            "two numbers is at least 1 and at most 6.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "every-row-its-own",
+            lambda: (6, 6),
+            "Without a mask, the two tokens 'the' are the same vector and look at the same six tokens. "
+            "Nothing tells them apart, so their rows are equal. Only the mask gives them different "
+            "company.",
+        ),
+        Mistake(
+            "mask-changes-nothing",
+            lambda: (5, 5),
+            "Your first number is right. With the causal mask, the first 'the' sees only itself, and the "
+            "second one sees five tokens. Their rows are averages of different things.",
+        ),
+        Mistake(
+            "invariance-without-mask",
+            lambda: (1, 6),
+            "Your second number is right. The first would mean that all tokens get the same row. The "
+            "output is not invariant: each token's own query mixes the values in its own way. Which tokens "
+            "share a query?",
+        ),
+        Mistake(
+            "invariance-everywhere",
+            lambda: (1, 1),
+            "You expect all rows to be equal. Attention without positions does not give the same row to "
+            "every token: it gives the same row to equal tokens. Then ask what each 'the' can see under "
+            "the mask.",
+        ),
+        Mistake(
+            "swapped",
+            lambda: (6, 5),
+            "The two numbers are swapped. Without a mask the two tokens 'the' cannot be told apart; with "
+            "the mask they see different tokens.",
+        ),
+        Mistake(
+            "twins-left-out",
+            lambda: (4, 6),
+            "Your second number is right. The two tokens 'the' share one row, and that row counts once: it "
+            "is different from the other four.",
+        ),
+    ),
+    alternatives=(lambda: [5, 6], lambda: (5.0, 6.0), lambda: (len({"the", "cat", "sat", "on", "mat"}), 6)),
+    hints=(
+        "Without a mask, what does a row of the output depend on? On the token's own query, and on the set "
+        "of all keys and values.",
+        "Which two tokens of the sentence have the same query? Do they see the same tokens once the mask "
+        "is on?",
+    ),
+)

@@ -1,0 +1,183 @@
+"""Who noticed the shuffle?: Which tokens noticed it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from posenc_course.exercises.ch01_why_order_matters._shared import SHUFFLE, Generator
+from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_lib._arrays import Array
+from posenc_lib.attention import attention
+
+
+def _noticed_cases(rng: Generator) -> Iterator[Case]:
+    def layer(x: Array, causal: bool = False) -> Array:
+        return attention(x, x, x, causal=causal)
+
+    turn, five = np.array([2, 0, 1]), np.array([3, 0, 4, 1, 2])
+    three_tokens, five_tokens = rng.normal(size=(3, 4)), rng.normal(size=(5, 2))
+    yield Case("attention on three tokens", (layer(three_tokens), layer(three_tokens[turn]), turn))
+    yield Case(
+        "attention with a causal mask, all five tokens moved",
+        (layer(five_tokens, causal=True), layer(five_tokens[five], causal=True), five),
+    )
+    later = np.array([0, 1, 4, 2, 3])
+    yield Case(
+        "attention with a causal mask, the last three tokens moved",
+        (layer(five_tokens, causal=True), layer(five_tokens[later], causal=True), later),
+    )
+    yield Case("one token", (np.array([[1.0, 2.0]]), np.array([[1.0, 2.5]]), np.array([0])))
+    output = rng.normal(size=(6, 3))
+    order = rng.permutation(6)
+    output[0, 0] = 2.0
+    rounding = 1e-13 * rng.choice([-1.0, 1.0], size=output.shape)
+    yield Case("nothing but rounding", (output, output[order] + rounding, order))
+    spoiled = output[order] + rounding
+    spoiled[order == 2, 1] -= 3.0  # one entry, and too small
+    spoiled[order == 5] += np.array([0.5, -0.5, 0.0])  # its mean stays
+    spoiled[order == 0, 0] += 1e-6
+    spoiled[order == 3, 2] += 5e-4
+    yield Case("four tokens with another row", (output, spoiled, order))
+    swaps = np.array([1, 0, 3, 2])
+    yield Case("two swaps, and nothing but rounding", (output[:4], output[swaps] + rounding[:4], swaps))
+    for _ in range(3):
+        n = int(rng.integers(5, 9))
+        output, order, changed = rng.normal(size=(n, 4)), rng.permutation(n), rng.random(n) < 0.4
+        spoiled = output + changed[:, None] * rng.normal(size=(n, 4))
+        yield Case("some tokens with another row, drawn at random", (output, spoiled[order], order))
+
+
+def _gaps(output: Array, output_of_shuffled: Array, order: Array) -> Array:
+    """Absolute differences, (n, width), each row at its token's old place."""
+    difference: Array = np.abs(output_of_shuffled[np.argsort(order)] - output)
+    return difference
+
+
+def _noticed_by_searching(output: Array, output_of_shuffled: Array, order: Array) -> list[bool]:
+    return [
+        not np.allclose(output_of_shuffled[list(order).index(token)], output[token], rtol=0, atol=1e-9)
+        for token in range(len(output))
+    ]
+
+
+def _noticed_by_writing(output: Array, output_of_shuffled: Array, order: Array) -> Array:
+    found = np.zeros(len(order), dtype=bool)
+    for place, token in enumerate(order):
+        found[token] = max(abs(output_of_shuffled[place] - output[token])) > 1e-9
+    return found
+
+
+NOTICED = Exercise(
+    id="01-why-order-matters.noticed",
+    title="Which tokens noticed it?",
+    step_of=SHUFFLE,
+    signature="noticed(output: (n, width), output_of_shuffled: (n, width), order: n whole numbers) "
+    "-> n booleans",
+    points=2,
+    minutes=9,
+    difficulty=3,
+    reference=lambda output, output_of_shuffled, order: (
+        _gaps(output, output_of_shuffled, order).max(axis=1) > 1e-9
+    ),
+    make_cases=_noticed_cases,
+    mistakes=(
+        Mistake(
+            "places-compared",
+            lambda output, output_of_shuffled, order: np.abs(output_of_shuffled - output).max(axis=1) > 1e-9,
+            "You compare what stands at the same place before and after. Another token stands there now: "
+            "undo the shuffle first, so that each token meets its own row.",
+        ),
+        Mistake(
+            "in-the-new-order",
+            lambda output, output_of_shuffled, order: (
+                np.abs(output_of_shuffled - output[order]).max(axis=1) > 1e-9
+            ),
+            "You compare the right rows, but your answers stand in the shuffled order. Entry t is to be "
+            "about the token that stood at t before the shuffle.",
+        ),
+        Mistake(
+            "shuffled-again",
+            lambda output, output_of_shuffled, order: (
+                np.abs(output_of_shuffled[order] - output).max(axis=1) > 1e-9
+            ),
+            "The shuffle is applied a second time instead of undone. That is the same for a swap, but not "
+            "where three or more tokens trade places. Call restore_rows of the step before.",
+        ),
+        Mistake(
+            "exactly-equal",
+            lambda output, output_of_shuffled, order: (
+                _gaps(output, output_of_shuffled, order).max(axis=1) > 0
+            ),
+            "You ask whether the numbers are exactly the same. A sum in another order rounds otherwise in "
+            "its last digits: count differences above 1e-9 only.",
+        ),
+        Mistake(
+            "too-coarse",
+            lambda output, output_of_shuffled, order: (
+                _gaps(output, output_of_shuffled, order).max(axis=1) > 1e-3
+            ),
+            "You pass over a difference that is small and still far above rounding. The limit is 1e-9.",
+        ),
+        Mistake(
+            "millionth-passed-over",
+            lambda output, output_of_shuffled, order: (
+                ~np.isclose(output_of_shuffled[np.argsort(order)], output).all(axis=1)
+            ),
+            "You pass over a difference of a millionth, which is small and still far above rounding. (By "
+            "default, np.isclose and np.allclose do so too.) Count every difference above 1e-9.",
+        ),
+        Mistake(
+            "sign-kept",
+            lambda output, output_of_shuffled, order: (
+                (output_of_shuffled[np.argsort(order)] - output).max(axis=1) > 1e-9
+            ),
+            "The right rows are compared, but without absolute values: a number that is far too small goes "
+            "unnoticed.",
+        ),
+        Mistake(
+            "rows-added-up",
+            lambda output, output_of_shuffled, order: (
+                np.abs((output_of_shuffled[np.argsort(order)] - output).sum(axis=1)) > 1e-9
+            ),
+            "You add up the differences of a row before you look at their size, so that a plus and a minus "
+            "cancel. Take absolute values first, and the largest of each row.",
+        ),
+        Mistake(
+            "every-number",
+            lambda output, output_of_shuffled, order: (_gaps(output, output_of_shuffled, order) > 1e-9).all(
+                axis=1
+            ),
+            "You ask whether all numbers of a row have changed. One that has changed is enough.",
+        ),
+        Mistake(
+            "turned-round",
+            lambda output, output_of_shuffled, order: (
+                _gaps(output, output_of_shuffled, order).max(axis=1) <= 1e-9
+            ),
+            "Your answers are turned round: True is for a token that gets another row.",
+        ),
+        Mistake(
+            "one-answer",
+            lambda output, output_of_shuffled, order: bool(
+                _gaps(output, output_of_shuffled, order).max() > 1e-9
+            ),
+            "You give one answer for all tokens together. Take the largest difference of each row, along "
+            "axis 1.",
+        ),
+    ),
+    alternatives=(
+        _noticed_by_searching,
+        _noticed_by_writing,
+        lambda output, output_of_shuffled, order: (
+            np.abs(np.eye(len(order))[order].T @ output_of_shuffled - output) > 1e-9
+        ).any(axis=1),
+    ),
+    hints=(
+        "Bring the rows of `output_of_shuffled` back to where their tokens stood: your `restore_rows` "
+        "does that.",
+        "Then row t of both arrays belongs to one token. How large is the largest difference in that row?",
+        "Compare with 1e-9, not with 0: a sum in another order rounds otherwise.",
+    ),
+)

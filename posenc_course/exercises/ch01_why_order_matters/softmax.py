@@ -1,0 +1,211 @@
+"""Attention for your decoder: A softmax that survives everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from posenc_course.exercises.ch01_why_order_matters._shared import (
+    DECODER,
+    Generator,
+    _softmax,
+    careless_softmax,
+    plain_softmax,
+    quietly,
+    softmax_by_log,
+)
+from posenc_course.exercises.drawing import Draws, curve
+from posenc_course.exercises.exercise import BASIC, Case, Exercise, Mistake, Property
+from posenc_lib._arrays import Array
+
+ONE_SCORE = np.arange(-4, 4.1, 0.25)
+
+
+def _softmax_cases(rng: Generator) -> Iterator[Case]:
+    yield Case("five scores", (rng.normal(size=5),))
+    yield Case("one score", (np.array([-3.7]),))
+    yield Case("two rows of three scores", (rng.normal(size=(2, 3)),))
+    yield Case("four rows of four scores", (rng.normal(size=(4, 4)),))
+    yield Case("two heads, each with three rows of four scores", (rng.normal(size=(2, 3, 4)),))
+    yield Case("a score of minus infinity", (np.array([0.5, -np.inf, 1.0]),))
+    yield Case("scores around 1000", (np.array([1000.0, 1001.0, 999.5]),), group="large scores")
+    yield Case("scores around -1000", (np.array([-1000.0, -1001.0, -1000.5]),), group="large scores")
+    yield Case(
+        "one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),), group="large scores"
+    )
+    nothing = "rows that may see nothing"
+    yield Case("a row of minus infinity alone", (np.full(4, -np.inf),), group=nothing)
+    some = rng.normal(size=(2, 3, 4))
+    some[0, 1] = some[1, 2] = -np.inf
+    some[1, 0, :3] = -np.inf
+    yield Case("two heads, in each a row of minus infinity", (some,), group=nothing)
+
+
+def _global_peak(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(scores - scores.max())
+        return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def _axes_lost(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(scores - scores.max(axis=-1))
+        return raised / raised.sum(axis=-1)
+
+
+def _sum_axis_lost(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return raised / raised.sum(axis=-1)
+
+
+def _without_exponential(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return scores / scores.sum(axis=-1, keepdims=True)
+
+
+def _softmax_over_first_axis(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return plain_softmax(scores, axis=0)
+
+
+def _softmax_by_rows(scores: Array) -> Array:
+    def one_row(row: Array) -> Array:
+        if max(row) == -np.inf:
+            return np.zeros(len(row))
+        raised = np.exp(row - max(row))
+        return raised / sum(raised)
+
+    return np.apply_along_axis(one_row, -1, scores)
+
+
+def _softmax_by_replacing(scores: Array) -> Array:
+    """The largest score, or 0 where there is none; a sum of 0 becomes 1."""
+    peak = scores.max(axis=-1, keepdims=True)
+    raised = np.exp(scores - np.where(np.isinf(peak), 0.0, peak))
+    total = raised.sum(axis=-1, keepdims=True)
+    return raised / np.where(total == 0, 1.0, total)
+
+
+SOFTMAX = Exercise(
+    id="01-why-order-matters.softmax",
+    title="A softmax that survives everything",
+    step_of=DECODER,
+    adds="Your decoder gets its softmax: scores become weights.",
+    signature="softmax(scores: array of shape (..., keys)) -> array of shape (..., keys)",
+    points=2,
+    minutes=10,
+    difficulty=2,
+    draws=Draws(
+        lambda softmax, across, up: curve(
+            ONE_SCORE,
+            {"": [np.asarray(softmax(np.array([score, 0.0, 0.0, 0.0])))[0] for score in ONE_SCORE]},
+            across=across,
+            up=up,
+        ),
+        axes=("score of one key, where three others score 0", "its weight"),
+        look="Among equal scores it takes a quarter; each point more or less moves the weight along an S.",
+    ),
+    reference=lambda scores: _softmax(scores),
+    make_cases=_softmax_cases,
+    credit=((BASIC, 0.5), ("large scores", 0.25), ("rows that may see nothing", 0.25)),
+    where_not_finite="Softmax does not change when the same number is taken from every score of a row. So "
+    "take the row's largest score away before you raise: then no exponential is too large. A row of minus "
+    "infinity alone has no largest score to take away: minus infinity less minus infinity is NaN.",
+    properties=(
+        Property(
+            lambda args, value: bool(np.allclose(np.sum(value, axis=-1), np.isfinite(args[0]).any(axis=-1))),
+            "The weights of each row, along the last axis, must sum to 1, or to 0 where the row may see "
+            "nothing. Yours do not.",
+        ),
+        Property(
+            lambda args, value: bool(np.all(np.asarray(value) >= 0)),
+            "No weight can be negative: each is an exponential divided by a sum of exponentials.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "overflow",
+            careless_softmax,
+            "The formula is right, but exp(1000) is infinity, exp(-1000) is 0, and dividing such numbers "
+            "gives NaN. Take each row's largest score away from the row before you call exp: the weights "
+            "stay the same and nothing overflows.",
+        ),
+        Mistake(
+            "global-peak",
+            _global_peak,
+            "You take the largest score of the whole array away from every row. A row far below it then "
+            "becomes all zeros, and 0 / 0 is NaN. Take each row's own largest score: "
+            "scores.max(axis=-1, keepdims=True).",
+        ),
+        Mistake(
+            "first-axis",
+            _softmax_over_first_axis,
+            "Your columns sum to 1, not your rows: the softmax runs over the first axis. Each query "
+            "shares out its attention over the keys, and the keys are the last axis. Use axis=-1.",
+        ),
+        Mistake(
+            "all-elements",
+            lambda scores: plain_softmax(scores, axis=None),
+            "All your weights together sum to 1, because max and sum run over the whole array. Each row "
+            "must sum to 1 by itself: give axis=-1 and keepdims=True to both.",
+        ),
+        Mistake(
+            "axes-lost",
+            _axes_lost,
+            "Without keepdims=True, max and sum drop the last axis. NumPy then lines their result up with "
+            "the columns instead of the rows. Give keepdims=True to both.",
+        ),
+        Mistake(
+            "sum-axis-lost",
+            _sum_axis_lost,
+            "The largest score is taken away row by row, as it should be. But the sum drops the last axis, "
+            "so NumPy divides column j by the sum of row j. Give keepdims=True to sum as well.",
+        ),
+        Mistake(
+            "no-exponential",
+            _without_exponential,
+            "You divide the scores by their sum. Softmax raises them first: exp makes every weight "
+            "positive, and only then are they divided by their sum.",
+        ),
+        Mistake(
+            "not-normalised",
+            lambda scores: quietly(lambda: np.exp(scores - scores.max(axis=-1, keepdims=True))),
+            "The exponentials are right, but they do not sum to 1 yet. Divide each row by its own sum.",
+        ),
+        Mistake(
+            "empty-row",
+            plain_softmax,
+            "All is right but the row that may see nothing. Its largest score is minus infinity, and minus "
+            "infinity less minus infinity is NaN. Give such a row weights of 0.",
+        ),
+        Mistake(
+            "empty-row-shared-out",
+            lambda scores: plain_softmax(np.where(np.isinf(scores), -1e9, scores)),
+            "A row that may see nothing shares its weight out evenly here: all its scores are the same large "
+            "negative number, and the softmax sees only differences. Such a row must get weights of 0.",
+        ),
+        Mistake(
+            "nan-painted-over",
+            lambda scores: np.nan_to_num(careless_softmax(scores)),
+            "You turn every NaN into 0, those of the large scores too. Where scores are around 1000, the "
+            "weights are ordinary numbers: take each row's largest score away before exp.",
+        ),
+    ),
+    alternatives=(
+        softmax_by_log,
+        _softmax_by_rows,
+        _softmax_by_replacing,
+        lambda scores: np.nan_to_num(plain_softmax(scores)),
+    ),
+    hints=(
+        "Write it for one row first: raise every score with `exp`, then divide by the sum.",
+        "What does NumPy give for `exp(1000)`? Show on paper that softmax stays the same when you take the "
+        "same number away from every score of a row.",
+        "`scores.max(axis=-1, keepdims=True)` has one number per row and still broadcasts against `scores`. "
+        "The sum needs the same two arguments.",
+        "For a row of minus infinity alone, take 0 away instead of its largest score: then all "
+        "exponentials are 0. What must the sum be replaced by, so that 0 divided by it is 0?",
+    ),
+)

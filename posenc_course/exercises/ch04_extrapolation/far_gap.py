@@ -1,0 +1,177 @@
+"""Debug: an evaluation that fools itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from posenc_course.exercises.ch04_extrapolation._shared import Generator
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib._arrays import Array
+
+
+def _losses(rng: Generator, windows: int, length: int, trained: int, rise: float) -> Array:
+    """Losses that fall along a window as context grows, and change past the training length."""
+    place = np.arange(length)
+    mean = 1.5 + 2.0 / (1 + place / 4) + rise * (place >= trained)
+    return np.asarray(mean + 0.2 * rng.normal(size=(windows, length)))
+
+
+def _far_gap_cases(rng: Generator) -> Iterator[Case]:
+    yield Case("two windows, nothing changes", (np.full((2, 16), 1.25), 8))
+    for label, shape, rise in (
+        ("a model that breaks", (3, 16, 8), 1.0),
+        ("a model that hides it well", (4, 24, 20), 0.4),
+        ("a model that gains", (5, 64, 16), -0.3),
+        ("one token past the training length", (2, 9, 8), 0.7),
+    ):
+        yield Case(label, (_losses(rng, *shape, rise), shape[2]))
+    padded = _losses(rng, 3, 32, 12, 0.8)
+    padded[0, 9:] = np.nan
+    padded[1, 20:] = np.nan
+    yield Case("windows that end early, with NaN after their end", (padded, 12))
+    few = _losses(rng, 2, 14, 4, 0.5)
+    few[1, 6:] = np.nan
+    yield Case("one window shorter than the other", (few, 4))
+
+
+def _gap(far: Array, near: Array, mean: Callable[[Array], Any] = np.nanmean) -> float:
+    with np.errstate(all="ignore"):
+        return float(mean(far) - mean(near))
+
+
+def _parts(
+    *, whole_far: bool = False, whole_near: bool = False, mean: Callable[[Array], Any] = np.nanmean
+) -> Callable[[Array, int], float]:
+    """The gap, with some of the three slips of the version that is given."""
+
+    def gap(losses: Array, trained: int) -> float:
+        far = losses if whole_far else losses[:, trained:]
+        near = losses[:, (0 if whole_near else trained // 2) : trained]
+        return _gap(far, near, mean)
+
+    return gap
+
+
+def _mean_of_means(part: Array) -> float:
+    kept = [row[~np.isnan(row)] for row in part]
+    return float(np.mean([row.mean() for row in kept if row.size]))
+
+
+def _gap_by_masks(losses: Array, trained: int) -> Any:
+    place = np.broadcast_to(np.arange(losses.shape[1]), losses.shape)
+    there = np.isfinite(losses)
+    far, near = there & (place >= trained), there & (place >= trained // 2) & (place < trained)
+    return losses[far].mean() - losses[near].mean()
+
+
+def _gap_by_loop(losses: Array, trained: int) -> float:
+    far, near = [], []
+    for row in losses.tolist():
+        for place, loss in enumerate(row):
+            if loss != loss:
+                continue
+            if place >= trained:
+                far.append(loss)
+            elif place >= trained // 2:
+                near.append(loss)
+    return float(np.mean(far) - np.mean(near))
+
+
+def _gap_by_sums(losses: Array, trained: int) -> Any:
+    count, total = (~np.isnan(losses)).sum(axis=0), np.nan_to_num(losses).sum(axis=0)
+    half = trained // 2
+    return (
+        total[trained:].sum() / count[trained:].sum() - total[half:trained].sum() / count[half:trained].sum()
+    )
+
+
+FAR_GAP = Exercise(
+    id="04-extrapolation.far_gap",
+    title="Debug: an evaluation that fools itself",
+    signature="far_gap(losses: array of shape (windows, length), trained: int) -> float, in nats",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reference=_parts(),
+    make_cases=_far_gap_cases,
+    where_not_finite="Some windows end early and hold NaN after their end: leave those entries out of both "
+    "means.",
+    properties=(
+        Property(
+            lambda args, value: np.ndim(value) == 0,
+            "Return one number: a mean less another mean.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "as-given",
+            _parts(whole_far=True, whole_near=True, mean=np.mean),
+            "This does what the given version does. It has three faults: its first mean runs over the whole "
+            "window, its second begins at position 0, and both are NaN where a window ends early.",
+        ),
+        Mistake(
+            "far-and-near-mixed",
+            _parts(whole_far=True),
+            "One fault is left: the first mean runs over the whole window, so the positions that were "
+            "trained dilute the damage. Take positions trained and later only.",
+        ),
+        Mistake(
+            "early-tokens-kept",
+            _parts(whole_near=True),
+            "One fault is left: the second mean begins at position 0. The first tokens have little context "
+            "and a high loss, which makes the far ones look good. Begin at trained // 2.",
+        ),
+        Mistake(
+            "padding-kept",
+            _parts(mean=np.mean),
+            "One fault is left: where a window ends early, the result is NaN. Leave out what is not there, "
+            "with np.nanmean for example.",
+        ),
+        Mistake(
+            "mixed-and-early",
+            _parts(whole_far=True, whole_near=True),
+            "Two faults are left: the first mean should begin at position trained, and the second at "
+            "position trained // 2.",
+        ),
+        Mistake(
+            "mixed-and-padded",
+            _parts(whole_far=True, mean=np.mean),
+            "Two faults are left: the first mean should begin at position trained, and NaN should be left "
+            "out of both means.",
+        ),
+        Mistake(
+            "early-and-padded",
+            _parts(whole_near=True, mean=np.mean),
+            "Two faults are left: the second mean should begin at position trained // 2, and NaN should be "
+            "left out of both means.",
+        ),
+        Mistake(
+            "padding-as-zero",
+            _parts(mean=lambda part: np.nan_to_num(part).mean()),
+            "NaN was replaced by 0, so every token that is missing counts as predicted perfectly. Leave such "
+            "entries out instead: np.nanmean.",
+        ),
+        Mistake(
+            "near-less-far",
+            lambda losses, trained: -_parts()(losses, trained),
+            "The sign is turned: a model that gets worse past its training length must have a gap above 0. "
+            "Subtract the near mean from the far mean.",
+        ),
+        Mistake(
+            "mean-of-means",
+            _parts(mean=_mean_of_means),
+            "You average the windows first, and then their means, so a window that ends early counts as much "
+            "as a whole one. Take one mean over all tokens that are there.",
+        ),
+    ),
+    alternatives=(_gap_by_masks, _gap_by_loop, _gap_by_sums),
+    hints=(
+        "Which positions should each of the two means run over? Write the slices down first.",
+        "`losses[:, trained:]` and `losses[:, trained // 2 : trained]`. In which of them may NaN stand?",
+        "`np.nanmean` leaves NaN out. `np.mean` gives NaN as soon as one entry is NaN.",
+    ),
+)

@@ -1,0 +1,241 @@
+"""Prove by test: does it use what is there?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from posenc_course.exercises.ch04_extrapolation._shared import Generator
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_lib._arrays import Array
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A model that may be asked: tokens 0 .. 9, (n,), to one number for each token, (n,)."""
+
+    reads: str
+    reach: int = 1
+    """How many tokens back it looks, the token itself counted."""
+
+    def __call__(self, tokens: Array) -> Array:
+        given = np.asarray(tokens, dtype=np.int64)
+        return np.array([self._last(given[: t + 1]) for t in range(len(given))])
+
+    def _last(self, tokens: Array) -> float:
+        near, far = tokens[-self.reach :], tokens[: -self.reach]
+        here = float(near @ 1.5 ** -np.arange(len(near))[::-1])
+        match self.reads:
+            case "far in order":
+                here += float(far @ 1.3 ** np.arange(len(far)))
+            case "far as a bag":
+                here += float((far**2).sum())
+            case "far faintly":
+                here += 1e-4 * float(far.sum())
+            case "first":
+                here += float(tokens[0])
+            case "middle":
+                here += float(far[len(far) // 2]) if len(far) else 0.0
+            case "just past":
+                here += float(far[-1]) if len(far) else 0.0
+            case "difference":
+                here += float((far[0] - far[1]) % 10) if len(far) > 1 else 0.0
+            case "position":
+                here += float(np.sin(len(tokens)))
+        return here
+
+
+DEAF = {
+    "a model that reads its window only": "window",
+    "a model that reads less than its window": "less",
+    "a model that reads its window, and knows the position": "position",
+    "a text shorter than the window": "short",
+}
+
+
+LISTENING = {
+    "a model that reads all tokens, in order": "far in order",
+    "a model that adds up the far tokens": "far as a bag",
+    "a model that reads the far tokens very faintly": "far faintly",
+    "a model that reads its window and the first token": "first",
+    "a model that reads its window and one token in the middle": "middle",
+    "a model that reads one token past the window": "just past",
+    "a model that compares two far tokens": "difference",
+}
+
+
+def _reader_cases(rng: Generator) -> Iterator[Case]:
+    for label in enough_of_each(rng, list(DEAF), list(LISTENING)):
+        reads = {**DEAF, **LISTENING}[label]
+        window = int(rng.integers(3, 7))
+        # Three far tokens or more: the first, one in the middle, and the one just past the window.
+        length = window - 2 if reads == "short" else int(rng.integers(window + 3, 11))
+        reader = Reader(
+            "window" if reads in ("less", "short") else reads, window - 2 if reads == "less" else window
+        )
+        # All tokens differ, so that to exchange two of them is to change them.
+        yield Case(label, (reader, rng.permutation(10)[:length], window))
+
+
+def _last_of(predict: Callable[[Array], Any], tokens: Array) -> float:
+    return float(np.asarray(predict(tokens))[-1])
+
+
+def _changed(tokens: Array, place: int, by: int = 1) -> Array:
+    other = tokens.copy()
+    other[place] = (other[place] + by) % 10
+    return other
+
+
+def _deaf_to(
+    places: Callable[[int, int], Any], slack: float = 1e-9
+) -> Callable[[Callable[[Array], Any], Array, int], bool]:
+    """Whether the last output stays when the tokens at these places are changed one by one."""
+
+    def deaf(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+        before = _last_of(predict, tokens)
+        return all(
+            abs(_last_of(predict, _changed(tokens, place)) - before) <= slack
+            for place in places(len(tokens), window)
+        )
+
+    return deaf
+
+
+_forgets = _deaf_to(lambda n, window: range(n - window))
+
+
+def _cut_off(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+    return abs(_last_of(predict, tokens) - _last_of(predict, tokens[-window:])) <= 1e-9
+
+
+def _far_reversed(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+    far = max(len(tokens) - window, 0)
+    other = np.concatenate([tokens[:far][::-1], tokens[far:]])
+    return abs(_last_of(predict, tokens) - _last_of(predict, other)) <= 1e-9
+
+
+def _all_at_once(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+    other = tokens.copy()
+    far = max(len(tokens) - window, 0)
+    other[:far] = (other[:far] + 1) % 10
+    return abs(_last_of(predict, tokens) - _last_of(predict, other)) <= 1e-9
+
+
+def _every_output(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+    return all(
+        np.allclose(predict(_changed(tokens, place)), predict(tokens), rtol=0, atol=1e-9)
+        for place in range(len(tokens) - window)
+    )
+
+
+def _forgets_by_batch(predict: Callable[[Array], Any], tokens: Array, window: int) -> Any:
+    answers = {round(_last_of(predict, tokens), 7)}
+    for place in range(max(0, len(tokens) - window)):
+        for token in set(range(10)) - {int(tokens[place])}:
+            other = np.array(tokens)
+            other[place] = token
+            answers.add(round(_last_of(predict, other), 7))
+    return len(answers) == 1
+
+
+def _forgets_by_search(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+    place = len(tokens) - window - 1
+    while place >= 0:
+        if not np.isclose(
+            _last_of(predict, _changed(tokens, place, by=3)), _last_of(predict, tokens), rtol=0, atol=1e-8
+        ):
+            return False
+        place -= 1
+    return True
+
+
+def _forgets_by_difference(predict: Callable[[Array], Any], tokens: Array, window: int) -> Any:
+    before = _last_of(predict, tokens)
+    moved = [abs(_last_of(predict, _changed(tokens, p, by=-1)) - before) for p in range(len(tokens) - window)]
+    return np.max(moved, initial=0.0) < 1e-6
+
+
+FORGETS = Exercise(
+    id="04-extrapolation.forgets",
+    title="Prove by test: does it use what is there?",
+    signature="forgets(predict: from tokens of shape (n,) to numbers of shape (n,), tokens: array of shape "
+    "(n,), window: int) -> bool",
+    points=4,
+    minutes=15,
+    difficulty=4,
+    reference=_forgets,
+    make_cases=_reader_cases,
+    mistakes=(
+        Mistake(
+            "cut-off",
+            _cut_off,
+            "You cut the far tokens off. That also moves the others to new positions, and a model that knows "
+            "positions may answer differently without reading a single far token. Leave the text as long as "
+            "it is, and change a far token to another one.",
+        ),
+        Mistake(
+            "first-token-only",
+            _deaf_to(lambda n, window: range(min(1, max(n - window, 0)))),
+            "Only the first token is changed. A model may ignore that one and read others that are far: try "
+            "every token before the last window tokens.",
+        ),
+        Mistake(
+            "nearest-far-token-only",
+            _deaf_to(lambda n, window: range(max(n - window - 1, 0), n - window)),
+            "Only the token just before the window is changed. A model may read another one, the first of "
+            "the text for example: try every token before the last window tokens.",
+        ),
+        Mistake(
+            "reversed",
+            _far_reversed,
+            "You put the far tokens into another order. A model that adds them up reads all of them and does "
+            "not notice. Change a far token to another one.",
+        ),
+        Mistake(
+            "all-at-once",
+            _all_at_once,
+            "You change all far tokens at once and by the same step. A model that compares two of them does "
+            "not notice. Change them one by one.",
+        ),
+        Mistake(
+            "every-output",
+            _every_output,
+            "You compare all outputs. The outputs of early tokens may change, because for them those tokens "
+            "are near. Compare the last output only.",
+        ),
+        Mistake(
+            "into-the-window",
+            _deaf_to(lambda n, window: range(max(n - window + 1, 0))),
+            "You also change the first token inside the window, which the model may read. The far ones are "
+            "the first n - window tokens: range(n - window).",
+        ),
+        Mistake(
+            "one-token-short",
+            _deaf_to(lambda n, window: range(n - window - 1)),
+            "The token just before the window is left out. The far ones are the first n - window tokens: "
+            "range(n - window).",
+        ),
+        Mistake(
+            "too-tolerant",
+            _deaf_to(lambda n, window: range(n - window), slack=1e-2),
+            "You overlook small changes. What is far is often read faintly, and faintly is not the same as "
+            "never: allow for rounding only, 1e-9 for example.",
+        ),
+        Mistake(
+            "opposite",
+            lambda predict, tokens, window: not _forgets(predict, tokens, window),
+            "The answer is the wrong way round: return True where no far token changes the last output.",
+        ),
+    ),
+    alternatives=(_forgets_by_batch, _forgets_by_search, _forgets_by_difference),
+    hints=(
+        "The last output of `predict(tokens)` is your reference. Which tokens must not be able to change it?",
+        "The far tokens are the first `n - window` ones. Copy `tokens`, change one of them to `(token + 1) "
+        "% 10`, and ask `predict` again.",
+        "Return `False` as soon as one change moves the last output, and `True` after the loop.",
+    ),
+)

@@ -1,0 +1,134 @@
+"""Your decoder gets its loss: What each token costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from posenc_course.exercises.ch04_extrapolation._shared import LOSS, Generator, token_losses_by_loop
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib._arrays import Array
+
+
+def _log_weights(logits: Array, axis: int = -1) -> Array:
+    raised = logits - logits.max(axis=axis, keepdims=True)
+    return np.asarray(raised - np.log(np.exp(raised).sum(axis=axis, keepdims=True)))
+
+
+def token_losses(logits: Array, tokens: Array) -> Array:
+    return -_log_weights(logits[:-1])[np.arange(len(tokens) - 1), tokens[1:]]
+
+
+def _logit_cases(rng: Generator) -> Iterator[Case]:
+    yield Case("3 tokens, all logits alike", (np.zeros((3, 4)), np.array([2, 0, 3])))
+    for n, vocab, size in ((2, 2, 1.0), (5, 3, 1.0), (8, 6, 3.0), (12, 4, 10.0)):
+        yield Case(
+            f"{n} tokens of {vocab}", (size * rng.normal(size=(n, vocab)), rng.integers(vocab, size=n))
+        )
+    loud = 900.0 * rng.normal(size=(6, 5))
+    yield Case("logits of a thousand", (loud, rng.integers(5, size=6)))
+    n = int(rng.integers(10, 20))
+    yield Case(f"{n} tokens of 7", (2 * rng.normal(size=(n, 7)), rng.integers(7, size=n)))
+
+
+def _token_losses_by_differences(logits: Array, tokens: Array) -> Array:
+    """The log of a sum of how much each of them is above that of the right one."""
+    right = np.take_along_axis(logits[:-1], np.asarray(tokens)[1:, None], axis=1)
+    return np.asarray(np.logaddexp.reduce(logits[:-1] - right, axis=1))
+
+
+def _bare_softmax_losses(logits: Array, tokens: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(logits[:-1])
+        p = raised / raised.sum(axis=1, keepdims=True)
+        return -np.log(p[np.arange(len(tokens) - 1), tokens[1:]])
+
+
+TOKEN_LOSSES = Exercise(
+    id="04-extrapolation.token_losses",
+    title="What each token costs",
+    step_of=LOSS,
+    signature="token_losses(logits: array of shape (n, vocab), tokens: array of shape (n,)) -> array of "
+    "shape (n - 1,), in nats",
+    points=2,
+    minutes=10,
+    difficulty=2,
+    reference=token_losses,
+    make_cases=_logit_cases,
+    where_not_finite="No computer holds e to the power of a thousand. Take the largest number of a row away "
+    "from all of that row first: the weights stay what they are.",
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (len(args[1]) - 1,),
+            "There is one loss for each token but the first, which nothing predicts: n - 1 of them.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(np.all(np.asarray(value) >= -1e-9)),
+            "No loss can be below 0: no probability is above 1.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "own-token",
+            lambda logits, tokens: -_log_weights(logits[:-1])[np.arange(len(tokens) - 1), tokens[:-1]],
+            "Each row is asked about its own token, which it has already read. Row t predicts token t + 1.",
+        ),
+        Mistake(
+            "backwards",
+            lambda logits, tokens: -_log_weights(logits[1:])[np.arange(len(tokens) - 1), tokens[:-1]],
+            "Each row is asked about the token before it. Row t predicts token t + 1.",
+        ),
+        Mistake(
+            "reads-the-answer",
+            lambda logits, tokens: -_log_weights(logits[1:])[np.arange(len(tokens) - 1), tokens[1:]],
+            "Row t is asked about token t, from token 1 on. By then the model has read it. Row t predicts "
+            "token t + 1.",
+        ),
+        Mistake(
+            "bits",
+            lambda logits, tokens: token_losses(logits, tokens) / np.log(2),
+            "These are bits, with the logarithm of base 2. Nats take the natural one, np.log.",
+        ),
+        Mistake(
+            "log-probabilities",
+            lambda logits, tokens: -token_losses(logits, tokens),
+            "These are the logarithms of the probabilities. A loss is their negative.",
+        ),
+        Mistake(
+            "probabilities",
+            lambda logits, tokens: np.exp(-token_losses(logits, tokens)),
+            "These are the probabilities of the tokens. The loss is minus the logarithm of each.",
+        ),
+        Mistake(
+            "softmax-over-tokens",
+            lambda logits, tokens: -_log_weights(logits[:-1], axis=0)[np.arange(len(tokens) - 1), tokens[1:]],
+            "The softmax was taken down the columns. Each row is one prediction: its weights must sum to 1.",
+        ),
+        Mistake(
+            "logits-as-losses",
+            lambda logits, tokens: -logits[np.arange(len(tokens) - 1), tokens[1:]],
+            "You took the logits of the tokens as they are. Turn each row into probabilities first, by the "
+            "softmax.",
+        ),
+        Mistake(
+            "bare-softmax",
+            _bare_softmax_losses,
+            "Your softmax overflows where logits are large. Take the largest number of a row away from all "
+            "of that row first: the weights stay what they are.",
+        ),
+    ),
+    alternatives=(
+        token_losses_by_loop,
+        _token_losses_by_differences,
+        lambda logits, tokens: token_losses(logits, tokens).tolist(),
+    ),
+    hints=(
+        "Which row of the logits is made before token 3 is read, and predicts it? And which row predicts "
+        "nothing that there is?",
+        "Softmax of the rows `logits[:-1]`, then in each row the weight of the token in `tokens[1:]`.",
+        "Minus the logarithm of that weight. To be safe with large logits: take the largest of the row "
+        "away, then `np.log(np.exp(row).sum()) - row[token]`.",
+    ),
+)

@@ -1,0 +1,86 @@
+"""Predict: which claim does it back?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from posenc_course.exercises.exercise import Case, Exercise, Mistake
+
+CLAIMED = ("defined", "works", "defined", "uses", "works", "none")
+
+
+def _claims_with(**changed: str) -> Callable[[], tuple[str, ...]]:
+    numbers = {"one": 0, "two": 1, "three": 2, "four": 3, "five": 4, "six": 5}
+    answer = list(CLAIMED)
+    for number, word in changed.items():
+        answer[numbers[number]] = word
+    return lambda: tuple(answer)
+
+
+WHICH_CLAIM = Exercise(
+    id="04-extrapolation.which_claim",
+    title="Predict: which claim does it back?",
+    signature='which_claim: six words, each of "defined", "works", "uses", "none"',
+    parts=("sentence 1", "sentence 2", "sentence 3", "sentence 4", "sentence 5", "sentence 6"),
+    points=2,
+    minutes=8,
+    difficulty=2,
+    kind="value",
+    reference=lambda: CLAIMED,
+    make_cases=lambda rng: iter([Case("your six words")]),
+    mistakes=(
+        Mistake(
+            "all-defined",
+            lambda: ("defined",) * 6,
+            "You took all six for claims about a formula. In some of them a model was asked: its loss was "
+            "measured.",
+        ),
+        Mistake(
+            "a-vector-works",
+            _claims_with(one="works", three="works"),
+            "To give something at a position is not to work there. In two of your sentences no model was "
+            "asked at all.",
+        ),
+        Mistake(
+            "holding-is-using",
+            _claims_with(two="uses", five="uses"),
+            "A loss that does not rise does not tell whether far tokens were read. For that, somebody has to "
+            "take them away.",
+        ),
+        Mistake(
+            "falling-in-blocks",
+            _claims_with(six="uses"),
+            "Five are right. A mean that falls in longer blocks may be the early tokens alone.",
+        ),
+        Mistake(
+            "falling-is-working",
+            _claims_with(six="works"),
+            "Five are right. A mean over a longer block can fall while the far positions get worse, as "
+            "early tokens count for less.",
+        ),
+        Mistake(
+            "using-is-working",
+            _claims_with(four="works"),
+            "Five are right. In one sentence, tokens were taken away: that asks more than whether the loss "
+            "holds.",
+        ),
+        Mistake(
+            "in-reverse",
+            lambda: CLAIMED[::-1],
+            "The six words come in reverse order. The first belongs to sentence 1.",
+        ),
+    ),
+    alternatives=(
+        lambda: list(CLAIMED),
+        lambda: tuple(each.upper() for each in CLAIMED),
+        lambda: np.array(CLAIMED),
+    ),
+    hints=(
+        "Ask of each sentence: was a model asked, or a formula? And if a model: were far tokens taken away?",
+        "Defined: the formula gives something. Works: the loss at far positions does not rise. Uses: it is "
+        "lower thanks to tokens that are far away.",
+        "One of the six proves none of the three: what makes the mean of a longer block fall by itself?",
+    ),
+)

@@ -1,0 +1,202 @@
+"""Read the traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from posenc_course.exercises.ch05_pitfalls._shared import Generator
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_lib._arrays import Array
+
+_TRACES = ("right", "columns counted", "starts again", "one too far", "one row for all")
+
+
+def _trace(rng: Generator, fault: str) -> Case:
+    batch, n, steps = int(rng.integers(2, 5)), int(rng.integers(5, 9)), int(rng.integers(2, 5))
+    pads = np.append(rng.integers(1, n - 2, size=batch - 1), 0)
+    pads[0] = max(1, pads[0])
+    mask = (np.arange(n) >= pads[:, None]).astype(np.int64)
+    prompt = np.where(mask == 1, np.cumsum(mask, axis=1) - 1, int(rng.integers(2)))
+    lengths = mask.sum(axis=1, keepdims=True)
+    written = lengths + np.arange(steps)
+    if fault == "columns counted":
+        prompt, written = np.tile(np.arange(n), (batch, 1)), np.tile(n + np.arange(steps), (batch, 1))
+    elif fault == "starts again":
+        written = np.tile(np.arange(steps) * int(rng.integers(2)), (batch, 1))
+    elif fault == "one too far":
+        written = written + 1
+    elif fault == "one row for all":
+        prompt, written = np.tile(prompt[:1], (batch, 1)), np.tile(written[:1], (batch, 1))
+    return Case(
+        f"{batch} sentences of up to {n} tokens, and {steps} more", (mask, prompt.astype(np.int64), written)
+    )
+
+
+def _trace_cases(rng: Generator) -> Iterator[Case]:
+    for fault in enough_of_each(rng, *([each] for each in _TRACES)):
+        yield _trace(rng, fault)
+
+
+def _real_positions(mask: Array) -> Array:
+    return np.cumsum(mask, axis=1) - 1
+
+
+def _prompt_is(mask: Array, prompt: Array, expected: Array) -> bool:
+    return bool((np.where(mask == 1, prompt - expected, 0) == 0).all())
+
+
+def _diagnose(mask: Array, prompt: Array, written: Array) -> str:
+    lengths = mask.sum(axis=1)
+    if _prompt_is(mask, prompt, _real_positions(mask)):
+        first = written[:, 0] - lengths
+        if (first == 0).all():
+            return "right"
+        return "one too far" if (first == 1).all() else "starts again"
+    if _prompt_is(mask, prompt, np.broadcast_to(np.arange(mask.shape[1]), mask.shape)):
+        return "columns counted"
+    return "one row for all"
+
+
+def _diagnose_by_the_new(mask: Array, prompt: Array, written: Array) -> str:
+    start, lengths = written[:, 0], mask.sum(axis=1)
+    counted = np.where(mask == 1, np.cumsum(mask, axis=1) - 1, prompt)
+    if np.array_equal(counted, prompt):
+        found = {0: "right", 1: "one too far"}
+        return found.get(int((start - lengths)[0]), "starts again")
+    return "columns counted" if start[0] == mask.shape[1] else "one row for all"
+
+
+def _diagnose_token_by_token(mask: Array, prompt: Array, written: Array) -> str:
+    verdicts = set()
+    for real, row, new in zip(mask.astype(bool), prompt, written, strict=True):
+        n = int(real.sum())
+        if row[real].tolist() == list(range(n)):
+            verdicts.add({n: "right", n + 1: "one too far"}.get(int(new[0]), "starts again"))
+    wrong_rows = [
+        row[real].tolist() != list(range(int(real.sum())))
+        for real, row in zip(mask == 1, prompt, strict=True)
+    ]
+    if not any(wrong_rows):
+        return next(iter(verdicts))
+    return "columns counted" if (prompt == np.arange(mask.shape[1])).all() else "one row for all"
+
+
+def _diagnose_by_expectation(mask: Array, prompt: Array, written: Array) -> str:
+    steps, n = written.shape[1], mask.shape[1]
+    right = mask.sum(axis=1, keepdims=True) + np.arange(steps)
+    if (prompt[mask == 1] == _real_positions(mask)[mask == 1]).all():
+        for name, expected in (("right", right), ("one too far", right + 1)):
+            if np.array_equal(written, expected):
+                return name
+        return "starts again"
+    return (
+        "columns counted"
+        if np.array_equal(written, np.tile(n + np.arange(steps), (len(mask), 1)))
+        else "one row for all"
+    )
+
+
+DIAGNOSE = Exercise(
+    id="05-pitfalls.diagnose",
+    title="Read the traces",
+    signature="diagnose(mask: (batch, n), prompt: (batch, n), written: (batch, steps)) -> "
+    '"right", "columns counted", "starts again", "one too far" or "one row for all"',
+    points=3,
+    minutes=15,
+    difficulty=3,
+    reference=_diagnose,
+    make_cases=_trace_cases,
+    mistakes=(
+        Mistake(
+            "padding-judged",
+            lambda mask, prompt, written: (
+                _diagnose(mask, prompt, written)
+                if _diagnose(mask, prompt, written) == "columns counted"
+                or np.array_equal(prompt, _real_positions(mask) * mask)
+                else "one row for all"
+            ),
+            "You judge the positions of padding, too. It is masked, so any filler will do there: look at "
+            "the tokens alone.",
+        ),
+        Mistake(
+            "prompt-alone",
+            lambda mask, prompt, written: _only(mask, prompt, written, "columns counted", "one row for all"),
+            "You look at the prompt alone. Where it is right, the new tokens may still stand at wrong "
+            "positions.",
+        ),
+        Mistake(
+            "new-tokens-alone",
+            lambda mask, prompt, written: _new_alone(mask, written),
+            "You look at the new tokens alone, and count the columns of the prompt as its length. The length "
+            "of a sentence is the number of its tokens.",
+        ),
+        Mistake(
+            "one-too-far-not-noticed",
+            lambda mask, prompt, written: _rather(mask, prompt, written, "one too far", "right"),
+            "A first new token that is one too far passes for right. The sentence has positions 0 to "
+            "length - 1: which is the next?",
+        ),
+        Mistake(
+            "one-early-expected",
+            lambda mask, prompt, written: {"right": "one too far", "one too far": "starts again"}.get(
+                _diagnose(mask, prompt, written), _diagnose(mask, prompt, written)
+            ),
+            "You expect the first new token at length - 1. That is the position of the last token of the "
+            "prompt.",
+        ),
+        Mistake(
+            "columns-not-noticed",
+            lambda mask, prompt, written: _rather(mask, prompt, written, "columns counted", "right"),
+            "Counted columns pass for right. With padding on the left, the first token of a sentence does "
+            "not stand in column 0, and its position is 0 all the same.",
+        ),
+        Mistake(
+            "columns-for-one-row",
+            lambda mask, prompt, written: _rather(
+                mask, prompt, written, "columns counted", "one row for all"
+            ),
+            "Counted columns are the same for all sentences, too. But they count from column 0; the row of "
+            "the first sentence counts its tokens.",
+        ),
+        Mistake(
+            "one-row-for-columns",
+            lambda mask, prompt, written: _rather(
+                mask, prompt, written, "one row for all", "columns counted"
+            ),
+            "You take the positions of the first sentence, used for all, for counted columns. Look at a row "
+            "in which the prompt does not begin with 0, 1, 2.",
+        ),
+        Mistake(
+            "starts-again-not-noticed",
+            lambda mask, prompt, written: _rather(mask, prompt, written, "starts again", "right"),
+            "New tokens that start again at 0 pass for right. They come after the prompt.",
+        ),
+    ),
+    alternatives=(_diagnose_by_the_new, _diagnose_token_by_token, _diagnose_by_expectation),
+    hints=(
+        "Write down what is right: in each sentence the tokens stand at 0, 1, 2, ..., and the first new "
+        "token at the number of tokens of its prompt.",
+        "Is the prompt wrong? Then it is either the same in all rows and equal to the columns, or the row of "
+        "the first sentence. Compare where the mask is 1 alone.",
+        "Is the prompt right? Then take `written[:, 0] - mask.sum(axis=1)`: 0 is right, 1 is one too far.",
+    ),
+)
+
+
+def _rather(mask: Array, prompt: Array, written: Array, found: str, said: str) -> str:
+    right = _diagnose(mask, prompt, written)
+    return said if right == found else right
+
+
+def _only(mask: Array, prompt: Array, written: Array, *known: str) -> str:
+    right = _diagnose(mask, prompt, written)
+    return right if right in known else "right"
+
+
+def _new_alone(mask: Array, written: Array) -> str:
+    first = written[:, 0] - mask.shape[1]
+    if (first == 0).all():
+        return "right"
+    return "one too far" if (first == 1).all() else "starts again"

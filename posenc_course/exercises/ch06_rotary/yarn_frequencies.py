@@ -1,0 +1,241 @@
+"""YaRN, built from its reasons: Slow the slow pairs alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from posenc_course.exercises.ch06_rotary._shared import YARN, Generator, yarn_by_loop
+from posenc_course.exercises.ch06_rotary.pair_that_turns import pair_that_turns
+from posenc_course.exercises.drawing import Draws, curve
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib._arrays import Array
+from posenc_lib.angles import frequencies
+from posenc_lib.scaling.rules import NTKScaling, YaRNScaling
+
+FAST, SLOW = 32, 1
+"""Pairs that turn more often than FAST times in training stay; those that turn less than SLOW times yield."""
+
+
+def _yarn_cases(rng: Generator) -> Iterator[Case]:
+    for label, args in (
+        ("dim 128, 4,096 positions, factor 4", (128, 10000.0, 4.0, 4096)),
+        ("dim 128, base 500,000, 8,192 positions, factor 16", (128, 500_000.0, 16.0, 8192)),
+        ("dim 32, base 300, 256 positions, factor 8", (32, 300.0, 8.0, 256)),
+        ("a short training: no pair turns often enough", (64, 10000.0, 2.0, 100)),
+        ("the ramp ends beyond the last pair", (64, 10000.0, 4.0, 131_072)),
+        ("at factor 1 nothing changes", (64, 10000.0, 1.0, 2048)),
+    ):
+        yield Case(label, args)
+    yield Case(
+        "random numbers",
+        (int(2 * rng.integers(20, 60)), 10000.0, float(rng.uniform(2, 20)), int(rng.integers(1000, 9000))),
+    )
+
+
+def yarn(dim: int, base: float, factor: float, length: int) -> Array:
+    return frequencies(dim, base=base, scaling=YaRNScaling(factor, length))
+
+
+Ramp = Callable[[int, float, int], Array]
+
+
+def _ends(dim: int, base: float, length: int) -> tuple[float, float]:
+    first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return max(math.floor(first), 0), math.ceil(last)
+
+
+def _ramp(dim: int, base: float, length: int) -> Array:
+    """0 for pairs that stay, 1 for those that are slowed."""
+    first, last = _ends(dim, base, length)
+    return np.asarray(np.clip((np.arange(dim // 2) - first) / (last - first), 0, 1))
+
+
+def _mixed(ramp: Ramp) -> Callable[[int, float, float, int], Array]:
+    def scaled(dim: int, base: float, factor: float, length: int) -> Array:
+        share, plain = ramp(dim, base, length), frequencies(dim, base=base)
+        return np.asarray((1 - share) * plain + share * plain / factor)
+
+    return scaled
+
+
+def _ramp_between(first: float, last: float, dim: int) -> Array:
+    return np.asarray(np.clip((np.arange(dim // 2) - first) / (last - first), 0, 1))
+
+
+def _ramp_unrounded(dim: int, base: float, length: int) -> Array:
+    first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(max(first, 0), last, dim)
+
+
+def _ramp_inwards(dim: int, base: float, length: int) -> Array:
+    first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(max(math.ceil(first), 0), math.floor(last), dim)
+
+
+def _ramp_over_turns(dim: int, base: float, length: int) -> Array:
+    turns = length * frequencies(dim, base=base) / (2 * np.pi)
+    return np.asarray(1 - np.clip((turns - SLOW) / (FAST - SLOW), 0, 1))
+
+
+def _ramp_negative(dim: int, base: float, length: int) -> Array:
+    first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+    return _ramp_between(math.floor(first), math.ceil(last), dim)
+
+
+def _ramp_unclipped(dim: int, base: float, length: int) -> Array:
+    first, last = _ends(dim, base, length)
+    return np.asarray((np.arange(dim // 2) - first) / (last - first))
+
+
+def _ramp_cut_short(dim: int, base: float, length: int) -> Array:
+    first, last = _ends(dim, base, length)
+    return _ramp_between(first, min(last, dim // 2 - 1), dim)
+
+
+def _step_instead(dim: int, base: float, length: int) -> Array:
+    return (np.arange(dim // 2) >= _ends(dim, base, length)[1]).astype(np.float64)
+
+
+def _yarn_by_waves(dim: int, base: float, factor: float, length: int) -> Array:
+    """Mixes the wavelengths instead of the frequencies."""
+    share, plain = _ramp(dim, base, length), frequencies(dim, base=base)
+    return np.asarray(plain / (1 - share + share * factor))
+
+
+def _yarn_by_interpolation(dim: int, base: float, factor: float, length: int) -> Array:
+    share = np.interp(np.arange(dim // 2), _ends(dim, base, length), [1.0, 1 / factor])
+    return np.asarray(base ** (-np.arange(0, dim, 2) / dim) * share)
+
+
+YARN_FREQUENCIES = Exercise(
+    id="06-rotary.yarn_frequencies",
+    title="Slow the slow pairs alone",
+    step_of=YARN,
+    signature="yarn_frequencies(dim: int, base: float, factor: float, length: int) "
+    "-> array of shape (dim/2,), in rad/position",
+    points=3,
+    minutes=15,
+    difficulty=4,
+    draws=Draws(
+        lambda yarn_frequencies, across, up: curve(
+            np.arange(32),
+            {"": np.asarray(yarn_frequencies(64, 10000.0, 4.0, 2048)) / frequencies(64)},
+            across=across,
+            up=up,
+        ),
+        axes=("pair", "new frequency / old"),
+        look="The fast pairs stay as they are, the slow ones are four times slower, and between them "
+        "is a ramp.",
+    ),
+    reference=yarn,
+    make_cases=_yarn_cases,
+    # The smallest frequencies are below 1e-4: an absolute tolerance must not hide an error in them.
+    absolute_tolerance=1e-12,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (args[0] // 2,),
+            "There must be dim/2 frequencies, one for each pair.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(
+                (value <= frequencies(args[0], base=args[1]) * (1 + 1e-9)).all()
+                and (value >= frequencies(args[0], base=args[1]) / args[2] * (1 - 1e-9)).all()
+            ),
+            "Every frequency must lie between what it was and what it was divided by the factor.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "ramp-turned-round",
+            _mixed(lambda dim, base, length: 1 - _ramp(dim, base, length)),
+            "Your fast pairs are slowed, and the slow ones stay. It is the slow pairs that meet angles "
+            "which they do not know.",
+        ),
+        Mistake(
+            "not-rounded",
+            _mixed(_ramp_unrounded),
+            "The ramp begins and ends between two pairs. The code with which checkpoints were trained "
+            "rounds its beginning down and its end up.",
+        ),
+        Mistake(
+            "rounded-inwards",
+            _mixed(_ramp_inwards),
+            "The ramp is rounded inwards. Round its beginning down and its end up.",
+        ),
+        Mistake(
+            "ramp-over-turns",
+            _mixed(_ramp_over_turns),
+            "Your ramp is linear in the number of turns, as in the paper's formula. Here it is linear in "
+            "the number of the pair, as in the authors' code.",
+        ),
+        Mistake(
+            "beginning-below-0",
+            _mixed(_ramp_negative),
+            "It is right where some pair turns 32 times. Where none does, your ramp begins before pair 0: "
+            "let it begin at 0 then.",
+        ),
+        Mistake(
+            "not-clipped",
+            _mixed(_ramp_unclipped),
+            "Your ramp goes on outside of its two ends, below 0 and above 1. Clip it.",
+        ),
+        Mistake(
+            "cut-at-the-last-pair",
+            _mixed(_ramp_cut_short),
+            "It is right where the ramp ends within the head. Where it ends beyond the last pair, you pull "
+            "its end back to that pair, and so slow it by the whole factor.",
+        ),
+        Mistake(
+            "a-step",
+            _mixed(_step_instead),
+            "The pairs between the two ends stay as they were. There a ramp leads from the one to the other.",
+        ),
+        Mistake(
+            "all-divided",
+            lambda dim, base, factor, length: frequencies(dim, base=base) / factor,
+            "All frequencies are divided: that is position interpolation. Fast pairs stay.",
+        ),
+        Mistake(
+            "ntk",
+            lambda dim, base, factor, length: frequencies(dim, base=base, scaling=NTKScaling(factor)),
+            "You raised the base: that is NTK. Here fast pairs stay exactly, slow ones are divided by the "
+            "factor.",
+        ),
+        Mistake(
+            "waves-mixed",
+            _yarn_by_waves,
+            "The two ends are right. On the ramp you mix the wavelengths; mix the frequencies.",
+        ),
+        Mistake(
+            "longer-length",
+            lambda dim, base, factor, length: _mixed(_ramp)(dim, base, factor, round(length * factor)),
+            "You count turns within the longer context. What a pair has learned is decided by the length of "
+            "its training.",
+        ),
+        Mistake(
+            "multiplied",
+            lambda dim, base, factor, length: (
+                frequencies(dim, base=base) * (1 + _ramp(dim, base, length) * (factor - 1))
+            ),
+            "Your slow pairs turn faster. They have to turn slower: divide by the factor.",
+        ),
+        Mistake(
+            "wavelengths",
+            lambda dim, base, factor, length: 2 * np.pi / yarn(dim, base, factor, length),
+            "These are the wavelengths, in positions. Return the frequencies, in rad/position.",
+        ),
+    ),
+    alternatives=(yarn_by_loop, _yarn_by_interpolation, _mixed(_ramp)),
+    hints=(
+        "First the two ends: your `pair_that_turns` for 32 turns, rounded down and at least 0, and for one "
+        "turn, rounded up.",
+        "The ramp is 0 up to the first end, 1 from the last one on, and a straight line between: `np.clip` "
+        "of `(j - first) / (last - first)`.",
+        "A pair with ramp r gets `(1 - r)` times its old frequency plus `r` times its old frequency divided "
+        "by the factor.",
+    ),
+)

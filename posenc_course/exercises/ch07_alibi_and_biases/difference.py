@@ -1,0 +1,213 @@
+"""The exercise on comparing measured losses, of `07-alibi-and-biases`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
+from posenc_lib._arrays import Array
+
+Generator = np.random.Generator
+
+COUNTS = {
+    "worlds apart": (8.0, 0.5, 0.5, 3.0),
+    "far apart": (2.0, 0.5, 0.5, 3.0),
+    "near, but every file says so": (1.5, 0.5, 0.5, 60.0),
+    "above both together": (1.2, 0.8, 0.8, 3.0),
+}
+COUNTS_NOT = {
+    "the seeds are too far apart": (1.0, 0.2, 1.5, 3.0),
+    "the files do not agree": (1.0, 1.5, 0.2, 3.0),
+    "above each alone, not above both": (1.05, 0.8, 0.8, 3.0),
+    "above each alone, well below both": (0.95, 0.8, 0.8, 3.0),
+    "the files agree, and the seeds are far apart": (0.45, 0.1, 1.2, 3.0),
+    "nearly nothing": (0.1, 0.5, 0.5, 60.0),
+}
+"""The difference, what the files and what the seeds make uncertain, and how unlike the files are."""
+Kind = tuple[str, int]
+
+
+def _centred(rng: Generator, n: int, error: float) -> Array:
+    """n numbers around 0 whose mean has this standard error."""
+    drawn = rng.normal(size=n)
+    drawn -= drawn.mean()
+    return np.asarray(drawn / drawn.std(ddof=1) * error * np.sqrt(n))
+
+
+def _cases(rng: Generator) -> Iterator[Case]:
+    groups: list[list[Kind]] = [
+        [(label, -1) for label in COUNTS],
+        [(label, 1) for label in COUNTS],
+        [(label, sign) for label in COUNTS_NOT for sign in (-1, 1)],
+    ]
+    for label, sign in enough_of_each(rng, *groups):
+        size, of_the_text, of_the_seeds, unlike = (COUNTS | COUNTS_NOT)[label]
+        files, unit = int(rng.integers(20, 40)), float(rng.uniform(0.005, 0.03))
+        t = 4.303
+        of_files = 1.2 + unit * unlike * rng.uniform(-1, 1, size=files)
+        per_file = _centred(rng, files, unit * of_the_text / 1.96)
+        per_seed = [_centred(rng, 3, unit * of_the_seeds / t / np.sqrt(2)) for _model in range(2)]
+        a = of_files + per_file + sign * size * unit + per_seed[0][:, None]
+        yield Case(label, (a, of_files + per_seed[1][:, None], t))
+
+
+def _word(difference: Any, uncertainty: Any) -> str:
+    if abs(difference) <= uncertainty:
+        return "none"
+    return "lower" if difference < 0 else "higher"
+
+
+def _error(values: Array, ddof: int = 1) -> float:
+    return float(values.std(ddof=ddof) / np.sqrt(len(values)))
+
+
+def _of_the_text(a: Array, b: Array, ddof: int = 1) -> float:
+    return 1.96 * _error(a.mean(axis=0) - b.mean(axis=0), ddof)
+
+
+def _of_the_seeds(a: Array, b: Array, t: float, ddof: int = 1) -> float:
+    return t * float(np.hypot(_error(a.mean(axis=1), ddof), _error(b.mean(axis=1), ddof)))
+
+
+def _difference(
+    a: Array,
+    b: Array,
+    t: float,
+    *,
+    text: Callable[..., float] = _of_the_text,
+    seeds: Callable[..., float] = _of_the_seeds,
+    together: Callable[[float, float], Any] = np.hypot,
+    mean: Callable[[Array], Any] = np.mean,
+) -> str:
+    return _word(mean(a) - mean(b), together(text(a, b), seeds(a, b, t)))
+
+
+def _by_hand(a: Array, b: Array, t: float) -> str:
+    files = [
+        sum(row[f] for row in a.tolist()) / len(a) - sum(row[f] for row in b.tolist()) / len(b)
+        for f in range(a.shape[1])
+    ]
+    mean = sum(files) / len(files)
+    square = 1.96**2 * sum((each - mean) ** 2 for each in files) / (len(files) - 1) / len(files)
+    for model in (a, b):
+        own = [sum(row) / len(row) for row in model.tolist()]
+        centre = sum(own) / len(own)
+        square += t * t * sum((each - centre) ** 2 for each in own) / (len(own) - 1) / len(own)
+    return "none" if mean * mean <= square else ("higher", "lower")[mean < 0]
+
+
+DIFFERENCE = Exercise(
+    id="07-alibi-and-biases.difference",
+    title="Measure and conclude: is it a difference?",
+    signature="difference(a: (seeds, files) losses, b: (seeds, files) losses, t: float) -> text",
+    points=3,
+    minutes=15,
+    difficulty=3,
+    reference=lambda a, b, t: _difference(a, b, t),
+    make_cases=_cases,
+    properties=(
+        Property(
+            lambda args, value: value in ("lower", "higher", "none"),
+            "Return one of the three words: lower, higher or none.",
+            about="form",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "larger-mean-wins",
+            lambda a, b, t: _word(a.mean() - b.mean(), 0.0),
+            "Any difference counts in your answer. One that is not above the uncertainty is none.",
+        ),
+        Mistake(
+            "seeds-forgotten",
+            lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: 0.0),
+            "The spread of the seeds is not in it. Other seeds would have given other losses.",
+        ),
+        Mistake(
+            "files-forgotten",
+            lambda a, b, t: _difference(a, b, t, text=lambda a, b: 0.0),
+            "The spread over the files is not in it. Other files would have given other losses.",
+        ),
+        Mistake(
+            "larger-of-the-two",
+            lambda a, b, t: _difference(a, b, t, together=max),
+            "You took the larger one of the two uncertainties. They add up, as squares.",
+        ),
+        Mistake(
+            "added",
+            lambda a, b, t: _difference(a, b, t, together=lambda x, y: x + y),
+            "The two uncertainties were added. They have nothing to do with each other, so their squares are "
+            "added, and the root is taken.",
+        ),
+        Mistake(
+            "files-not-paired",
+            lambda a, b, t: _difference(
+                a,
+                b,
+                t,
+                text=lambda a, b: 1.96 * np.hypot(_error(a.mean(axis=0)), _error(b.mean(axis=0))),
+            ),
+            "The spread of the files was taken for each model by itself. Both read the same files, and a "
+            "hard one is hard for both: take the difference on each file, then its spread.",
+        ),
+        Mistake(
+            "spread-for-error",
+            lambda a, b, t: _difference(
+                a, b, t, text=lambda a, b: 1.96 * (a.mean(axis=0) - b.mean(axis=0)).std(ddof=1)
+            ),
+            "The spread of one file was taken for that of the mean. The mean of n files is surer: divide by "
+            "the root of n.",
+        ),
+        Mistake(
+            "divided-by-n",
+            lambda a, b, t: _difference(
+                a,
+                b,
+                t,
+                text=lambda a, b: _of_the_text(a, b, ddof=0),
+                seeds=lambda a, b, t: _of_the_seeds(a, b, t, ddof=0),
+            ),
+            "The variances were divided by n, as NumPy does by default. Of three seeds the mean is measured "
+            "too: divide by n - 1.",
+        ),
+        Mistake(
+            "t-forgotten",
+            lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: _of_the_seeds(a, b, 1.96)),
+            "For the seeds, 1.96 stands where t belongs. Three seeds tell little of their own spread, and t "
+            "makes up for it.",
+        ),
+        Mistake(
+            "turned-round",
+            lambda a, b, t: _difference(b, a, t),
+            "Lower and higher are exchanged: the word says what the losses of a are.",
+        ),
+        Mistake(
+            "intervals-that-overlap",
+            lambda a, b, t: _word(
+                a.mean() - b.mean(),
+                t * (_error(a.mean(axis=1)) + _error(b.mean(axis=1))),
+            ),
+            "You ask whether two intervals overlap. They may, and the difference counts all the same: ask "
+            "for the interval of the difference.",
+        ),
+    ),
+    alternatives=(
+        _by_hand,
+        lambda a, b, t: _difference(a.astype(np.longdouble), b.astype(np.longdouble), t),
+        lambda a, b, t: ("none", "lower", "higher")[
+            0
+            if (d := (a.mean(0) - b.mean(0))).mean() ** 2
+            <= 1.96**2 * d.var(ddof=1) / d.size + t**2 * sum(m.mean(1).var(ddof=1) / len(m) for m in (a, b))
+            else 1 + (d.mean() > 0)
+        ],
+    ),
+    hints=(
+        "Of the files: `a.mean(axis=0) - b.mean(axis=0)` is one difference per file. Of the seeds: "
+        "`a.mean(axis=1)` is one loss per seed.",
+        "The error of a mean of n numbers is their `std(ddof=1)` divided by the root of n.",
+        "Two things that do not hang together: the square of the uncertainty is the sum of the squares.",
+    ),
+)

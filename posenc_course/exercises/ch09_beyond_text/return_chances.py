@@ -1,0 +1,174 @@
+"""Waves on a graph: A walker who comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from posenc_course.exercises.ch09_beyond_text._shared import GRAPH, Generator, drawn_graph, path, ring, star
+from posenc_course.exercises.drawing import Draws, curve
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
+from posenc_lib._arrays import Array
+from posenc_lib.added.graphs import return_probabilities
+
+
+def _walk_cases(rng: Generator) -> Iterator[Case]:
+    triangle = np.array([[0.0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]])
+    yield Case("a triangle with a tail", (triangle, 3))
+    yield Case("a path of 4", (path(4), 4))
+    yield Case("a ring of 5, five steps", (ring(5), 5))
+    yield Case("a star of 5, one step", (star(5), 1))
+    for _ in range(3):
+        yield Case("weights, drawn", (drawn_graph(rng, int(rng.integers(4, 8))), int(rng.integers(3, 6))))
+
+
+def _steps_of_walk(adjacency: Array) -> Array:
+    return np.asarray(adjacency / adjacency.sum(axis=1, keepdims=True))
+
+
+def _walk_with(
+    chances: Callable[[Array], Array] = _steps_of_walk, powers: Callable[[int], Sequence[int]] | None = None
+) -> Callable[[Array, int], Array]:
+    def returns(adjacency: Array, steps: int) -> Array:
+        walk = chances(adjacency)
+        wanted = powers(steps) if powers else range(1, steps + 1)
+        return np.stack([np.diag(np.linalg.matrix_power(walk, power)) for power in wanted], axis=1)
+
+    return returns
+
+
+_returns = _walk_with()
+
+
+def _returns_by_spreading(adjacency: Array, steps: int) -> list[list[float]]:
+    """One walker after the other, step by step."""
+    rows = []
+    for start in range(len(adjacency)):
+        at, back = np.eye(len(adjacency))[start], []
+        for _ in range(steps):
+            at = np.array([sum(at * adjacency[:, to] / adjacency.sum(axis=1)) for to in range(len(at))])
+            back.append(float(at[start]))
+        rows.append(back)
+    return rows
+
+
+def _first_returns(adjacency: Array, steps: int) -> Array:
+    back = _returns(adjacency, steps)
+    first = np.zeros_like(back)
+    for step in range(steps):
+        earlier = sum((first[:, k] * back[:, step - 1 - k] for k in range(step)), np.zeros(len(back)))
+        first[:, step] = back[:, step] - earlier
+    return first
+
+
+RETURN_CHANCES = Exercise(
+    id="09-beyond-text.return_chances",
+    title="A walker who comes back",
+    step_of=GRAPH,
+    signature="return_chances(adjacency: array of shape (nodes, nodes), steps: int) -> array of shape "
+    "(nodes, "
+    "steps)",
+    points=2,
+    minutes=10,
+    difficulty=3,
+    draws=Draws(
+        lambda return_chances, across, up, square, triangle: curve(
+            np.arange(1, 13),
+            {
+                square: np.asarray(return_chances(ring(4), 12))[0],
+                triangle: np.asarray(return_chances(ring(3), 12))[0],
+            },
+            across=across,
+            up=up,
+        ),
+        axes=("steps", "chance to be back", "on a ring of 4", "on a ring of 3"),
+        look="On a ring of 4 a walker is back after even numbers of steps alone, and on a triangle "
+        "after three as well.",
+    ),
+    reference=lambda adjacency, steps: _returns(adjacency, steps),
+    make_cases=_walk_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == (len(args[0]), args[1]),
+            "There must be a row for each node, and a column for each number of steps.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool(
+                (np.asarray(value) >= -1e-9).all() and (np.asarray(value) <= 1 + 1e-6).all()
+            ),
+            "A chance lies between 0 and 1.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "from-no-step",
+            _walk_with(powers=lambda steps: range(steps)),
+            "Your first column is for no step at all, where everybody is at home. Begin with one step.",
+        ),
+        Mistake(
+            "walks-counted",
+            _walk_with(chances=lambda adjacency: adjacency),
+            "You count ways, and do not weigh them. At each node the chances of all its edges must sum to 1.",
+        ),
+        Mistake(
+            "weights-dropped",
+            _walk_with(chances=lambda adjacency: _steps_of_walk((adjacency > 0) * 1.0)),
+            "Your walker takes all edges alike. One of twice the weight is taken twice as often.",
+        ),
+        Mistake(
+            "entry-by-entry",
+            lambda adjacency, steps: np.stack(
+                [np.diag(_steps_of_walk(adjacency) ** power) for power in range(1, steps + 1)], axis=1
+            ),
+            "You raise each entry to the power: a walker who takes the same step again and again. Multiply "
+            "the matrices.",
+        ),
+        Mistake(
+            "first-time",
+            _first_returns,
+            "These are the chances to be back for the first time. Whoever has been back before counts too.",
+        ),
+        Mistake(
+            "so-far",
+            lambda adjacency, steps: np.cumsum(_returns(adjacency, steps), axis=1),
+            "Your chances add up from step to step. Each column is for one number of steps alone.",
+        ),
+        Mistake(
+            "last-step-alone",
+            lambda adjacency, steps: _returns(adjacency, steps)[:, -1],
+            "You give the last number of steps alone. Give a column for each, from 1.",
+        ),
+        Mistake(
+            "steps-first",
+            lambda adjacency, steps: _returns(adjacency, steps).T,
+            "The array is turned: a row for each node, a column for each number of steps.",
+        ),
+        Mistake(
+            "may-stay",
+            _walk_with(chances=lambda adjacency: (np.eye(len(adjacency)) + _steps_of_walk(adjacency)) / 2),
+            "Your walker may stay where it is. Each step goes along an edge.",
+        ),
+        Mistake(
+            "all-doubled",
+            _walk_with(powers=lambda steps: [2**power for power in range(steps)]),
+            "You square the matrix each time, so that the steps double: 1, 2, 4. They go up by one.",
+        ),
+        Mistake(
+            "mean-of-all",
+            lambda adjacency, steps: np.tile(_returns(adjacency, steps).mean(axis=0), (len(adjacency), 1)),
+            "All nodes get the mean. Each has its own chances: that is what tells them apart.",
+        ),
+    ),
+    alternatives=(
+        _returns_by_spreading,
+        lambda adjacency, steps: return_probabilities(adjacency, steps),
+        _walk_with(chances=lambda adjacency: adjacency / adjacency.sum(axis=0)),
+    ),
+    hints=(
+        "From node i a walker steps to node j with the chance `adjacency[i, j]` over the sum of row i.",
+        "If `walk[i, j]` is the chance to be at j after some steps, `walk @ chances` is that after one more.",
+        "To be back is to stand on the diagonal: `np.diag(walk)` after each step, one column each.",
+    ),
+)

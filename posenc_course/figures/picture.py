@@ -1,0 +1,220 @@
+"""A picture for a page: drawn once, readable on a light and on a dark page, with words for those who
+cannot see it.
+
+Axes and text take the colour of the page's own text (SVG's `currentColor`). Everything else uses
+`posenc_course/colours.py` and `DIVERGING`, chosen to stand out against white and near-black alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import matplotlib
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.text import Text
+
+from posenc_course.colours import COLOURS
+from posenc_course.translation import _
+
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+DIVERGING = "coolwarm"
+
+# Matplotlib knows no `currentColor`: draw with a colour that nobody else uses, and replace it.
+_INK = "#010203"
+
+LEGIBLE = 9.0
+"""Text of a picture is never shown smaller, in CSS pixels; exponents are."""
+_TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
+_TEXT_SIZE = re.compile(r"font(?:-size)?: (?:\w+ )*?([\d.]+)px")
+_NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "posenc",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "image.cmap": DIVERGING,
+    "image.interpolation": "nearest",
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "figure.constrained_layout.use": True,
+    "axes.prop_cycle": cycler(color=list(COLOURS), linestyle=list(DASHES)),
+    **dict.fromkeys(
+        (
+            "text.color",
+            "axes.labelcolor",
+            "axes.edgecolor",
+            "axes.titlecolor",
+            "xtick.color",
+            "ytick.color",
+            "grid.color",
+            "legend.labelcolor",
+        ),
+        _INK,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG and its alt text. A notebook and the book show it by themselves."""
+
+    svg: str
+    alt: str
+
+    def _repr_html_(self) -> str:
+        return f'<figure class="posenc-figure">{self.svg}</figure>'
+
+    def __repr__(self) -> str:
+        return f"Picture: {self.alt}"
+
+
+@contextmanager
+def canvas(width: float = 7.0, height: float = 3.5) -> Iterator[Figure]:
+    """A matplotlib figure, in inches, with the book's style.
+
+    with canvas() as figure:
+        axes = figure.subplots()
+        ...
+        return finish(figure, alt="...")
+    """
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height))
+        figure.patch.set_alpha(0.0)
+        yield figure
+
+
+def finish(figure: Figure, *, alt: str) -> Picture:
+    """The drawn figure as a `Picture`. Call it inside `canvas`.
+
+    Raises:
+        ValueError: the alt text is missing, or an axis has numbers but no label.
+    """
+    if len(alt) < 20:
+        raise ValueError(f"alt={alt!r} does not describe the picture; say what a reader would see in it")
+    for axes in figure.axes:
+        axes.patch.set_alpha(0.0)
+        for axis in (axes.xaxis, axes.yaxis):
+            shown = axes.axison and axis.get_visible() and any(t.get_text() for t in axis.get_ticklabels())
+            if shown and not axis.get_label().get_text():
+                raise ValueError(f"the {axis.axis_name} axis has numbers but no label; name what it measures")
+    for text in figure.findobj(Text):
+        if (said := text.get_text()) and (translated := _(said)) != said:
+            text.set_text(translated)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    maps = [each for axes in figure.axes if (each := _cells(axes))]
+    return Picture(_for_page(buffer.getvalue(), alt, maps), alt)
+
+
+MOST_CELLS = 1200
+"""A heat map of more is not told cell by cell: its numbers would weigh more than its picture."""
+
+
+def _cells(axes: Axes) -> dict[str, Any] | None:
+    """What the page says of each cell of a heat map (book/web/src/picture-cells.js); None of other axes.
+
+    Where it lies, as shares of the picture's width and height from its left top corner; what its rows,
+    columns and colours are called; and its numbers, row by row from the top.
+    """
+    map_ = _map(axes)
+    if map_ is None or not axes.axison:
+        return None
+    values = np.asarray(map_.get_array())
+    if values.ndim != 2 or values.size > MOST_CELLS:
+        return None
+    down, across = _names(axes, "y", values.shape[0]), _names(axes, "x", values.shape[1])
+    if not (down and across):
+        return None
+    if isinstance(map_, AxesImage):
+        left, right, bottom, top = map_.get_extent()
+        ends = [(left, top), (right, bottom)]
+    else:
+        edges = np.asarray(map_.get_coordinates())
+        ends = [tuple(edges[0, 0]), tuple(edges[-1, -1])]
+    corners = axes.transData.transform(ends)
+    (x0, y0), (x1, y1) = axes.figure.transSubfigure.inverted().transform(corners)
+    others = (each for other in axes.figure.axes if (each := _map(other)) is not None)
+    scales = (each.colorbar for each in (map_, *others) if each.get_clim() == map_.get_clim())
+    colours = next(filter(None, scales), None)
+    return {
+        "place": [round(float(each), 4) for each in (x0, 1 - y0, x1 - x0, y0 - y1)],
+        "title": axes.get_title(),
+        "down": down,
+        "across": across,
+        "value": colours.ax.get_ylabel() if colours else "",
+        "numbers": [[_told(each) for each in row] for row in values.tolist()],
+    }
+
+
+def _told(value: float) -> float | None:
+    """A number in three digits; None of a cell that holds none."""
+    return float(f"{value:.3g}") if value is not None and math.isfinite(value) else None
+
+
+def _map(axes: Axes) -> AxesImage | QuadMesh | None:
+    """The heat map of these axes."""
+    drawn = (each for each in axes.get_children() if isinstance(each, (AxesImage, QuadMesh)))
+    return next(drawn, None)
+
+
+def _names(axes: Axes, which: str, count: int) -> list[str] | None:
+    """The label of an axis, or of one that it shares, and the words at its ticks, if there are any."""
+    shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
+    labels = [getattr(each, f"get_{which}label")() for each in (axes, *shared)]
+    label = next(filter(None, labels), "")
+    ticks = [each.get_text() for each in getattr(axes, f"get_{which}ticklabels")()]
+    words = ticks if len(ticks) == count and not all(each.lstrip("−-").isdecimal() for each in ticks) else []
+    return [label, *words] if label or words else None
+
+
+def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Strip the XML prologue, take the page's text colour, scale with the page, make ids unique."""
+    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    # Clip paths are called by a hash of coordinates that are not rounded: their last bits may differ.
+    clips = {name: f"clip-{number}" for number, name in enumerate(re.findall(r'<clipPath id="([^"]+)"', svg))}
+    svg = _NAMED.sub(lambda found: found[1] + clips.get(found[2], found[2]), svg)
+    prefix = f"p{hashlib.sha256(svg.encode()).hexdigest()[:8]}-"
+    svg = _NAMED.sub(rf"\g<1>{prefix}\g<2>", svg)
+    width = re.search(r'width="([\d.]+)pt"', svg)
+    assert width is not None
+    # As wide as it takes to read its text; on a narrow page it scrolls (book/_static/scroll.js).
+    legible = float(width[1]) * min(LEGIBLE / _smallest_text(svg), 1.2)
+    head = (
+        f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
+        f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
+        'stroke-linejoin:round;stroke-linecap:butt"'
+    )
+    if maps:
+        head += (
+            f' data-cells="{escape(json.dumps(maps, separators=(",", ":"), ensure_ascii=False), quote=True)}"'
+        )
+    opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])
+    return head + opening.removeprefix("<svg") + svg[svg.index(">") :].rstrip()
+
+
+def _smallest_text(svg: str) -> float:
+    """The size of the smallest text, of each the size of its largest part."""
+    sizes = [[float(size) for size in _TEXT_SIZE.findall(text)] for text in _TEXT.findall(svg)]
+    return min((max(each) for each in sizes if each), default=LEGIBLE)

@@ -1,0 +1,301 @@
+"""Pictures of the stored experiment `byte-models`. Every run is on them, and what the gate says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from posenc_course.colours import COLOURS, GREY
+from posenc_course.experiments.results import stored
+from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_lib._arrays import Array
+
+NAME = "byte-models"
+LOSS = "loss (nats per byte)"
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+TITLES = {
+    "none": "no encoding",
+    "none+": "no encoding, 3 times as long",
+    "sinusoidal": "sinusoidal",
+    "learned": "learned, clamped",
+    "learned+": "learned, 3 times as long",
+    "rope": "RoPE",
+    "rope-partial": "RoPE, a quarter turns",
+    "rope-and-none": "RoPE, 1 layer of 4 without",
+    "rope-window-and-none": "RoPE near, 1 layer of 4 far",
+    "t5": "T5",
+    "alibi": "ALiBi",
+    "kerple": "KERPLE",
+    "fire": "FIRE",
+    "transformer-xl": "Transformer-XL",
+}
+"""Name of an encoding -> what a picture calls it; with a plus, where it was trained longer than all."""
+
+PANELS = {
+    "no door, and added": ("none", "sinusoidal", "learned", "learned+", "none+"),
+    "rotated": ("rope", "rope-partial", "rope-and-none", "rope-window-and-none"),
+    "biased": ("t5", "alibi", "kerple", "fire", "transformer-xl"),
+}
+
+Result = Mapping[str, Any]
+
+
+def at_the_trained_length(result: Result | None = None) -> Picture:
+    """A row for each encoding, a mark for each seed, and the lines of the n-grams.
+
+    Args:
+        result: of the experiment; the stored one by default.
+    """
+    every = _by_encoding(result)
+    losses = {name: [_loss(each) for each in runs] for name, runs in every.items()}
+    order = _lowest_first({name: float(np.mean(each)) for name, each in losses.items()})
+    with canvas(width=7.6, height=1.6 + 0.34 * len(order)) as figure:
+        axes = figure.subplots()
+        for row, name in enumerate(order):
+            for each in every[name]:
+                _mark(axes, _loss(each), row, each)
+        _explain_marks(axes)
+        counted = _ngrams(every)
+        for number, (size, loss) in enumerate(sorted(counted.items(), key=lambda each: each[1])):
+            _line_of_ngram(axes, loss, f"{size}-gram", height=1.0 - 0.25 * (number % 2))
+        _rows(axes, order)
+        axes.set_xlabel(LOSS)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
+        told = " ".join(
+            f"{TITLES[name]}: {_each(losses[name])}{'' if _admitted(every[name]) else ', not admitted'}."
+            for name in order
+        )
+        lines = ", ".join(f"{number}-gram {loss:.2f}" for number, loss in counted.items())
+        return finish(
+            figure,
+            alt="A row for each encoding, with its loss in nats per byte at the length of training, a mark "
+            f"for each seed, the lowest first. {told} Lines for what counting reaches: {lines}.",
+        )
+
+
+def by_position(result: Result | None = None) -> Picture:
+    """The loss in windows of 4,096 bytes by the place in them, a panel for each door; argument as above."""
+    every = _by_encoding(result)
+    panels = {title: [name for name in names if name in every] for title, names in PANELS.items()}
+    panels = {title: names for title, names in panels.items() if names}
+    counted = _ngrams(every)[5]
+    curves = {
+        name: np.array([np.mean(each["result"]["longer"]["whole"], axis=0) for each in runs])
+        for name, runs in every.items()
+    }
+    trained = _trained_length(every)
+    with canvas(width=8.6, height=4.4) as figure:
+        for axes, (title, names) in zip(
+            np.atleast_1d(figure.subplots(1, len(panels), sharey=True)), panels.items(), strict=True
+        ):
+            looks = zip(names, COLOURS, DASHES, MARKERS, strict=False)
+            for name, colour, dash, marker in looks:
+                across = trained * (np.arange(curves[name].shape[1]) + 0.5)
+                word = TITLES[name] if _admitted(every[name]) else f"{TITLES[name]} ×"
+                axes.plot(across, curves[name].mean(axis=0), color=colour, linestyle=dash, label=word)
+                for seed in curves[name]:
+                    axes.plot(
+                        across,
+                        seed,
+                        color=colour,
+                        marker=marker,
+                        markersize=3,
+                        markerfacecolor="none",
+                        linestyle="none",
+                    )
+            axes.axhline(counted, color=GREY, linewidth=1.2, linestyle=":", label="5-gram, mean")
+            axes.axvline(trained, color=GREY, linewidth=0.8)
+            axes.set_title(title)
+            axes.set_xlabel("place in the text (bytes)")
+            axes.legend(loc="upper left", fontsize=9)
+        figure.axes[0].set_ylabel(LOSS)
+        low, high = figure.axes[0].get_ylim()
+        figure.axes[0].set_ylim(low, low + 1.45 * (high - low))
+        told = " ".join(
+            f"{TITLES[name]}: from {curve.mean(axis=0)[0]:.2f} to {curve.mean(axis=0)[-1]:.2f}"
+            f"{'' if _admitted(every[name]) else ', not admitted'}."
+            for name, curve in curves.items()
+        )
+        return finish(
+            figure,
+            alt=f"A panel for each door: the loss in nats per byte against the place in the text, of models "
+            f"trained on {trained} bytes, the mean of {trained} at a time, a mark for each seed. {told} "
+            f"A dotted line for the 5-gram at {counted:.2f}. A cross in the legend: not admitted.",
+        )
+
+
+def whole_or_sliding(result: Result | None = None) -> Picture:
+    """The same bytes after the whole text before them, and after its last bytes; argument as above."""
+    every = _by_encoding(result)
+    trained = _trained_length(every)
+    means = {
+        name: [
+            [float(np.mean(np.asarray(each["result"]["longer"][way])[:, 1:])) for each in runs]
+            for way in ("sliding", "whole")
+        ]
+        for name, runs in every.items()
+    }
+    order = _lowest_first({name: float(np.mean(whole)) for name, (_sliding, whole) in means.items()})
+    counted = _ngrams(every)[5]
+    words = (f"its last {trained} bytes at most", "all of the text")
+    with canvas(width=7.6, height=1.6 + 0.34 * len(order)) as figure:
+        axes = figure.subplots()
+        for row, name in enumerate(order):
+            ends = [np.mean(each) for each in means[name]]
+            axes.plot(ends, [row, row], color=GREY, linestyle="-", linewidth=1.2)
+            for values, colour, marker, word in zip(means[name], COLOURS, MARKERS, words, strict=False):
+                axes.plot(
+                    values,
+                    [row] * len(values),
+                    color=colour,
+                    marker=marker,
+                    markerfacecolor="none",
+                    linestyle="none",
+                    label=word if row == 0 else None,
+                )
+        _line_of_ngram(axes, counted, "5-gram")
+        _rows(axes, order, every)
+        axes.set_xlabel(f"loss of the bytes past place {trained} (nats per byte)")
+        axes.legend(
+            loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, title="before a byte, the model reads"
+        )
+        told = " ".join(
+            f"{TITLES[name]}: {np.mean(means[name][0]):.2f} after the last bytes, "
+            f"{np.mean(means[name][1]):.2f} after all{'' if _admitted(every[name]) else ', not admitted'}."
+            for name in order
+        )
+        return finish(
+            figure,
+            alt="A row for each encoding, with the loss in nats per byte of the same bytes twice: after the "
+            f"last {trained} bytes before each, and after all of the text. A mark for each seed. {told} "
+            f"A line for the 5-gram at {counted:.2f}.",
+        )
+
+
+def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | None = None) -> Picture:
+    """How far the loss rises above that at the length of training, in a paper's models and in ours.
+
+    Args:
+        paper: name of an encoding -> {length: perplexity}, the length of training first.
+        result: of the experiment; the stored one by default.
+    """
+    every = _by_encoding(result)
+    told = []
+    with canvas(width=8.4, height=3.9) as figure:
+        theirs, ours = figure.subplots(1, 2)
+        for name, colour, dash, marker in zip(paper, COLOURS, DASHES, MARKERS, strict=False):
+            look = {"color": colour, "linestyle": dash, "marker": marker, "markerfacecolor": "none"}
+            lengths = np.array(list(paper[name]))
+            rise = np.log(np.array(list(paper[name].values())) / paper[name][lengths[0]])
+            theirs.plot(lengths / lengths[0], rise, label=TITLES[name], **look)
+            longer = [each["result"]["longer"] for each in every[name] if _passes(each)]
+            times = np.array(longer[0]["lengths"]) / longer[0]["lengths"][0]
+            by_seed = np.array([np.mean(each["by_length"], axis=1) for each in longer])
+            by_seed -= by_seed[:, :1]
+            ours.plot(times, by_seed.mean(axis=0), **look | {"marker": None})
+            ours.plot(times, by_seed.T, **look | {"linestyle": "none", "markersize": 4})
+            told.append(
+                f"{TITLES[name]}: theirs {', '.join(f'{value:+.2f}' for value in rise[1:])}, "
+                f"ours {', '.join(f'{value:+.2f}' for value in by_seed.mean(axis=0)[1:])}."
+            )
+        for axes, title, unit in ((theirs, "theirs", "word"), (ours, "ours", "byte")):
+            axes.axhline(0, color=GREY, linestyle=":", linewidth=1.2)
+            axes.set_xscale("log", base=2)
+            axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+            axes.set_title(title)
+            axes.set_xlabel("length, by that of the training")
+            axes.set_ylabel(f"rise of the loss (nats per {unit})")
+        lines, names = theirs.get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside upper center", ncols=len(names), fontsize=10)
+        return finish(
+            figure,
+            alt="Two panels: how far the loss rises above that at the length of training, against the "
+            f"length, for the models of a paper and for ours, a mark for each of our seeds. {' '.join(told)}",
+        )
+
+
+def admitted(encoding: str) -> list[dict[str, Any]]:
+    """The stored runs of an encoding, trained like all others, that pass the gate; none where none does."""
+    return [each for each in _by_encoding(None).get(encoding, []) if _passes(each)]
+
+
+# --- what all have in common
+
+
+def _by_encoding(result: Result | None) -> dict[str, list[Any]]:
+    """The runs of each encoding, admitted or not, all seeds; those that were trained longer by themselves."""
+    found: dict[str, list[Any]] = {}
+    runs = (stored(NAME) if result is None else result)["runs"]
+    usual = min(each["run"]["steps"] for each in runs)
+    for each in runs:
+        longer = "+" if each["run"]["steps"] > usual else ""
+        found.setdefault(each["run"]["encoding"] + longer, []).append(each)
+    return {name: found[name] for name in TITLES if name in found}
+
+
+def _lowest_first(means: Mapping[str, float]) -> list[str]:
+    """What was trained longer comes last: it is no match for the others."""
+    return sorted(means, key=lambda name: (name.endswith("+"), means[name]))
+
+
+def _loss(run: Mapping[str, Any]) -> float:
+    return float(run["result"]["trained"]["loss"])
+
+
+def _passes(run: Mapping[str, Any]) -> bool:
+    return bool(run["verdict"] == "admitted")
+
+
+def _admitted(runs: Iterable[Mapping[str, Any]]) -> bool:
+    return any(map(_passes, runs))
+
+
+def _trained_length(every: Mapping[str, list[Any]]) -> int:
+    return int(next(iter(every.values()))[0]["run"]["length"])
+
+
+def _ngrams(every: Mapping[str, list[Any]]) -> dict[int, float]:
+    """Order -> loss. All runs were tested on the same bytes."""
+    told = next(iter(every.values()))[0]["result"]["trained"]["ngram"]
+    return {int(order): float(loss) for order, loss in told.items()}
+
+
+def _mark(axes: Axes, loss: float, row: int, run: Mapping[str, Any]) -> None:
+    passes = _passes(run)
+    axes.errorbar(
+        loss,
+        row,
+        xerr=run["result"]["trained"]["uncertainty"],
+        color=COLOURS[0] if passes else GREY,
+        marker="o" if passes else "x",
+        markerfacecolor="none",
+        elinewidth=0.5,
+        linestyle="none",
+    )
+
+
+def _explain_marks(axes: Axes) -> None:
+    for colour, marker, word in ((COLOURS[0], "o", "admitted"), (GREY, "x", "not admitted")):
+        axes.plot([], [], color=colour, marker=marker, markerfacecolor="none", linestyle="none", label=word)
+
+
+def _line_of_ngram(axes: Axes, loss: float, name: str, height: float = 1.0) -> None:
+    axes.axvline(loss, color=GREY, linewidth=1.2, linestyle=":")
+    below = axes.get_xaxis_transform()
+    axes.text(loss, height, name, rotation=90, fontsize=9, ha="right", va="top", transform=below)
+
+
+def _rows(axes: Axes, order: Sequence[str], every: Mapping[str, list[Any]] | None = None) -> None:
+    passes = {name: every is None or _admitted(every[name]) for name in order}
+    words = [TITLES[name] if passes[name] else f"{TITLES[name]} ×" for name in order]
+    axes.set_yticks(range(len(order)), words)
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    axes.set_ylabel("encoding")
+
+
+def _each(values: Iterable[float] | Array) -> str:
+    return ", ".join(f"{value:.2f}" for value in values)

@@ -1,0 +1,163 @@
+"""Grade on a Dask cluster that is there already: `posenc grade ASSIGNMENT --scheduler tls://host:8786`.
+
+A submitted file and its own seed travel to a worker, and its grade comes back as JSON. The journal, the
+gradebook and everything in the course's folder are written by the process that submits, alone.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from posenc_course.grading.cluster_worker import grade_bytes, library_digest
+from posenc_course.grading.faults import CourseError
+from posenc_course.grading.handed_in.submission import read_file
+from posenc_course.grading.one import crashed, grade_found
+from posenc_course.grading.processes.workers import Task, Workers
+from posenc_course.grading.recorded.journal import Entry
+from posenc_course.grading.sandbox.walls import NoWalls
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import Future as Away
+
+TASKS_PER_THREAD = 2
+"""One that is graded, and one that waits beside it."""
+
+
+class GraderError(Exception):
+    """Grading failed on a worker's machine, for no fault of the submission."""
+
+
+class Cluster(Workers):
+    """Dask workers for the grading, and processes of this machine for what is written here.
+
+    Args:
+        scheduler: address of the Dask scheduler. Certificates for `tls://` come from Dask's own settings.
+        jobs: processes of this machine; 0 for one a core.
+
+    Raises:
+        CourseError: (on entering) there is no Dask here, no scheduler at that address, or no worker.
+    """
+
+    def __init__(self, scheduler: str, jobs: int) -> None:
+        super().__init__(jobs)
+        self._scheduler = scheduler
+        self._away: dict[Future[Any], Away] = {}
+
+    def __enter__(self) -> Cluster:
+        self._client = _connect(self._scheduler)
+        super().__enter__()
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        super().__exit__(kind, *exception)
+        # The scheduler forgets what nobody waits for any more.
+        self._client.close()
+
+    def _fill(self, waiting: Iterator[Task]) -> None:
+        super()._fill(iter(()))  # What was added writes to the course's folder: that is done here.
+        self._away = {future: away for future, away in self._away.items() if future in self._running}
+        most = TASKS_PER_THREAD * max(1, _threads(self._client))
+        while len(self._away) < most and (task := next(waiting, None)):
+            self._send(task)
+
+    def _has_room(self) -> bool:
+        return len(self._running) - len(self._away) < 2 * self._jobs
+
+    def _send(self, task: Task) -> None:
+        path, student, assignment, seed, limits, unsafe = task.arguments()
+        found = read_file(path)
+        future: Future[Any] = Future()
+        self._running[future] = task
+        if found.problem:  # There is nothing to run.
+            future.set_result(grade_found(found, student, assignment, seed, limits, unsafe))
+            return
+
+        def entry(reply: str) -> Entry:
+            return _entry(reply) or crashed(student, assignment, seed, found.fingerprint)
+
+        order = (found.data, library_digest(), student, assignment, seed, asdict(limits), unsafe)
+        # A name of its own for each task: Dask would take two of one name for the same.
+        away = self._client.submit(grade_bytes, *order, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
+        self._away[future] = away
+        away.add_done_callback(lambda _away: self._hand_over(away, future, entry))
+
+    def _hand_over(self, away: Away, future: Future[Any], entry: Callable[[str], Entry]) -> None:
+        """Pass on how a task ended; called in a thread of Dask's client."""
+        try:
+            if away.status == "error":
+                raise _explained(away.exception())
+            if away.status != "finished":
+                raise CourseError(
+                    f"the Dask scheduler at {self._scheduler} was lost. "
+                    "Every grade until now is kept; run the command again to go on"
+                )
+            future.set_result(entry(away.result()))
+        except Exception as error:
+            future.set_exception(error)
+
+
+def _connect(scheduler: str) -> Client:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise CourseError(
+            "--scheduler needs Dask, which is not installed here: pip install 'posenc_course[grading]'"
+        ) from error
+    try:
+        client = Client(scheduler, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise CourseError(
+            f"no Dask scheduler answers at {scheduler}: {error}. Is the address right, is it running "
+            "(dask scheduler), and does it want TLS (tls://...) with certificates that you have not set?"
+        ) from error
+    if not _threads(client):
+        client.close()
+        raise CourseError(
+            f"the Dask scheduler at {scheduler} has no workers; start some: "
+            f"dask worker {scheduler} --nthreads 1"
+        )
+    return client
+
+
+def _threads(client: Client) -> int:
+    return int(client.scheduler_info(n_workers=1)["total_threads"])
+
+
+def _explained(error: Exception) -> Exception:
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return GraderError(
+            f"one Dask worker after the other ended while it had this submission, the last one at "
+            f"{error.last_worker.address}; its log says why. Run the command again to try it again"
+        )
+    if isinstance(error, ImportError):
+        return CourseError(
+            f"a Dask worker cannot run this posenc_course: {error}. Install the same version there, "
+            "with all that grading needs, and run the command again"
+        )
+    return error
+
+
+def _entry(reply: str) -> Entry | None:
+    """The entry that `grade_bytes` gave, or None where all graders ended; what else it gave is raised."""
+    outcome, host, content = json.loads(reply)
+    match outcome:
+        case "entry":
+            return Entry.from_json(content)
+        case "ended":
+            return None
+        case "no walls":
+            raise NoWalls(f"on the Dask worker {host}: {content}")
+        case "other library":
+            raise CourseError(
+                f"posenc_course on the Dask worker {host} ({content}) is not the same as here. "
+                "Install the same version there, start its workers again, and run the command again"
+            )
+    raise GraderError(f"on the Dask worker {host}: {content}")

@@ -1,0 +1,204 @@
+"""Where a course keeps things, as its `nbgrader_config.py` says, and who may grade in it just now."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from traitlets.config import Config, PyFileConfigLoader
+
+from posenc_course.grading.faults import CourseError
+from posenc_course.grading.recorded.journal import is_empty
+
+SECRET_BYTES = 32
+_SECRET_HELP = (
+    "All hidden inputs are made from it, and the marks hang on them. Put back a copy of it. If there is "
+    "none, move {} to another place: a new secret is made then, and `posenc grade` grades everything anew"
+)
+PART = ".part-"
+"""What the name of a file begins with that is not written to its end yet."""
+
+
+def find_own_programs() -> None:
+    """Let nbgrader find alembic, which it calls by name, where no environment is activated too."""
+    own = str(Path(sys.executable).parent)
+    if own not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = f"{own}{os.pathsep}{os.environ['PATH']}"
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folders and the database of one course. Plain data: it may travel to another process."""
+
+    root: Path
+    course_id: str
+    db_url: str
+    submitted: Path
+    autograded: Path
+    feedback: Path
+    source: Path
+    """The assignments with their answers."""
+    released: Path
+
+    @classmethod
+    def load(cls, root: Path) -> tuple[Course, Config]:
+        """The course in this folder, with nbgrader's whole configuration.
+
+        Raises:
+            CourseError: there is no `nbgrader_config.py`, or it lays the folders out in its own way.
+        """
+        if not (root / "nbgrader_config.py").is_file():
+            raise CourseError(
+                f"there is no nbgrader_config.py in {root}; run the command in the course's folder"
+            )
+        try:
+            config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+            return cls.from_config(config, root), config
+        except (CourseError, OSError):
+            raise
+        except Exception as error:  # The file is a program of the instructor's, and may raise anything.
+            raise CourseError(
+                f"nbgrader_config.py in {root} does not work: {type(error).__name__}: {error}. Mend it first"
+            ) from error
+
+    @classmethod
+    def from_config(cls, config: Config, root: Path) -> Course:
+        """The course that nbgrader sees under this configuration; CourseError as in `load`."""
+        from nbgrader.coursedir import CourseDirectory
+
+        directory = CourseDirectory(config=config)
+        if not directory.root:
+            directory.root = str(root)
+        base = Path(directory.root).resolve()
+        expected = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")  # noqa: PTH118
+        if directory.directory_structure != expected:
+            raise CourseError(
+                f"CourseDirectory.directory_structure is {directory.directory_structure!r}; "
+                f"grading knows {expected!r} only: remove the setting"
+            )
+        return cls(
+            root=base,
+            course_id=directory.course_id,
+            db_url=directory.db_url,
+            submitted=base / directory.submitted_directory,
+            autograded=base / directory.autograded_directory,
+            feedback=base / directory.feedback_directory,
+            source=base / directory.source_directory,
+            released=base / directory.release_directory,
+        )
+
+    @property
+    def state(self) -> Path:
+        """The folder of the journal, the lock and the secret: beside the submissions, never inside them."""
+        return self.submitted.parent / "grading"
+
+    def submitted_file(self, student: str, assignment: str) -> Path:
+        return self.submitted / student / assignment / f"{assignment}.ipynb"
+
+    def students(self, assignment: str) -> list[str]:
+        """Everyone who handed in this assignment, in order of name; one listing of the folder."""
+        if not self.submitted.is_dir():
+            return []
+        with os.scandir(self.submitted) as entries:
+            names = [each.name for each in entries if not each.name.startswith(".")]
+        return sorted(name for name in names if os.path.lexists(self.submitted / name / assignment))
+
+    def seed(self, student: str, assignment: str) -> int:
+        """Chooses this submission's hidden inputs: always the same, unknown without the course's secret."""
+        message = json.dumps([assignment, student]).encode()
+        return int.from_bytes(hmac.digest(self._secret(), message, hashlib.sha256)[:6], "big")
+
+    def require_secret(self) -> None:
+        """CourseError where the course's secret is damaged or lost."""
+        self._secret()
+
+    def _secret(self) -> bytes:
+        """The course's secret, made where nothing was graded yet.
+
+        Raises:
+            CourseError: it is not as it was made, or lost. Marks hang on it, so no other takes its place.
+        """
+        path = self.state / "secret"
+        if not os.path.lexists(path):
+            if not is_empty(self.state):
+                raise CourseError(f"the course's secret {path} is missing. {_SECRET_HELP.format(self.state)}")
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # A link from a file that is complete fails where another process was quicker.
+            with tempfile.NamedTemporaryFile("w", dir=self.state, prefix=".secret-") as file:
+                file.write(secrets.token_hex(SECRET_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+                with contextlib.suppress(FileExistsError):
+                    os.link(file.name, path)
+        try:
+            secret = bytes.fromhex(path.read_text(encoding="ascii"))
+        except ValueError:
+            secret = b""
+        if len(secret) != SECRET_BYTES:
+            raise CourseError(f"the course's secret {path} is damaged. {_SECRET_HELP.format(self.state)}")
+        return secret
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the course: one grading run at a time. A run that died holds nothing.
+
+        Raises:
+            CourseError: another run holds it; the message says who.
+        """
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.state / "lock").open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                file.seek(0)
+                raise CourseError(
+                    f"another grading run holds this course: {file.read().strip() or 'it just started'}. "
+                    "Wait for it, or end it; what it graded is kept"
+                ) from error
+            file.truncate(0)
+            started = datetime.now(UTC).isoformat(timespec="seconds")
+            file.write(f"process {os.getpid()} on {socket.gethostname()}, since {started}")
+            file.flush()
+            yield
+
+    def require_space(self, needed: int) -> None:
+        """CourseError where the journal's, the notebooks' or the feedback's disk has fewer bytes free."""
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self.state, self.autograded, self.feedback):
+            folder.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(folder).free
+            if free < needed:
+                raise CourseError(
+                    f"the disk of {folder} is nearly full: {free // 2**20} MiB are free, "
+                    f"{-(-needed // 2**20)} MiB are needed. Free some space and run the command again"
+                )
+
+
+def write_atomically(path: Path, text: str, mode: int = 0o444) -> None:
+    """The whole text or nothing: under a temporary name first, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=PART)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        Path(part).chmod(mode)
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,123 @@
+"""What can go wrong outside of posenc, as one sentence that says what happened and what to do."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_KEPT = "Every grade until now is kept; run the command again to go on"
+
+
+class CourseError(Exception):
+    """The course is not as grading needs it; the message says what to do."""
+
+
+@contextmanager
+def told(state: Path, db_url: str) -> Iterator[None]:
+    """CourseError where the disk, the journal in `state` or the gradebook at `db_url` fails.
+
+    Of the databases, SQLite's own errors come from the journal, SQLAlchemy's from the gradebook.
+    """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise CourseError(_of_journal(error, state)) from error
+    except (SQLAlchemyError, ModuleNotFoundError) as error:
+        raise CourseError(_of_gradebook(error, db_url)) from error
+    except OSError as error:
+        raise CourseError(of_disk(error)) from error
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether this, or what it was made of, says that there is no space left."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_SPACE
+    return "disk is full" in str(error)
+
+
+def of_disk(error: OSError) -> str:
+    """What to do where a file or folder cannot be read or written."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    what = f"{where}{error.strerror or error}"
+    if is_disk_full(error):
+        return f"the disk is full ({what}). Free some space. {_KEPT}"
+    if error.errno == errno.EROFS:
+        return f"nothing can be written there ({what}). Allow it, or work in a copy of the course. {_KEPT}"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return (
+            f"you may not read or write this ({what}). Run the command as the user whom the course "
+            f"belongs to, or have the rights changed. {_KEPT}"
+        )
+    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.EEXIST):
+        return f"this is in the way ({what}). Move it to another place. {_KEPT}"
+    return f"the machine refused it ({what}). {_KEPT}"
+
+
+def _of_journal(error: sqlite3.Error, state: Path) -> str:
+    path, text = state / "journal.db", str(error)
+    if is_disk_full(error):
+        return f"the disk of {state} is full. Free some space. {_KEPT}"
+    if "locked" in text:
+        return f"another program keeps the journal locked ({path}). Wait for it, or end it. {_KEPT}"
+    if "readonly" in text or "unable to open" in text:
+        return (
+            f"the journal {path} cannot be opened or written ({text}). Make it and its folder writable, "
+            f"or work in a copy of the course. {_KEPT}"
+        )
+    return (
+        f"the journal {path} is damaged, or was written by another version of posenc ({text}). "
+        "Put back a copy of it, or move it to another place and run `posenc grade` for each assignment: "
+        "every submission is then graded anew, on the same inputs. Marks that you gave by hand stay"
+    )
+
+
+def _of_gradebook(error: Exception, db_url: str) -> str:
+    where, text = shown_url(db_url), str(getattr(error, "orig", None) or error).strip()
+    if isinstance(error, ImportError):
+        package = "'posenc_course[grading]'" if error.name == "psycopg2" else "it"
+        return f"the gradebook {where} needs a program that is not installed ({text}): pip install {package}"
+    if is_disk_full(error):
+        return f"the disk of the gradebook {where} is full. Free some space. {_KEPT}"
+    if "locked" in text:
+        return f"another program keeps the gradebook locked ({where}). Wait for it, or end it. {_KEPT}"
+    if "readonly" in text or "read-only" in text or "unable to open" in text:
+        return (
+            f"the gradebook {where} cannot be opened or written ({text}). "
+            f"Make the file and its folder writable. {_KEPT}"
+        )
+    if any(sign in text for sign in ("no such", "has no column", "does not exist")):
+        return (
+            f"the gradebook {where} was made by another version of nbgrader, or is another database "
+            f"({text}). Keep a copy of it, and run: nbgrader db upgrade"
+        )
+    if any(sign in text for sign in ("not a database", "malformed", "disk I/O", "file is encrypted")):
+        return (
+            f"the gradebook {where} is damaged ({text}). Put back a copy of it. If there is none, move it to "
+            "another place, and run `make exercises`, and `posenc grade ASSIGNMENT --again` for each "
+            "assignment: the judge's marks come back, those that you gave by hand do not"
+        )
+    return f"the gradebook {where} cannot be used ({text}). Is the address right, and its server up? {_KEPT}"
+
+
+def not_installed(error: ImportError) -> str:
+    """Which extra brings what is missing."""
+    torch = (error.name or "").partition(".")[0] in ("torch", "array_api_compat")
+    what = "posenc_lib[torch]" if torch else "posenc_course[grading]"
+    return f"this needs more than is installed ({error}): pip install '{what}'"
+
+
+def shown_url(url: str) -> str:
+    """A database's address without its password."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(no address of a database)"

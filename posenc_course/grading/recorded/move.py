@@ -1,0 +1,102 @@
+"""`posenc move`: the whole gradebook in another database, as nbgrader's own tables have it."""
+
+from __future__ import annotations
+
+from nbgrader.api import Base, Gradebook
+from sqlalchemy import Connection, create_engine, func, insert, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from posenc_course.grading.course import Course
+from posenc_course.grading.faults import CourseError, shown_url, told
+
+BATCH = 1000
+"""Rows that are held at once."""
+COUNTED = {
+    "student": "learners",
+    "assignment": "assignments",
+    "submitted_assignment": "submissions",
+    "grade": "grades",
+    "comment": "comments",
+}
+"""Tables of nbgrader's, and what they hold, as an instructor says it."""
+
+
+def move(course: Course, url: str) -> dict[str, int]:
+    """Copy all that the course's gradebook holds to an empty database; the old one stays as it is.
+
+    Everything goes along: names and addresses, due dates, extensions, grades, manual marks, extra credit and
+    comments. All or nothing.
+
+    Returns:
+        How many rows of each table of `COUNTED` the new gradebook holds.
+
+    Raises:
+        CourseError: one of the two cannot be used, they are the same, or the new one is not empty.
+    """
+    _require_another(course.db_url, url)
+    with told(course.state, course.db_url), course.lock():
+        # nbgrader makes the tables where there are none, and refuses those of another version.
+        Gradebook(course.db_url, course.course_id).close()
+        old = create_engine(course.db_url)
+        with old.connect() as source:
+            if not _held(source):
+                raise CourseError(
+                    f"the gradebook {shown_url(course.db_url)} holds nothing, so nothing was moved"
+                )
+        with told(course.state, url):
+            Gradebook(url, course.course_id).close()
+            new = create_engine(url)
+            try:
+                with old.connect() as source, new.begin() as target:
+                    _require_empty(target, url)
+                    return _copied(source, target)
+            finally:
+                old.dispose()
+                new.dispose()
+
+
+def _require_another(old: str, new: str) -> None:
+    try:
+        same = make_url(old) == make_url(new)
+    except ArgumentError as error:
+        raise CourseError(
+            f"{new} is no address of a database. It looks like postgresql+psycopg2://grader@host/gradebook"
+        ) from error
+    if same:
+        raise CourseError(
+            f"the course's gradebook is in {shown_url(new)} already. If POSENC_DB_URL is set, unset it "
+            "first: the gradebook is moved from where it is now"
+        )
+
+
+def _require_empty(target: Connection, url: str) -> None:
+    if held := _held(target):
+        raise CourseError(
+            f"the gradebook {shown_url(url)} holds {' and '.join(held)} already, and nothing is written "
+            "over. Give an empty database"
+        )
+
+
+def _held(gradebook: Connection) -> list[str]:
+    """What there is any of."""
+    tables = Base.metadata.tables
+    return [
+        what
+        for table, what in COUNTED.items()
+        if gradebook.scalar(select(func.count()).select_from(tables[table]))
+    ]
+
+
+def _copied(source: Connection, target: Connection) -> dict[str, int]:
+    counts = {}
+    for table in Base.metadata.sorted_tables:
+        if table.name == "course":  # nbgrader has made the same row.
+            target.execute(table.delete())
+        rows = source.execution_options(yield_per=BATCH).execute(select(table)).mappings()
+        for batch in rows.partitions():
+            target.execute(insert(table), [dict(row) for row in batch])
+        counts[table.name] = target.scalar(select(func.count()).select_from(table)) or 0
+        if counts[table.name] != source.scalar(select(func.count()).select_from(table)):
+            raise CourseError(f"not all of {table.name} arrived, so nothing was moved; run the command again")
+    return {what: counts[name] for name, what in COUNTED.items()}

@@ -1,0 +1,138 @@
+"""The report on a class as text and tables, to be read on a terminal."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import textwrap
+from collections import Counter
+
+from posenc_course.grading.report.class_report import ClassReport, histogram, shown, some
+from posenc_course.grading.report.spreadsheet import harmless
+from posenc_course.grading.verdicts import Verdict
+from posenc_course.translation import _
+
+LISTED = 20
+"""Lines of a list; the rest is counted."""
+BAR = 40
+"""Characters of the longest bar."""
+
+
+def as_text(report: ClassReport) -> str:
+    """The report to be read on a terminal."""
+    lines = [*headline(report), "", *_bars(report), *_aligned(*exercise_table(report)), ""]
+    if not report.mistakes:
+        lines.append("No submission makes a mistake that has a name.")
+    else:
+        lines.append("Named mistakes:")
+    for each in report.mistakes:
+        lines.append(f"{each.count:>5}  {each.share:>4.0%}  {each.function}: {each.name}")
+        lines += textwrap.wrap(each.message, 100, initial_indent=" " * 13, subsequent_indent=" " * 13)
+    return "\n".join([*lines, *_to_look_at(report)])
+
+
+def _to_look_at(report: ClassReport) -> list[str]:
+    """Who tampered, and answers that are alike or improbably long: for a terminal, with names."""
+    tampered = [
+        f"{shown(line.student)}: {', '.join(line.tampered)}" for line in report.lines if line.tampered
+    ]
+    alike = [f"{some(each.students)}: {', '.join(each.exercises)}" for each in report.alike]
+    long = [
+        f"{shown(each.student)}: {each.exercise or _('the other cells together')} "
+        f"({each.lines} lines, {each.characters} characters; usual are {each.usual})"
+        for each in report.outsized
+    ]
+    found = (
+        (
+            _("Tampered: the answer calls the library's own function, or tried to deceive the judge:"),
+            tampered,
+        ),
+        (_("Alike up to names, and rarely so by chance:"), alike),
+        (_("Far longer than the class's and the model answer:"), long),
+    )
+    lines = [part for heading, items in found if items for part in ("", heading, *_first(items))]
+    if not lines:
+        return []
+    return [
+        *lines,
+        "",
+        _("These are reasons to look, and no proofs. Read the notebooks, and ask the learners."),
+    ]
+
+
+def _first(items: list[str]) -> list[str]:
+    rest = [f"  ... and {len(items) - LISTED} more"] if len(items) > LISTED else []
+    return [f"  {each}" for each in items[:LISTED]] + rest
+
+
+def _bars(report: ClassReport) -> list[str]:
+    """The histogram on a terminal."""
+    width, counts = histogram(report)
+    if not sum(counts):
+        return []
+    shown = min(1.0, BAR / max(counts))
+    rows = [
+        f"{number * width:>7}  {'█' * math.ceil(count * shown) + ' ' if count else ''}{count}"
+        for number, count in enumerate(counts)
+    ]
+    return [_("How many have so many points, in steps of {step}:").format(step=width), *rows, ""]
+
+
+def headline(report: ClassReport) -> list[str]:
+    points = [line.points for line in report.graded if line.points is not None]
+    without = Counter(line.verdict for line in report.lines if line.marks is None)
+    manual = sum(line.needs_manual_grade for line in report.lines)
+    counted = [f"{len(points)} graded", *(f"{count} {why}" for why, count in sorted(without.items()))]
+    lines = [f"{report.assignment}: {', '.join(counted)}"]
+    if points:
+        lines.append(
+            f"Marks with manual grades and late penalties: mean {statistics.fmean(points):.2f}, "
+            f"median {statistics.median(points):g} of {harmless(report.max_points)} points"
+        )
+    if manual:
+        lines.append(f"{manual} still need a manual grade: their marks may rise")
+    return lines
+
+
+def exercise_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
+    """Of the graded submissions, as the judge saw them: manual grades are not in it."""
+    header = ["exercise", "graded", "right", "pass rate", "partly", "other verdicts", "no named mistake"]
+    header += ["mean points", "of"]
+    rows = []
+    for each in report.exercises:
+        others = (v for v in Verdict if v not in (Verdict.RIGHT, Verdict.PARTLY) and each.verdicts[v])
+        rows.append(
+            [
+                each.function,
+                str(each.submissions),
+                str(each.verdicts[Verdict.RIGHT]),
+                f"{each.pass_rate:.0%}",
+                str(each.verdicts[Verdict.PARTLY]),
+                ", ".join(f"{each.verdicts[verdict]} {verdict}" for verdict in others) or "–",
+                str(each.unnamed),
+                f"{each.points:.2f}",
+                harmless(each.max_points),
+            ]
+        )
+    return header, rows
+
+
+def mistake_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
+    header = ["exercise", "mistake", "submissions", "share", "what the learner was told"]
+    rows = [
+        [each.function, each.name, str(each.count), f"{each.share:.0%}", each.message]
+        for each in report.mistakes
+    ]
+    return header, rows
+
+
+def _aligned(header: list[str], rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
+    text = {place for place, cell in enumerate(rows[0]) if place == 0 or "," in cell or " " in cell}
+    return [
+        "  ".join(
+            cell.ljust(width) if place in text else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [header, *rows]
+    ]

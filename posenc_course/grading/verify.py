@@ -1,0 +1,299 @@
+"""`posenc verify`: does an exported progress file hold what a certificate says?
+
+The code on a certificate is a checksum: it shows that the file and the certificate belong together and that
+neither was changed by accident. It does not show who did the exercises, and whoever can run this program can
+make a certificate. What can be checked beyond that is whether the answers are right: by judging them again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date as Date
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from posenc_course.certificate import checksum, code_of, fingerprint, read_code
+from posenc_course.exercises import all_exercises, exercises_of, wholes
+from posenc_course.grading.faults import CourseError
+from posenc_course.grading.untrusted import visible
+from posenc_course.grading.verdicts import ExerciseGrade, Verdict
+
+MAX_BYTES = 32 * 2**20
+FORMAT, VERSION = "posenc-progress", 1
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """One that a progress file holds."""
+
+    name: str
+    date: str
+    answers: Mapping[str, str]
+    """Of each exercise, the fingerprint of the answer that passed."""
+
+    @property
+    def code(self) -> str:
+        return code_of(self.name, self.date, self.answers)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A progress file whose checksum is right."""
+
+    path: Path
+    exercises: Mapping[str, Any]
+    certificates: tuple[Certificate, ...]
+    exported: Date | None = None
+    """When a page wrote it, where it says so."""
+
+    def code(self, exercise: str) -> str:
+        """The answer that the file holds, or an empty one."""
+        record = self.exercises.get(exercise)
+        found = record.get("code") if isinstance(record, dict) else None
+        return found if isinstance(found, str) else ""
+
+
+def read(path: Path) -> Progress:
+    """The progress file.
+
+    Raises:
+        CourseError: it cannot be read, is no progress file, or was changed after a page wrote it.
+    """
+    exported = _json(path)
+    if not isinstance(exported, dict) or exported.get("format") != FORMAT:
+        raise CourseError(
+            f"{path} is no progress file. On the page “Your progress” or “Certificate”, export your work, "
+            "and give that file"
+        )
+    if exported.get("version") != VERSION:
+        raise CourseError(
+            f"{path} is a progress file of version {visible(str(exported.get('version')), 20)}, and this "
+            f"program reads version {VERSION}. Install the posenc_course that the site was built from"
+        )
+    if "checksum" not in exported:
+        raise CourseError(f"{path} has no checksum: an older site wrote it. Export your work again")
+    try:
+        right = checksum(exported)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise CourseError(f"{path} holds what no page writes ({error}). Export your work again") from error
+    if exported["checksum"] != right:
+        raise CourseError(
+            f"{path} was changed after the page had written it: its checksum does not fit. Give the file as "
+            "it was exported"
+        )
+    records = exported.get("records")
+    if not isinstance(records, dict):
+        raise CourseError(f"{path} holds no records. Export your work again")
+    kept = {kind: records.get(kind) for kind in ("exercise", "certificate")}
+    exercises, certificates = (each if isinstance(each, dict) else {} for each in kept.values())
+    found = (_certificate(each) for each in certificates.values())
+    return Progress(path, exercises, tuple(each for each in found if each), _date(exported.get("exported")))
+
+
+def _date(text: Any) -> Date | None:
+    """The day that a text begins with, as pages write it; None where it does not."""
+    day = re.match(r"\d{4}-\d\d-\d\d(?=T|$)", text, re.ASCII) if isinstance(text, str) else None
+    try:
+        return Date.fromisoformat(day[0]) if day else None
+    except ValueError:
+        return None
+
+
+def _json(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise CourseError(f"there is no file {path}. Give the path of the file that you exported") from error
+    except IsADirectoryError as error:
+        raise CourseError(f"{path} is a folder. Give the file that you exported") from error
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if len(data) > MAX_BYTES:
+        raise CourseError(f"{path} has more than {MAX_BYTES // 2**20} MiB: it is no progress file")
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_no_json)
+    except (ValueError, RecursionError) as error:
+        raise CourseError(
+            f"{path} holds no JSON: it is damaged, or no progress file. Export your work again"
+        ) from error
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _certificate(record: Any) -> Certificate | None:
+    """As the record has it; None where it is none."""
+    match record:
+        case {"name": str(name), "date": str(date), "answers": {**answers}}:
+            texts = {str(key): each for key, each in answers.items() if isinstance(each, str)}
+            return Certificate(name, date, texts)
+    return None
+
+
+def find(progress: Progress, typed: str) -> Certificate:
+    """The certificate of this code, if the file holds all that it says.
+
+    Raises:
+        CourseError: the code is none, no certificate of the file has it, or the file does not bear it out.
+    """
+    code = read_code(typed)
+    if code is None:
+        raise CourseError(
+            f"{visible(typed, 60)!r} is no code of a certificate: it has 20 letters and digits, as in "
+            "7K3QD-0V2MX-A1B2C-D3E4F"
+        )
+    found = next((each for each in progress.certificates if each.code == code), None)
+    if found is None:
+        codes = ", ".join(each.code for each in progress.certificates[:SHOWN])
+        what = f"it holds {codes}" if codes else "it holds none"
+        raise CourseError(
+            f"{progress.path} holds no certificate with the code {code}; {what}. Look at each letter of the "
+            "code, and whether the file was exported after the certificate was made"
+        )
+    _require_borne_out(progress, found)
+    return found
+
+
+def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
+    date = _date(certificate.date)
+    if date is None or date.isoformat() != certificate.date:
+        raise CourseError(
+            f"the certificate's date, {visible(certificate.date, 40)!r}, is none. "
+            "A page writes it as 2026-11-23"
+        )
+    # A day more: where the reader lives it may be tomorrow already.
+    if progress.exported and date - progress.exported > timedelta(days=1):
+        raise CourseError(
+            f"the certificate's date, {certificate.date}, comes after the day on which {progress.path} was "
+            f"exported, {progress.exported}. A page dates a certificate on the day when it makes it"
+        )
+    if not certificate.name.strip():
+        raise CourseError("the certificate bears no name, and a page makes none without")
+    if not certificate.answers:
+        raise CourseError("the certificate names no exercise, and a page makes none without")
+    known = {each.id for each in all_exercises() if each.in_page}
+    unknown = [each for each in certificate.answers if each not in known]
+    if unknown:
+        raise CourseError(
+            f"the certificate names what is no exercise that a page checks: {_some(unknown)}. Was it made by "
+            "a site of another version?"
+        )
+    wrong = [
+        each
+        for each, expected in certificate.answers.items()
+        if not _passed(progress, each) or fingerprint(progress.code(each)) != expected
+    ]
+    if wrong:
+        raise CourseError(
+            f"{progress.path} does not hold the answers that the certificate was made of: {_some(wrong)}. If "
+            "they were changed later, make a new certificate on the page, and export your work again"
+        )
+
+
+def _passed(progress: Progress, exercise: str) -> bool:
+    record = progress.exercises.get(exercise)
+    return isinstance(record, dict) and record.get("passed") is True
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(visible(each, 60) for each in names[:SHOWN]) + more
+
+
+def judged(progress: Progress, certificate: Certificate, root: Path) -> list[ExerciseGrade]:
+    """What the judge says of the certificate's answers: each runs behind walls, on inputs of its own.
+
+    Raises:
+        CourseError: `root` has no released notebook of a chapter, or there are no walls on this machine.
+    """
+    from posenc_course.grading.judging.grader import Grader
+    from posenc_course.grading.sandbox.walls import NoWalls
+
+    chapters = dict.fromkeys(each.chapter for each in all_exercises() if each.id in certificate.answers)
+    submissions = {chapter: _submission(progress, chapter, root) for chapter in chapters}
+    # Nobody chooses the inputs: they follow from the code.
+    seed = int.from_bytes(sha256(certificate.code.encode()).digest()[:4], "big")
+    grades: list[ExerciseGrade] = []
+    try:
+        with Grader() as grader:
+            for chapter, submission in submissions.items():
+                grade = grader.grade(
+                    submission,
+                    student="",
+                    assignment=chapter,
+                    seed=seed,
+                    only=certificate.answers.keys(),
+                )
+                grades += grade.exercises
+    except NoWalls as error:
+        raise CourseError(str(error)) from error
+    return grades
+
+
+def _submission(progress: Progress, chapter: str, root: Path) -> Any:
+    """The released notebook of a chapter, with the answers that the file holds, right or not."""
+    from posenc_course.grading.handed_in.submission import Cell, Submission
+
+    path = root / "exercises" / chapter / f"{chapter}.ipynb"
+    try:
+        released = json.loads(path.read_bytes())["cells"]
+    except (OSError, ValueError, KeyError) as error:
+        raise CourseError(
+            f"to judge the answers, {path} is needed and cannot be read. Run the command in the course's "
+            "folder, where `make exercises` puts it"
+        ) from error
+    functions = {each.function: each.id for each in exercises_of(chapter)}
+    cells = []
+    for place, cell in enumerate(each for each in released if each["cell_type"] == "code"):
+        settings = cell.get("metadata", {}).get("nbgrader", {})
+        name = settings.get("grade_id")
+        source = "".join(cell["source"])
+        if settings.get("solution") and name in functions:
+            source = progress.code(functions[name]) or source
+        cells.append(Cell(place, source, name, "code"))
+    return Submission(tuple(cells), digest="")
+
+
+def said(certificate: Certificate) -> str:
+    """What a right code proves, to be read on a terminal."""
+    counted = wholes(each for each in all_exercises() if each.in_page)
+    passed = [steps[0].chapter for steps in counted if all(each.id in certificate.answers for each in steps)]
+    lines = [
+        f"The code {certificate.code} is right: this file and the certificate belong together.",
+        f"  name       {visible(certificate.name)}",
+        f"  date       {certificate.date}",
+        f"  exercises  {len(passed)} of {len(counted)} passed",
+    ]
+    lines += [f"    {chapter:<26}{count:>4}" for chapter, count in Counter(passed).items()]
+    return "\n".join(lines)
+
+
+LIMITS = (
+    "The code is a checksum, no signature. It proves practice, not identity: it does not show who did the "
+    "exercises, and anyone can make such a file."
+)
+NOT_JUDGED = (
+    "Not checked: whether the answers in the file are right. Add --answers to have each judged again, behind "
+    "walls."
+)
+
+
+def said_of_answers(grades: Sequence[ExerciseGrade]) -> str:
+    """How the answers came out."""
+    wrong = [each for each in grades if each.verdict is not Verdict.RIGHT]
+    if not wrong and len(grades) == 1:
+        return "The judge ran the one answer again, on new inputs: it is right."
+    if not wrong:
+        return f"The judge ran all {len(grades)} answers again, on new inputs: all are right."
+    verb = "is" if len(wrong) == 1 else "are"
+    lines = [f"The judge ran the answers again, and {len(wrong)} of {len(grades)} {verb} not right:"]
+    return "\n".join([*lines, *(f"  {each.exercise_id}: {each.verdict}" for each in wrong)])

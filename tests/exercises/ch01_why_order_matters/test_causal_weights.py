@@ -1,0 +1,26 @@
+"""`01-why-order-matters.causal_weights`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from posenc_course.exercises.ch01_why_order_matters.causal_weights import CAUSAL_WEIGHTS
+from tests.exercises.ch01_why_order_matters.shared import SEEDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_causal_weights_against_torch(seed):
+    for case in CAUSAL_WEIGHTS.cases(seed):
+        scores = torch.from_numpy(case.args[0])
+        queries, keys = scores.shape[-2:]
+        future = torch.ones(queries, keys, dtype=torch.bool).triu(keys - queries + 1)
+        want = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
+        np.testing.assert_allclose(CAUSAL_WEIGHTS.reference(*case.args), want.numpy(), rtol=1e-9, atol=1e-15)
+
+
+NOT_KNOWN = (
+    ("causal_weights", lambda s: np.tri(*s.shape[-2:]), None),
+    ("causal_weights", lambda s: np.full_like(s, 1 / s.shape[-1]), "looks into its future"),
+)

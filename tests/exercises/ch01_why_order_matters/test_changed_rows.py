@@ -1,0 +1,32 @@
+"""`01-why-order-matters.changed_rows`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch01_why_order_matters.changed_rows import CHANGED_ROWS
+from posenc_lib import attention
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rows_said_to_change_are_those_that_change_in_random_layers(seed):
+    for case in CHANGED_ROWS.cases(seed):
+        tokens, i, j, causal, layers = case.args
+        for draw in range(3):
+            rng = np.random.default_rng((seed, draw))
+            vectors = rng.normal(size=(max(tokens) + 1, 4))
+            weights = rng.normal(size=(layers, 3, 4, 4)) / 3
+
+            def model(x, weights=weights, causal=causal):
+                for w in weights:
+                    x = x + attention(*(x @ each for each in w), causal=causal)
+                return x
+
+            swapped = tokens.copy()
+            swapped[[i, j]] = tokens[[j, i]]
+            changed = np.abs(model(vectors[swapped]) - model(vectors[tokens])).max(axis=1) > 1e-9
+            np.testing.assert_array_equal(CHANGED_ROWS.reference(*case.args), changed, err_msg=case.label)
+
+
+NOT_KNOWN = (("changed_rows", lambda tokens, i, j, causal, layers: np.arange(len(tokens)) == i, None),)

@@ -1,0 +1,27 @@
+"""`01-why-order-matters.noticed`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posenc_course.exercises.ch01_why_order_matters.noticed import NOTICED
+
+
+def test_nobody_notices_a_shuffle_without_a_mask_and_only_who_sees_others_does_under_one():
+    found = {case.label: NOTICED.reference(*case.args).tolist() for case in NOTICED.cases()}
+    assert found["attention on three tokens"] == [False] * 3
+    assert found["attention with a causal mask, all five tokens moved"] == [True] * 5
+    # The first two still see the same tokens.
+    assert found["attention with a causal mask, the last three tokens moved"] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert found["one token"] == [True]
+    assert found["nothing but rounding"] == [False] * 6
+    assert found["four tokens with another row"] == [True, False, True, True, False, True]
+
+
+NOT_KNOWN = (("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),)

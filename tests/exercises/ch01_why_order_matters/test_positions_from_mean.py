@@ -1,0 +1,24 @@
+"""`01-why-order-matters.positions_from_mean`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch01_why_order_matters.positions_from_mean import POSITIONS_FROM_MEAN
+from posenc_lib import attention
+
+
+@pytest.mark.parametrize(("first", "other"), [(1.0, 0.0), (5.0, 2.0), (-1.5, 3.0)])
+def test_positions_come_back_from_real_causal_attention(first, other):
+    values = np.full((30, 1), other)
+    values[0] = first
+    equal = np.zeros((30, 1))
+    means = attention(equal, equal, values, causal=True)[:, 0]
+    shuffled = np.random.default_rng(0).permutation(30)
+    np.testing.assert_allclose(
+        POSITIONS_FROM_MEAN.reference(means[shuffled], first, other), shuffled, atol=1e-9
+    )
+
+
+NOT_KNOWN = (("positions_from_mean", lambda means, first, other: -1 - means * 0, "negative"),)

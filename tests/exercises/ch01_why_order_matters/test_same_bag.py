@@ -1,0 +1,22 @@
+"""`01-why-order-matters.same_bag`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from posenc_course.exercises.ch01_why_order_matters.same_bag import SAME_BAG
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exactly_two_sentences_have_one_bag_of_runs(seed):
+    for case in SAME_BAG.cases(seed):
+        sentences, n = case.args
+        bags = [Counter(zip(*(s.split()[k:] for k in range(n)), strict=False)) for s in sentences]
+        alike = [(i, j) for j in range(len(bags)) for i in range(j) if bags[i] == bags[j]]
+        assert alike == [SAME_BAG.reference(sentences, n)]
+        assert len(set(sentences)) == len(sentences)
+
+
+NOT_KNOWN = (("same_bag", lambda sentences, n: (0, len(sentences) - 1), None),)

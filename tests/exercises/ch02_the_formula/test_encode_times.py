@@ -1,0 +1,7 @@
+"""`02-the-formula.encode_times`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+from posenc_course.exercises.ch02_the_formula._shared import encode_times
+
+NOT_KNOWN = (("encode_times", lambda times, periods: -encode_times(times, periods), None),)

@@ -1,0 +1,18 @@
+"""`03-relative-position.doublings`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def one_product_more_each_time(one_step, m):
+    matrices = [one_step]
+    for _ in range(m - 1):
+        matrices.append(one_step @ matrices[-1])
+    return matrices
+
+
+NOT_KNOWN = (("doublings", lambda one_step, m: np.zeros((m, *one_step.shape)), "must be a rotation"),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("doublings", one_product_more_each_time, "one-step-more-each-time"),)

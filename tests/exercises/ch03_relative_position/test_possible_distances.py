@@ -1,0 +1,37 @@
+"""`03-relative-position.possible_distances`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch03_relative_position.possible_distances import POSSIBLE_DISTANCES
+from tests.exercises.ch03_relative_position.shared import SEEDS, exact_rows
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_true_distance_is_among_those_that_fit(seed):
+    true = {"width 64, no doubt": 3, "the same place": 0, "the farthest distance": 40}
+    for case in POSSIBLE_DISTANCES.cases(seed):
+        product, dim, base, reach, tolerance = case.args
+        fit = POSSIBLE_DISTANCES.reference(*case.args).tolist()
+        rows = exact_rows(range(reach + 1), dim, base)
+        expected = [k for k in range(reach + 1) if abs(rows[0] @ rows[k] - product) <= tolerance]
+        assert fit == expected
+        assert true.get(case.label, expected[0]) in fit
+    asked = {
+        case.label: len(POSSIBLE_DISTANCES.reference(*case.args)) for case in POSSIBLE_DISTANCES.cases(seed)
+    }
+    assert asked["width 64, no doubt"] == 1
+    assert asked["width 64, two candidates or more"] > 1
+
+
+def one_candidate(product, dim, base, reach, tolerance):
+    angles = np.outer(np.arange(reach + 1), base ** (-2 * np.arange(dim // 2) / dim))
+    return [int(np.argmin(abs(np.cos(angles).sum(1) - product)))]
+
+
+NOT_KNOWN = (("possible_distances", lambda product, dim, base, reach, tolerance: [3], None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("possible_distances", one_candidate, "nearest-alone"),)

@@ -1,0 +1,36 @@
+"""`03-relative-position.shift_by`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch03_relative_position.doublings import DOUBLINGS
+from posenc_course.exercises.ch03_relative_position.shift_by import SHIFT_BY
+from tests.exercises.ch03_relative_position.shared import SEEDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_doublings_and_offsets_are_powers_of_the_one_step(seed):
+    for case in DOUBLINGS.cases(seed):
+        one_step, m = case.args
+        for j, matrix in enumerate(DOUBLINGS.reference(one_step, m)):
+            assert matrix == pytest.approx(np.linalg.matrix_power(one_step, 2**j), abs=1e-8)
+    for case in SHIFT_BY.cases(seed):
+        one_step, offset = case.args
+        power = np.linalg.matrix_power(one_step, offset)
+        assert SHIFT_BY.reference(one_step, offset) == pytest.approx(power, abs=1e-7)
+
+
+def never_transposes(one_step, offset):
+    moved, square, left = np.eye(len(one_step)), one_step, abs(offset)
+    while left:
+        moved = moved @ square if left & 1 else moved
+        square, left = square @ square, left >> 1
+    return moved
+
+
+NOT_KNOWN = (("shift_by", lambda one_step, offset: np.eye(len(one_step)), None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("shift_by", never_transposes, "forwards-only"),)

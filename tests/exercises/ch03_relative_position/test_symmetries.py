@@ -1,0 +1,46 @@
+"""`03-relative-position.symmetries`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch03_relative_position.symmetries import _SCORES, SYMMETRIES, Scores
+from tests.exercises.ch03_relative_position.shared import SEEDS
+
+
+def test_every_verdict_on_a_symmetry_is_that_of_all_moves():
+    """Shifts over all diagonals, the mirror by its definition, reorderings by all those of five positions."""
+    for kind, (verdict, _) in _SCORES.items():
+        for seed in SEEDS:
+            matrix = Scores(kind, seed)(np.arange(64))
+            shift = max(np.ptp(np.diagonal(matrix, k)) for k in range(-63, 64))
+            mirror = np.abs(matrix - matrix[::-1, ::-1]).max()
+            some = matrix[np.ix_([0, 9, 30, 50, 63], [0, 9, 30, 50, 63])]
+            orders = max(np.abs(some[np.ix_(p, p)] - some).max() for p in permutations(range(5)))
+            # Far from the border: no tolerance that a learner may choose decides.
+            for broken, stays in zip((shift, mirror, orders), verdict, strict=True):
+                assert broken < 1e-9 if stays else broken > 0.05, kind
+            assert SYMMETRIES.reference(Scores(kind, seed)) == verdict
+
+
+@pytest.mark.parametrize("positions", [[0, 64], [-1, 0], [[1, 2]], [0.5, 1.0], 3])
+def test_scores_refuse_positions_that_they_do_not_have(positions):
+    (scores,) = SYMMETRIES.cases(0)[0].args
+    with pytest.raises(ValueError, match="give"):
+        scores(positions)
+
+
+def transposed_for_the_mirror(scores):
+    s = scores(np.arange(64))
+    shift = all(np.allclose(np.diag(s, k), np.diag(s, k)[0]) for k in range(-63, 64))
+    order = np.random.default_rng(1).permutation(64)
+    return shift, bool(np.allclose(s, s.T)), bool(np.allclose(s[order][:, order], s))
+
+
+NOT_KNOWN = (("symmetries", lambda scores: (True, True, False), None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("symmetries", transposed_for_the_mirror, "mirror-is-transpose"),)

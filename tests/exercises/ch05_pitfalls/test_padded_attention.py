@@ -1,0 +1,25 @@
+"""`05-pitfalls.padded_attention`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from posenc_course.exercises.ch05_pitfalls.padded_attention import PADDED_ATTENTION
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_padded_batch_is_each_sentence_alone(seed):
+    for case in PADDED_ATTENTION.cases(seed):
+        q, k, v, mask = case.args
+        out = PADDED_ATTENTION.reference(*case.args)
+        for sentence, real in enumerate(mask == 1):
+            alone = (torch.tensor(each[sentence][:, real]) for each in (q, k, v))
+            if real.any():
+                theirs = torch.nn.functional.scaled_dot_product_attention(*alone, is_causal=True)
+                np.testing.assert_allclose(out[sentence][:, real], theirs, atol=1e-12)
+            assert not out[sentence][:, ~real].any()
+
+
+NOT_KNOWN = (("padded_attention", lambda q, k, v, mask: v * 2, "zeros"),)

@@ -1,0 +1,39 @@
+"""`06-rotary.is_relative`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posenc_course.exercises.ch06_rotary._shared import WIDTH
+from posenc_course.exercises.ch06_rotary.is_relative import _NOT_RELATIVE, _RELATIVE, IS_RELATIVE
+
+RELATIVE = ("interleaved", "half", "large_base", "interpolated", "clockwise", "in_part")
+
+
+def test_six_functions_are_relative_and_six_have_a_bug():
+    """Each by brute force: the matrix of scores of all basis vectors at many places."""
+    basis = np.eye(WIDTH)
+
+    def product(rotate, query, key):
+        at = [rotate(basis, np.full(WIDTH, place)) for place in (query, key)]
+        return at[0] @ at[1].T
+
+    assert len(_RELATIVE) == len(_NOT_RELATIVE) == 6
+    for _, rotate in (*_RELATIVE, *_NOT_RELATIVE):
+        shifted = [product(rotate, 30 + s, 10 + s) for s in (0, 1, 17, 495, 3000)]
+        relative = all(np.allclose(shifted[0], other, atol=1e-7) for other in shifted)
+        moves = not np.allclose(product(rotate, 30, 10), product(rotate, 30, 11))
+        assert (relative and moves) == (rotate.__name__ in RELATIVE), rotate
+        assert IS_RELATIVE.reference(rotate) == (rotate.__name__ in RELATIVE), rotate
+
+
+def moves_both_but_forgets_the_other_half(rotate):
+    x = np.random.default_rng(3).normal(size=(2, 8))
+    here, there = (rotate(x, np.array(places)) for places in ([40, 11], [9040, 9011]))
+    return bool(abs(here[0] @ here[1] - there[0] @ there[1]) < 1e-6)
+
+
+NOT_KNOWN = (("is_relative", lambda rotate: True, None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("is_relative", moves_both_but_forgets_the_other_half, "ignores-nothing"),)

@@ -1,0 +1,61 @@
+"""`06-rotary.rotary_attention`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from posenc_course.exercises.ch06_rotary.rotary_attention import ROTARY_ATTENTION
+from tests.exercises.ch06_rotary.shared import exact_row
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_writing_with_a_cache_is_reading_everything_at_once(seed):
+    """Against rows turned with fifty digits, and PyTorch's own attention."""
+    for case in ROTARY_ATTENTION.cases(seed):
+        q, k, v, cached_k, cached_v, base = case.args
+        past, head_dim = cached_k.shape[1:]
+        if past > 100:
+            continue
+        output, keys, values = ROTARY_ATTENTION.reference(*case.args)
+        assert np.array_equal(values, np.concatenate([cached_v, v], axis=1))
+        assert np.array_equal(keys[:, :past], cached_k)
+        turned = [
+            [
+                [exact_row(row, past + r, head_dim, base) for r, row in enumerate(head)]
+                for head in each.tolist()
+            ]
+            for each in (q, k)
+        ]
+        assert keys[:, past:] == pytest.approx(np.array(turned[1]))
+        mask = torch.ones(q.shape[1], past + q.shape[1], dtype=torch.bool).tril(past)
+        expected = torch.nn.functional.scaled_dot_product_attention(
+            *(torch.from_numpy(np.array(each)) for each in (turned[0], keys, values)), attn_mask=mask
+        )
+        assert output == pytest.approx(expected.numpy())
+
+
+def cache_as_if_empty(q, k, v, cached_k, cached_v, base):
+    """With PyTorch, and its own mask of the lower right corner."""
+    at = torch.arange(q.shape[1])[:, None]
+    turns = torch.polar(
+        torch.ones(1).double(), at * base ** (-torch.arange(0, q.shape[2], 2).double() / q.shape[2])
+    )
+    q, k = (
+        torch.view_as_real(torch.view_as_complex(torch.tensor(each).unflatten(-1, (-1, 2))) * turns).flatten(
+            -2
+        )
+        for each in (q, k)
+    )
+    keys = torch.cat([torch.from_numpy(cached_k), k], dim=1)
+    values = torch.from_numpy(np.concatenate([cached_v, v], axis=1))
+    mask = torch.ones(q.shape[1], keys.shape[1], dtype=torch.bool).tril(cached_k.shape[1])
+    output = torch.nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+    return output, keys, values
+
+
+NOT_KNOWN = (("rotary_attention", lambda q, k, v, old_k, old_v, base: (v, old_k, old_v), None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("rotary_attention", cache_as_if_empty, "positions-from-0"),)

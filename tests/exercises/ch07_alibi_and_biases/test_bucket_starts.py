@@ -1,0 +1,44 @@
+"""`07-alibi-and-biases.bucket_starts`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from transformers.models.t5.modeling_t5 import T5Attention
+
+from posenc_course.exercises.ch07_alibi_and_biases.bucket_starts import BUCKET_STARTS, _borders_meet_whole
+from tests.exercises.ch07_alibi_and_biases.shared import SEEDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_buckets_begin_where_transformers_begins_them(seed):
+    for case in BUCKET_STARTS.cases(seed):
+        buckets, max_distance = case.args
+        distances = torch.arange(max_distance + 1)
+        theirs = T5Attention._relative_position_bucket(-distances, False, buckets, max_distance).tolist()
+        assert BUCKET_STARTS.reference(*case.args) == [theirs.index(b) for b in range(buckets)]
+        assert not _borders_meet_whole(*case.args), "rounding would decide"
+
+
+def test_the_last_bucket_begins_before_max_distance():
+    assert BUCKET_STARTS.reference(16, 128)[8:] == [8, 12, 16, 23, 32, 46, 64, 91]  # the encoder's
+    assert BUCKET_STARTS.reference(32, 128)[-1] == 113  # the decoder's
+
+
+def starts_by_integers(buckets, max_distance):
+    exact = buckets // 2
+    return [
+        int(exact * (max_distance / exact) ** (max(0, b - exact) / exact)) if b >= exact else b
+        for b in range(buckets)
+    ]
+
+
+NOT_KNOWN = (
+    ("bucket_starts", lambda buckets, max_distance: np.arange(1, buckets + 1), "begins at distance 0"),
+    ("bucket_starts", lambda buckets, max_distance: np.zeros(buckets), "begins farther away"),
+    ("bucket_starts", lambda buckets, max_distance: [0], "as many numbers as there are buckets"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("bucket_starts", starts_by_integers, "rounded-down"),)

@@ -1,0 +1,35 @@
+"""`07-alibi-and-biases.relative_shift`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from posenc_course.exercises.ch07_alibi_and_biases.relative_shift import RELATIVE_SHIFT
+
+
+def test_the_relative_shift_is_xlnets():
+    from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
+
+    for case in RELATIVE_SHIFT.cases():
+        (x,) = case.args
+        queries, keys = x.shape
+        # XLNet's has columns for keys after the query as well, and one more in front.
+        wide = np.concatenate([np.full((queries, 1), np.nan), x, np.zeros((queries, queries - 1))], axis=1)
+        theirs = XLNetRelativeAttention.rel_shift_bnij(torch.from_numpy(wide)[None, None], klen=keys)
+        np.testing.assert_array_equal(RELATIVE_SHIFT.reference(x), theirs[0, 0].numpy())
+
+
+def shift_with_zeros_behind(x):
+    queries, keys = x.shape
+    padded = np.concatenate([x, np.zeros((queries, 1))], axis=1)
+    return np.tril(padded.reshape(keys + 1, queries)[1:].reshape(queries, keys), keys - queries)
+
+
+NOT_KNOWN = (
+    ("relative_shift", lambda x: x[:, ::-1], "last row must stay"),
+    ("relative_shift", lambda x: x[:, :1], "shape stays"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("relative_shift", shift_with_zeros_behind, "one-too-far"),)

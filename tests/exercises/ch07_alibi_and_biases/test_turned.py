@@ -1,0 +1,9 @@
+"""`07-alibi-and-biases.turned`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+NOT_KNOWN = (
+    ("turned", lambda x, start, base: x + start, "length of every row"),
+    ("turned", lambda x, start, base: x, None),
+    ("turned", lambda x, start, base: x[..., ::-1], "At position 0"),
+)

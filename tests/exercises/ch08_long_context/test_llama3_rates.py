@@ -1,0 +1,39 @@
+"""`08-long-context.llama3_rates`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from posenc_course.exercises.ch08_long_context.llama3_rates import LLAMA3_RATES
+from posenc_lib import frequencies
+
+
+def test_llama3_is_what_transformers_computes():
+    torch = pytest.importorskip("torch")
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config = LlamaConfig(
+        hidden_size=4096,
+        num_attention_heads=32,
+        max_position_embeddings=131_072,
+        rope_parameters={
+            "rope_type": "llama3",
+            "rope_theta": 500_000.0,
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        },
+    )
+    shipped, _ = ROPE_INIT_FUNCTIONS["llama3"](config, torch.device("cpu"))
+    ours = LLAMA3_RATES.reference(frequencies(128, base=500_000.0), 8.0, 8192, 1.0, 4.0)
+    assert ours == pytest.approx(shipped.double().numpy(), rel=1e-5)
+
+
+NOT_KNOWN = (
+    ("llama3_rates", lambda rates, factor, length, low, high: rates, None),
+    ("llama3_rates", lambda rates, factor, length, low, high: rates / math.sqrt(factor), None),
+)

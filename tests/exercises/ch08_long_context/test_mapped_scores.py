@@ -1,0 +1,24 @@
+"""`08-long-context.mapped_scores`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from posenc_course.exercises.ch08_long_context.mapped_scores import MAPPED_SCORES
+from posenc_lib import apply_rotary
+from tests.exercises.ch08_long_context.shared import SEEDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_scores_at_true_distances_are_those_of_rope(seed):
+    rng = np.random.default_rng(seed)
+    q, k = rng.normal(size=(2, 7, 8))
+    true = np.subtract.outer(range(7), range(7))
+    plain = apply_rotary(q, 7, base=700.0) @ apply_rotary(k, 7, base=700.0).T / math.sqrt(8)
+    assert MAPPED_SCORES.reference(q, k, true, 700.0) == pytest.approx(plain)
+
+
+NOT_KNOWN = (("mapped_scores", lambda q, k, distances, base: distances * 1.0, None),)

@@ -1,0 +1,18 @@
+"""`10-position-from-content.cache_numbers`: its reference, and answers that no list foresaw."""
+
+from __future__ import annotations
+
+from posenc_course.exercises.ch10_position_from_content.cache_numbers import CACHE_NUMBERS
+from tests.exercises.ch10_position_from_content.shared import right
+
+
+def test_a_latent_layer_of_deepseek_keeps_576_numbers_for_a_token():
+    """kv_lora_rank and qk_rope_head_dim of DeepSeek-V3's configuration; the text says the number."""
+    layer = {"kind": "latent", "rank": 512, "rope_dim": 64}
+    assert right(CACHE_NUMBERS, [layer] * 61, 1000) == 61 * 576 * 1000
+
+
+NOT_KNOWN = (
+    ("cache_numbers", lambda layers, tokens: 2 * right(CACHE_NUMBERS, layers, tokens), None),
+    ("cache_numbers", lambda layers, tokens: right(CACHE_NUMBERS, layers[:1], tokens), None),
+)
