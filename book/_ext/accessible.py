@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from posenc_lib.checking.messages import _
+from posenc_course.translation import _
 
 UNNAMED = re.compile(r"(>(?P<page>[^<]+)</a><details[^>]*>)<summary>")
 OPENING = re.compile(r"[(\[“‘\"']+$")

@@ -3,7 +3,7 @@
     ```{challenge} break
     ```
 
-What is drawn, and how it is judged, stands in posenc_lib/challenges. The kind "bug" brings the solutions
+What is drawn, and how it is judged, stands in posenc_course/challenges. The kind "bug" brings the solutions
 along that its bugs are put into; a site that publishes no solutions has a sentence in its place. The kind
 "trained" brings the text that its models read.
 """
@@ -23,9 +23,9 @@ from quiz import chapter_of
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from posenc_lib.challenges.bugs import all_bugs
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import all_exercises, exercise, exercises_of, wholes
+from posenc_course.challenges.bugs import all_bugs
+from posenc_course.exercises import all_exercises, exercise, exercises_of, wholes
+from posenc_course.translation import _
 
 KINDS = ("break", "bug", "mystery", "trained")
 TEXT, BYTES = "python.txt", 512

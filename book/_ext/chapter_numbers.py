@@ -7,7 +7,7 @@ import re
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from posenc_lib.checking.messages import _
+from posenc_course.translation import _
 
 INTO_CHAPTER = re.compile(r"(?:.*/)?(?P<page>(?P<number>\d\d)-[a-z][a-z0-9-]*)\.html#.")
 SAYS_IT = re.compile(r"\d+\. |.*\bchapter\b", re.IGNORECASE | re.DOTALL)

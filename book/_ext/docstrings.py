@@ -16,7 +16,14 @@ from typing import Any
 from sphinx.application import Sphinx
 
 # Each name is linked to where it is documented: the first package here that has it.
-PACKAGES = ("added", "rotated", "biased", "nn", "checking")
+PACKAGES = (
+    "posenc_lib.added",
+    "posenc_lib.rotated",
+    "posenc_lib.biased",
+    "posenc_lib.nn",
+    "posenc_course.checking",
+)
+OURS = ("posenc_lib.", "posenc_course.")
 SINGLE = ("angles.frequencies", "attention.attention", "catalogue.catalogue", "catalogue.Encoding")
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 BOLD = re.compile(r"(?<!\S)\*\*(?=\S)(.+?)(?<=\S)\*\*")
@@ -30,8 +37,8 @@ def documented() -> dict[str, str]:
     """Each public name of the library -> its full name in the reference."""
     found = {name.rpartition(".")[2]: f"posenc_lib.{name}" for name in SINGLE}
     for package in PACKAGES:
-        for name in importlib.import_module(f"posenc_lib.{package}").__all__:
-            found.setdefault(name, f"posenc_lib.{package}.{name}")
+        for name in importlib.import_module(package).__all__:
+            found.setdefault(name, f"{package}.{name}")
     return found
 
 
@@ -99,7 +106,7 @@ def _inline(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    name = text.rpartition(".")[2] if text.startswith("posenc_lib.") else text
+    name = text.rpartition(".")[2] if text.startswith(OURS) else text
     full = documented().get(name)
     return f":py:obj:`{text} <{full}>`" if full else f"``{text}``"
 
@@ -112,7 +119,7 @@ def _plain(text: str) -> str:
 def _on_docstring(
     app: Sphinx, what: str, name: str, obj: object, options: dict[str, Any], lines: list[str]
 ) -> None:
-    if what != "module" and name.startswith("posenc_lib."):
+    if what != "module" and name.startswith(OURS):
         lines[:] = to_rest(lines)
         if what in ("attribute", "property"):
             lines.insert(0, "")  # or napoleon takes what stands before a colon for a type

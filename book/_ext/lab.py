@@ -19,8 +19,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
-from posenc_lib.checking.messages import _
-from posenc_lib.colours import CSS
+from posenc_course.colours import CSS
+from posenc_course.translation import _
 
 TEXTS = Path(__file__).resolve().parents[1] / "texts"
 SHOWN = 256

@@ -23,9 +23,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
+from posenc_course.colours import CSS
+from posenc_course.translation import _
 from posenc_lib.angles import frequencies
-from posenc_lib.checking.messages import _
-from posenc_lib.colours import CSS
 
 DIM = 16
 SHOWN = 12_345
@@ -47,13 +47,13 @@ class MovingPicture(SphinxDirective):
             "p", {"class": "posenc-counter"}, _("Token {position}").format(position=f"{SHOWN:,}")
         )
         below = _(
-            "The eight hands of a sinusoidal encoding. Below each stands after how many tokens it has gone "
-            "round once. No two tokens find all of them in the same place: that is how each is told where it "
-            "stands."
+            "The eight hands of a sinusoidal encoding. The number below each says after how many tokens it "
+            "has gone round once. No two tokens find all eight in the same place: that is how each of them "
+            "can be told where it is."
         )
         caption = Tag.make("figcaption", {}, below)
         attributes = {"class": "posenc-hands", "style": CSS}
-        return [Tag.make("figure", attributes, counter, drawing, caption)]
+        return [Tag.make("figure", attributes, caption, counter, drawing)]
 
 
 def _clock(place: int, turn: float) -> Tag:

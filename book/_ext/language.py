@@ -1,6 +1,6 @@
 """The language of the site: `language` in _config.yml, for the pages, their scripts and the cells.
 
-Sentences come from posenc_lib's catalogue of that language. Comes first among our extensions: some of them
+Sentences come from posenc_course's catalogue of that language. Comes first among our extensions: some of them
 say their words as they are loaded.
 """
 
@@ -16,14 +16,14 @@ from babel.messages.extract import extract_from_file
 from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 
-from posenc_lib.checking import messages
+from posenc_course import translation
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "web" / "src"
 
 
 def of_scripts(language: str) -> dict[str, Any]:
     """What words.js wants: each sentence with its forms, and which form a number takes. {}: no catalogue."""
-    found = gettext.find(messages.DOMAIN, messages.FOLDER, [language])
+    found = gettext.find(translation.DOMAIN, translation.FOLDER, [language])
     if found is None:
         return {}
     with Path(found).open("rb") as file:
@@ -39,7 +39,7 @@ def of_scripts(language: str) -> dict[str, Any]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     os.environ["LANGUAGE"] = app.config.language  # for the kernels that run the cells
-    messages.speak(app.config.language)
+    translation.speak(app.config.language)
     if words := of_scripts(app.config.language):
         told = json.dumps(words).replace("<", "\\u003c")  # nothing in it ends the script
         app.add_js_file(None, body=f"window.posencWords = {told};")

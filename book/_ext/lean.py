@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from posenc_lib.figures import preview
+from posenc_course.figures import preview
 
 PICTURE = "_static/preview.png"
 LONGEST = 200

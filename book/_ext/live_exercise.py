@@ -28,12 +28,12 @@ from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 from traitlets.config import PyFileConfigLoader
 
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, exercise, exercises_of, steps_of
-from posenc_lib.grading.release import ReleaseError, card, cost, cost_of_all, hints, source_notebook
+from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_course.grading.release import ReleaseError, card, cost, cost_of_all, hints, source_notebook
+from posenc_course.translation import _
 
 RELEASE = json.loads(Path(__file__).with_name("pyodide.json").read_text())
-PYODIDE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/".format(**RELEASE)
+PYODIDE = RELEASE["network"].format(**RELEASE)
 PACKED = RELEASE["packed"]
 """Bytes of those files there that servers send packed: without, how much is to come cannot be told."""
 STEP = "\n### "
@@ -265,23 +265,23 @@ def _nothing(self: Any, node: nodes.Element) -> None:
 
 def _choose_pyodide(app: Sphinx, config: Config) -> None:
     """A copy beside the pages (`book/build.py` puts it there) goes before any other address."""
-    copy = Path(app.srcdir) / "_build" / "web" / "pyodide"
     config.posenc_pyodide = config.posenc_pyodide.rstrip("/") + "/"
     config.posenc_sizes = PACKED if config.posenc_pyodide == PYODIDE else {}
     config.posenc_pictures = True
-    if (copy / "pyodide.mjs").exists():
-        config.posenc_pyodide = "_static/pyodide/"
+    for core in (Path(app.srcdir) / "_build" / "web" / "pyodide").glob("*/pyodide.mjs"):
+        copy = core.parent  # its name is the digest of what it holds: what is kept of it never gets old
+        config.posenc_pyodide = f"_static/pyodide/{copy.name}/"
         config.posenc_sizes = {name: (copy / name).stat().st_size for name in PACKED}
         config.posenc_pictures = any(copy.glob("matplotlib-*.whl"))
 
 
 def _find_library(app: Sphinx) -> None:
-    """The address of posenc_lib's wheel, with its fingerprint, so that no browser keeps an old one."""
-    wheels = sorted((Path(app.srcdir) / "_build" / "web" / "library").glob("*.whl"))
+    """The address of what pages load of ours, with its fingerprint, so that no browser keeps an old one."""
+    archives = sorted((Path(app.srcdir) / "_build" / "web" / "library").glob("*.tar.gz"))
     app.posenc_library = ""  # type: ignore[attr-defined]
-    if wheels:
-        fingerprint = hashlib.sha256(wheels[-1].read_bytes()).hexdigest()[:8]
-        app.posenc_library = f"_static/library/{wheels[-1].name}?v={fingerprint}"  # type: ignore[attr-defined]
+    if archives:
+        fingerprint = hashlib.sha256(archives[-1].read_bytes()).hexdigest()[:8]
+        app.posenc_library = f"_static/library/{archives[-1].name}?v={fingerprint}"  # type: ignore[attr-defined]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -7,7 +7,7 @@
     ```
 
 The names, the sliders and the picture that is shown without a script come from
-posenc_lib/figures/interactive.py; an option sets where a slider starts.
+posenc_course/figures/interactive.py; an option sets where a slider starts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from posenc_lib.colours import CSS
-from posenc_lib.figures.interactive import FIGURES
+from posenc_course.colours import CSS
+from posenc_course.figures.interactive import FIGURES
 
 SLIDERS = {slider.name for figure in FIGURES.values() for slider in figure.sliders}
 

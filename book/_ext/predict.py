@@ -43,8 +43,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag, add_nodes
 
-from posenc_lib.checking.messages import _
-from posenc_lib.checking.predictions import key_of
+from posenc_course.checking.predictions import key_of
+from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import BESIDE, Exercise, all_exercises, exercises_of, wholes
+from posenc_course.exercises import BESIDE, Exercise, all_exercises, exercises_of, wholes
+from posenc_course.translation import _
 
 BAR = "progress-bar.html"
 SMALL = {"class": "posenc-map posenc-small"}

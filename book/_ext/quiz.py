@@ -37,7 +37,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag, TextTag, add_nodes
 
-from posenc_lib.checking.messages import _
+from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
-from posenc_lib.colours import CSS
+from posenc_course.colours import CSS
 
 
 class TrainLive(SphinxDirective):

@@ -2,7 +2,8 @@
 
 `book/web` puts "Try it" on each code cell that a page's Python can run, after all that stands above it,
 hidden cells too. `in_page` says which those are: it follows what each statement imports and uses. A cell that
-needs PyTorch, say, tells so, and offers the chapter as a notebook.
+needs PyTorch, say, tells so, and offers the chapter as a notebook. With `make serve`, this machine's Python
+is behind the page and runs it (`book/server.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from tags import Tag
 
-from posenc_lib.checking.messages import _
+from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 
@@ -39,13 +40,13 @@ CHAPTER = re.compile(r"book/\d\d-")
 FOLDERS = {"cells": "_static/cells", "notebooks": "_static/chapters"}
 UNSEEN = {"remove-cell", "remove-input"}
 
-OURS, PICTURES = "posenc_lib", "matplotlib"
-HERE = {"numpy", OURS, *sys.stdlib_module_names}
+OURS, PICTURES = {"posenc_lib", "posenc_course"}, "matplotlib"
+HERE = {"numpy", *OURS, *sys.stdlib_module_names}
 COMES_WITH_PICTURES = {"cycler"}
 NOT_IN_THE_WHEEL = {
     "posenc_lib.nn": "torch",
-    "posenc_lib.grading": "torch",
-    "posenc_lib.experiments": "results",
+    "posenc_course.grading": "torch",
+    "posenc_course.experiments": "results",
 }
 
 Needs = frozenset[str]
@@ -113,7 +114,7 @@ def _statements(source: str) -> Iterator[ast.stmt]:
 def _brought(statement: ast.ImportFrom) -> list[ast.alias]:
     """What an import brings; of our modules, `*` is spelt out."""
     module = statement.module or ""
-    if statement.names[0].name != "*" or module.partition(".")[0] != OURS:
+    if statement.names[0].name != "*" or module.partition(".")[0] not in OURS:
         return statement.names
     return [ast.alias(name) for name in sorted(import_module(module).__all__)]
 
@@ -192,7 +193,7 @@ def _of_import(statement: ast.Import | ast.ImportFrom) -> Needs:
     if isinstance(statement, ast.Import):
         return frozenset().union(*(_of_module(each.name) for each in statement.names))
     module = statement.module or ""
-    if module.partition(".")[0] != OURS or alias is None:
+    if module.partition(".")[0] not in OURS or alias is None:
         return _of_module(module)
     inner = f"{module}.{alias.name}"
     home = getattr(getattr(__import__(module, fromlist=[alias.name]), alias.name), "__module__", None)
@@ -209,7 +210,7 @@ def find_spec_of(module: str) -> bool:
 
 def _of_module(module: str) -> Needs:
     root = module.partition(".")[0]
-    if root != OURS:
+    if root not in OURS:
         return frozenset() if root in HERE | COMES_WITH_PICTURES else frozenset({root})
     return _of_ours(module, frozenset())
 
@@ -230,12 +231,12 @@ def _of_ours(module: str, seen: frozenset[str]) -> Needs:
     for node in _imports(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))):
         names = [a.name for a in node.names]
         modules = names if isinstance(node, ast.Import) else [node.module or ""]
-        if isinstance(node, ast.ImportFrom) and modules[0].startswith(OURS):
+        if isinstance(node, ast.ImportFrom) and modules[0].partition(".")[0] in OURS:
             modules = [
                 f"{modules[0]}.{n}" if find_spec_of(f"{modules[0]}.{n}") else modules[0] for n in names
             ]
         for each in modules:
-            ours = each.partition(".")[0] == OURS
+            ours = each.partition(".")[0] in OURS
             found |= _of_ours(each, seen | {module}) if ours else _of_module(each)
     return frozenset(found)
 
@@ -282,7 +283,8 @@ class OfferCells(SphinxPostTransform):
         )
         self._mark(cells, names, notebook_uri)
         listed = [
-            {"id": name, "plain": cell.plain, "drawn": cell.drawn, "packages": sorted(cell.needs)}
+            {"id": name, "whole": cell.source, "plain": cell.plain, "drawn": cell.drawn}
+            | {"packages": sorted(cell.needs)}
             for name, cell in zip(names, cells, strict=True)
         ]
         uri = self._write("cells", f"{chapter_of(page)}.json", json.dumps(listed))
@@ -290,6 +292,7 @@ class OfferCells(SphinxPostTransform):
             "data-cells": f"{uri}?v={digest(json.dumps(listed))}",
             "data-chapter": chapter_of(page),
             "data-notebook": notebook_uri,
+            "data-pictures": "yes" if self.app.config.posenc_pictures else "no",
         }
         self.document += Tag.make("div", {"class": "posenc-trials", "hidden": "", **data})
 
@@ -311,11 +314,12 @@ class OfferCells(SphinxPostTransform):
                 continue
             text = source.astext().strip()
             at = next(i for i in range(at, len(cells)) if cells[i].source.strip() == text)
-            lacking = cells[at].needs - ({PICTURES} if self.app.config.posenc_pictures else set())
-            if lacking:
+            source["ids"].append(f"cell-{names[at]}")
+            source["classes"] += ["posenc-draws"] if PICTURES in cells[at].needs else []
+            if lacking := cells[at].needs - {PICTURES}:
+                source["classes"].append("posenc-elsewhere-cell")
                 source += _not_here(lacking, notebook)
             else:
-                source["ids"].append(f"cell-{names[at]}")
                 source["classes"].append("posenc-tryable")
             at += 1
 
@@ -323,8 +327,6 @@ class OfferCells(SphinxPostTransform):
 def _not_here(lacking: Needs, notebook: str) -> Tag:
     if "torch" in lacking:
         said = _("This cell needs PyTorch, which a browser does not have.")
-    elif lacking == {PICTURES}:
-        said = _("This cell draws with Matplotlib, which this copy of the site does not have.")
     else:
         said = _("This cell needs more than a page has.")
     get = link(notebook, _("Run it in the chapter's notebook"))

@@ -20,8 +20,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from tags import Tag
 
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import Exercise, exercise
+from posenc_course.exercises import Exercise, exercise
+from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 

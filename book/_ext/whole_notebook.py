@@ -1,7 +1,7 @@
 """Where the whole notebook of an exercise page can be opened, and the site's JupyterLite that opens it.
 
-JupyterLite is Jupyter in the browser, with the same Pyodide and the same posenc_lib as the pages have. It is
-made anew when something of it changed. `book/lite/` holds what is set in it.
+JupyterLite is Jupyter in the browser, with the same Pyodide and the same wheel of ours as the pages have. It
+is made anew when something of it changed. `book/lite/` holds what is set in it.
 
 `sphinx.config` of _config.yml says where else a notebook can be opened; what is not set has no button:
 
@@ -39,9 +39,9 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from tags import Tag
 
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import BESIDE, exercise
-from posenc_lib.grading.release import CHECK_CALL
+from posenc_course.exercises import BESIDE, exercise
+from posenc_course.grading.release import CHECK_CALL
+from posenc_course.translation import _
 
 IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 FOLDER = "_static/lite"
@@ -115,7 +115,9 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def _install_note(repository: str) -> Tag:
     """Colab has PyTorch, and not this library."""
-    command = f'%pip install "posenc_lib[torch] @ git+{repository.rstrip("/")}"'
+    address = f"git+{repository.rstrip('/')}"
+    course = f'"posenc_course @ {address}#subdirectory=posenc_course"'
+    command = f'%pip install "posenc_lib[torch] @ {address}" {course}'
     sentence = _("In Colab, run this in a cell of its own first:")
     return Tag.make("p", {"class": "posenc-first"}, sentence + " ", Tag.make("code", {}, command))
 
@@ -178,7 +180,7 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html" or not pages or not app.config.posenc_lite:
         return
     root, to = Path(app.srcdir), Path(app.outdir) / FOLDER
-    [library] = (root / "_build" / "web" / "library").glob("*.whl")
+    [library] = (root / "_build" / "wheel").glob("*.whl")
     texts = [root / f"{page}.ipynb" for page in pages]
     inputs = [library, *sorted((root / "book" / "lite").iterdir()), *texts, Path(__file__)]
     settings = _settings(app.config)
@@ -242,8 +244,7 @@ def installed_wheel(name: str, to: Path) -> Path:
 def _settings(config: Config) -> str:
     """jupyter-lite.json, with the Pyodide that the pages have."""
     settings = json.loads((Path(__file__).parent.parent / "lite" / "jupyter-lite.json").read_text())
-    local = config.posenc_pyodide == "_static/pyodide/"
-    folder = "./../pyodide/" if local else config.posenc_pyodide
+    folder = re.sub("^_static/", "./../", config.posenc_pyodide)
     data = settings["jupyter-config-data"]
     data["appName"] = config.project
     plugin = data["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]

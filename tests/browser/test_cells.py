@@ -9,6 +9,7 @@ import string
 import pytest
 from playwright.sync_api import expect
 
+from book.browser_python import NETWORK
 from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow
@@ -37,6 +38,8 @@ class Cell:
         return self.place.get_by_role("button", name=name, exact=True)
 
     def open(self) -> Cell:
+        if self.editor.count():
+            return self
         self.button("Try it").scroll_into_view_if_needed()
         self.button("Try it").click()
         expect(self.editor).to_be_focused()
@@ -79,7 +82,8 @@ def chapter(browser, address):
     tell_all(tab)
     yield tab
     assert context.complaints == []
-    assert [url for url in context.requested if not url.startswith((address, "data:", "blob:"))] == []
+    outside = [url for url in context.requested if not url.startswith((address, "data:", "blob:"))]
+    assert [url for url in outside if not url.startswith(NETWORK)] == []  # for what draws, if it is there
     context.close()
 
 
@@ -119,7 +123,8 @@ def test_the_last_line_is_shown_and_so_is_a_picture_that_the_numbers_change(chap
     expect(cell.result.locator("pre")).to_contain_text("1.6829")
     picture = cell.result.locator("svg[role=img]")
     draw = (
-        "from posenc_lib.exercises.drawing import heat_map\nheat_map(sinusoidal({}, 8), rows='', columns='')"
+        "from posenc_course.exercises.drawing import heat_map\n"
+        "heat_map(sinusoidal({}, 8), rows='', columns='')"
     )
     cell.run(draw.format(20))
     expect(picture).to_have_attribute("aria-label", re.compile("20 rows"))
@@ -276,3 +281,32 @@ def test_a_page_whose_list_of_cells_is_missing_says_so(browser, site):
         cell = Cell(tab, COLUMNS).open()
         cell.button("Run").click()
         expect(cell.status).to_contain_text("Python could not be loaded into this page")
+
+
+def test_a_cell_that_draws_runs_without_matplotlib_and_says_where_the_picture_is(chapter):
+    cell = Cell(chapter, COLUMNS).open()
+    cell.run(
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nprint(6 * 7)\nplt.show()",
+    )
+    expect(cell.printed).to_have_text("42\n", use_inner_text=False)
+    assert [url for url in chapter.context.requested if url.startswith(NETWORK)]
+    note = cell.result.locator(".posenc-undrawn")
+    expect(note).to_contain_text("Matplotlib could not be loaded into this page")
+    expect(note.get_by_role("link")).to_have_attribute("href", re.compile(r"\.ipynb$"))
+    cell.run("import matplotlib.pyplot as plt\nx = plt.gca()\nx.plot([1])\n1 / 0", "stopped with an error")
+    expect(cell.result.locator(".posenc-error")).to_have_text("ZeroDivisionError: division by zero (line 4)")
+
+
+def test_the_page_says_which_python_ran_a_cell(chapter):
+    cell = Cell(chapter, COLUMNS).open()
+    cell.run("1 + 1")
+    expect(cell.result.locator(".posenc-ran-by")).to_have_text("Run by the Python 3.13 in this page.")
+
+
+def test_the_browser_of_these_tests_reaches_no_other_site(newcomer, plain_address):
+    """So whatever passes in them needs none."""
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/index.html", wait_until=READ)
+    reached = "fetch(address, { mode: 'no-cors' }).then(() => true, () => false)"
+    assert not tab.evaluate(f"address => {reached}", NETWORK)
+    assert tab.evaluate(f"address => {reached}", plain_address)

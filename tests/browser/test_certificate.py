@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 from pypdfium2 import PdfDocument
 
-from posenc_lib.certificate import code_of, fingerprint
-from posenc_lib.exercises import all_exercises, wholes
-from posenc_lib.grading.cli import main
+from posenc_course.certificate import code_of, fingerprint
+from posenc_course.exercises import all_exercises, wholes
+from posenc_course.grading.cli import main
 from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
 

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from playwright.sync_api import expect
 
-from posenc_lib.challenges import breaking, bugs, mystery
+from posenc_course.challenges import breaking, bugs, mystery
 from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
 from tests.challenges.find_bugs import solution

@@ -9,12 +9,12 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from posenc_lib.experiments import export, rescaling
-from posenc_lib.experiments.byte_model import losses_of
-from posenc_lib.experiments.page_tables import FACTORS, ROTATES, RULES, k_of_yarn
-from posenc_lib.experiments.wrapped import with_encodings
+from posenc_course.experiments import export, rescaling
+from posenc_course.experiments.byte_model import losses_of
+from posenc_course.experiments.page_tables import FACTORS, ROTATES, RULES, k_of_yarn
+from posenc_course.experiments.wrapped import with_encodings
+from posenc_course.trained import FOLDER, read
 from posenc_lib.nn import NoPE
-from posenc_lib.trained import FOLDER, read
 from tests.browser.conftest import served
 from tests.browser.test_site import Visit
 

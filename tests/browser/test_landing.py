@@ -16,8 +16,8 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.pages import BUDGETS, first_view
+from posenc_course.exercises import all_exercises, wholes
 from posenc_lib import alibi_bias, apply_rotary, attention, sinusoidal
-from posenc_lib.exercises import all_exercises, wholes
 from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def test_a_first_view_keeps_within_its_budget(browser, site, page):
     with served(site) as address:  # of its own: nothing is at hand yet
         weight = first_view(browser, site, address, page)
     assert weight.bytes(compressed=True) <= BUDGETS[page]
-    heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|\.whl"
+    heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|\.whl|\.tar\.gz"
     if 'class="math' not in (site / page).read_text():
         heavy += "|mathjax|tex-chtml|woff"
     assert [name for name in weight.names() if re.search(heavy, name, re.IGNORECASE)] == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from posenc_lib.exercises import all_exercises, exercise, exercises_of, steps_of
+from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of
 from tests.browser.conftest import make_editors, served
 from tests.conftest import load_build
 
@@ -237,7 +237,7 @@ def test_an_error_shows_the_learners_own_line(at, code, error, line):
     asked.check(code, "stopped with an error")
     expect(asked.result.locator(".posenc-error")).to_contain_text(error)
     expect(asked.result.locator("pre")).to_have_text(line)
-    assert "posenc_lib" not in asked.result.inner_text()
+    assert "posenc_" not in asked.result.inner_text()
 
 
 def test_an_error_inside_the_function_shows_the_learners_own_line(at):
@@ -527,7 +527,7 @@ def test_a_site_without_solutions_holds_none_and_what_needs_torch_is_marked_by_h
     (tmp_path / "index.md").write_text("\n".join(["# A page\n", *cards]))
     (tmp_path / "conf.py").write_text(
         f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
-        "from posenc_lib.exercises import exercise\n"
+        "from posenc_course.exercises import exercise\n"
         f"object.__setattr__(exercise('{FAR_GAP}'), 'array_library', 'torch')\n"
         "extensions = ['myst_nb', 'live_exercise']\n"
         "exclude_patterns = ['solutions', 'exercises']\n"
@@ -874,11 +874,15 @@ def scroll_through(tab) -> None:
         editor.scroll_into_view_if_needed()
 
 
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: %s } })"
+
+
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
 def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_comes(browser, address, phone):
-    """Nothing comes with scrolling; then the network is gone, then it stalls, then it is back."""
+    """Nothing comes with scrolling where data are saved; then the network is gone, stalls, and is back."""
     small = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     context = browser.new_context(**small if phone else {"viewport": {"width": 1200, "height": 900}})
+    context.add_init_script(SAVES_DATA % "true")
     requested: list[str] = []
     context.on("request", lambda request: requested.append(request.url))
     context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed here
@@ -888,7 +892,7 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     assert not [url for url in requested if "editor" in url]
     scroll_through(tab)
     assert [url for url in requested if "editor" in url]
-    assert not [url for url in requested if "pyodide" in url or "posenc_lib" in url]
+    assert not [url for url in requested if "pyodide" in url or "posenc_page" in url]
 
     asked = Exercise(tab, f"{FORMULA}.frequencies")
     loading = asked.box.locator(".posenc-loading")
@@ -923,7 +927,7 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
       return [y + 2, y + height - 2].every((line) => text.contains(document.elementFromPoint(x + 5, line)));
     }"""
     assert verdict.evaluate(uncovered), "the page's header stands over it"
-    assert [url for url in requested if "posenc_lib" in url]
+    assert [url for url in requested if "posenc_page" in url]
     assert [url for url in requested if not url.startswith((address, "data:", "blob:"))] == []
     context.close()
 
@@ -941,10 +945,27 @@ def test_python_comes_with_the_page_for_whoever_asks_for_it(browser, address):
     context.close()
 
 
+@pytest.mark.parametrize("saves_data", [False, True])
+def test_python_comes_when_an_exercise_comes_near_unless_data_are_to_be_saved(newcomer, address, saves_data):
+    context = newcomer()
+    tab = context.new_page()
+    tab.add_init_script(SAVES_DATA % json.dumps(saves_data))
+    workers = []
+    tab.on("worker", lambda worker: workers.append(worker))
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until="load")
+    assert workers == []
+    exercise = Exercise(tab, f"{FORMULA}.frequencies")
+    expect(exercise.editor).to_be_visible()
+    tab.wait_for_timeout(2000)
+    assert len(workers) == (0 if saves_data else 1)
+    exercise.check(FREQUENCIES, "Passed")
+    assert len(workers) == 1
+
+
 def test_the_sizes_that_no_server_tells_are_those_of_the_release(site):
     """The tests have the same release as the pages ask their network for (tests/test_one_home.py)."""
     release = json.loads((ROOT / "book" / "_ext" / "pyodide.json").read_text())
-    folder = site / "_static" / "pyodide"
+    [folder] = (site / "_static" / "pyodide").iterdir()
     for name, size in release["packed"].items():
         assert (folder / name).stat().st_size == size, name
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from posenc_course.figures import extrapolation, interactive, long_context, relative
+from posenc_course.figures.interactive import FIGURES, KEY, QUERY, first_rise
 from posenc_lib import (
     LinearScaling,
     NTKScaling,
@@ -23,8 +25,6 @@ from posenc_lib import (
     sinusoidal,
 )
 from posenc_lib import attention as attend
-from posenc_lib.figures import extrapolation, interactive, long_context, relative
-from posenc_lib.figures.interactive import FIGURES, KEY, QUERY, first_rise
 from tests.browser.conftest import uncover
 
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import axe
 from tests.browser.conftest import served
-from tests.browser.test_site import AXE, SERIOUS_FAULTS
+from tests.browser.test_site import SERIOUS_FAULTS
 from tests.conftest import load_build
-from tests.pyodide.distribution import install
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ HTML(
 
 ```{code-cell}
 :tags: [remove-cell]
-from posenc_lib.checking.predictions import outcome
+from posenc_course.checking.predictions import outcome
 
 moved, turns = 1, 23.2
 outcome("moved-rows", [moved == each for each in (0, 1, 2)])
@@ -122,7 +122,7 @@ FAULTY = "# Pitfalls\n\n{boxes}\n\n```{{code-cell}}\n{code}\n```\n".format(
         f"## {number}\n\n```{{predict}} {name}\nWhat?\n\n{body}\n```"
         for number, (name, (body, _)) in enumerate(FAULTS.items())
     ),
-    code="from posenc_lib.checking.predictions import outcome\n\noutcome('wrong-number', 23.2)\n"
+    code="from posenc_course.checking.predictions import outcome\n\noutcome('wrong-number', 23.2)\n"
     + "\n".join(
         f"outcome({name!r}, [False, True])"
         for name in ("wrong-mark", "wrong-kind", "two-paragraphs", "nothing-to-cover")
@@ -407,13 +407,12 @@ def test_two_tabs_know_what_was_said_in_one(context, place):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_box_is_named_heard_and_legible(browser, place, theme):
-    install()
     context = browser.new_context(color_scheme=theme, viewport={"width": 1100, "height": 900})
     tab = open_ready(context, place)
     group = box(tab).get_by_role("group", name="What becomes of the 3 rows?")
     expect(group.get_by_role("radio", name="They move.")).to_have_count(1)
     expect(group.get_by_role("status")).to_have_count(2)
-    tab.add_script_tag(path=AXE)
+    tab.add_script_tag(path=axe())
     assert tab.evaluate(SERIOUS_FAULTS, "") == []
     box(tab).get_by_text("They stay.").click()
     box(tab).get_by_role("button", name="That is my prediction").click()

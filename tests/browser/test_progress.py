@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from posenc_lib.exercises import all_exercises, wholes
+from posenc_course.exercises import all_exercises, wholes
 from tests.browser.conftest import served
 
 pytestmark = pytest.mark.slow

@@ -192,7 +192,7 @@ def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
 
 
 def test_what_is_chosen_and_said_is_named_for_screen_readers(tab):
-    group = tab.get_by_role("group", name=re.compile("count columns from 0. What stands in column 40"))
+    group = tab.get_by_role("group", name=re.compile("count columns from 0. What is in column 40"))
     expect(group.get_by_role("radio")).to_have_count(4)
     spoken = group.get_by_role("radio").nth(2)
     assert "The cosine of pair 20" in spoken.evaluate("input => input.labels[0].textContent")

@@ -14,8 +14,8 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 
+from tests.browser.axe import axe
 from tests.browser.conftest import make_editors, uncover
-from tests.pyodide.distribution import HERE
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,6 @@ MADE_BY_SPHINX = ["genindex.html", "index.html", "search.html"]
 CHAPTERS = [page for page in PAGES if re.match(r"book/\d\d-", page)]
 EXERCISES = [page for page in PAGES if page.startswith("exercises/")]
 
-AXE = HERE / "node_modules" / "axe-core" / "axe.min.js"  # the fixture `site` has installed it
 COLOUR = "cat.color"
 # With a tag, only the rules that have it: a theme changes colours, and no more. Of the words of code that
 # look alike, one is looked at: there are thousands, and each takes its time.
@@ -157,7 +156,7 @@ class Visit:
     def serious_faults(self, tag: str = "") -> list[str]:
         """What axe-core finds, by all its rules or by those with a tag."""
         if not self.tab.evaluate("'axe' in window"):
-            self.tab.add_script_tag(path=AXE)
+            self.tab.add_script_tag(path=axe())
         return self.tab.evaluate(SERIOUS_FAULTS, tag)
 
 

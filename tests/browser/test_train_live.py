@@ -9,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from posenc_lib.experiments import train_live
+from posenc_course.experiments import train_live
 from tests.browser.test_site import Visit
 
 pytestmark = pytest.mark.slow

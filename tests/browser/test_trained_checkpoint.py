@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from posenc_course.experiments import byte_model_in_numpy as numpy_model
+from posenc_course.trained import FOLDER
 from posenc_lib import alibi_slopes, apply_rotary, sinusoidal, t5_buckets
-from posenc_lib.experiments import byte_model_in_numpy as numpy_model
-from posenc_lib.trained import FOLDER
 from tests.browser.test_challenges import PAGE, begin, kept, said
 from tests.browser.test_progress import open_page
 from tests.challenges.test_draws import in_javascript

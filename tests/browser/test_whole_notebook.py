@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import expect
 
-from posenc_lib.exercises import all_exercises, exercise
-from posenc_lib.grading.judging.grader import Grader
+from posenc_course.exercises import all_exercises, exercise
+from posenc_course.grading.judging.grader import Grader
 from tests.grading.samples import graded
 
 pytestmark = pytest.mark.slow
@@ -73,7 +74,7 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
     expect(answer.locator(".jp-OutputArea-output")).to_have_count(0)
     cell = run_cell(lite, "def sinusoidal", f"{NEEDS_TORCH}\nimport torch\ndef sinusoidal(): ...")
     expect(cell.locator(".jp-OutputArea-output")).to_contain_text(PASSED_OVER)
-    assert [url for url in lite.asked if url.endswith("_static/pyodide/pyodide.asm.wasm")]
+    assert [url for url in lite.asked if re.search(r"_static/pyodide/\w+/pyodide\.asm\.wasm$", url)]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
     assert lite.missing == []
 
@@ -202,4 +203,4 @@ def test_jupyterlite_is_set_to_take_nothing_from_outside(site):
     ]
     assert kernel["disablePyPIFallback"]
     assert (site / "_static" / "lite" / kernel["pyodideUrl"]).resolve().is_file()
-    assert list((site / "_static" / "lite" / "pypi").glob("posenc_lib-*.whl"))
+    assert list((site / "_static" / "lite" / "pypi").glob("posenc_page-*.whl"))

@@ -1,28 +1,25 @@
 // Loads posenc_lib in Pyodide with NumPy alone, and prints what the checks of every exercise say, and what becomes
 // of the cells that can be tried in the pages.
-//   node run_checks.mjs REPOSITORY CELLS.json
-import { readFileSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { loadPyodide } from "pyodide";
+//   node run_checks.mjs PYODIDE REPOSITORY CELLS.json
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const assets = join(here, "node_modules/@bentopdf/pymupdf-wasm/assets");
-const wheel = readdirSync(assets).find((name) => name.startsWith("numpy-"));
+const [, , folder, repository, cells] = process.argv;
+const { loadPyodide } = await import(pathToFileURL(join(folder, "pyodide.mjs")));
 
-const pyodide = await loadPyodide();
-pyodide.unpackArchive(Uint8Array.from(readFileSync(join(assets, wheel))), "wheel");
-pyodide.mountNodeFS("/repository", process.argv[2]);
-pyodide.FS.writeFile("cells.json", readFileSync(process.argv[3]));
+const pyodide = await loadPyodide({ packages: ["numpy"] });
+pyodide.mountNodeFS("/repository", repository);
+pyodide.FS.writeFile("cells.json", readFileSync(cells));
 console.log(
   await pyodide.runPythonAsync(`
 import json, sys
 sys.path.insert(0, "/repository")
 sys.dont_write_bytecode = True
 
-from posenc_lib import check
-from posenc_lib.checking import CheckFailed
-from posenc_lib.exercises import all_exercises
+from posenc_course import check
+from posenc_course.checking import CheckFailed
+from posenc_course.exercises import all_exercises
 
 verdicts = {}
 for exercise in all_exercises():

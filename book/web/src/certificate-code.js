@@ -1,4 +1,4 @@
-// The code on a certificate, and the checksum of an exported file: the same as posenc_lib/certificate.py computes.
+// The code on a certificate, and the checksum of an exported file: the same as posenc_course/certificate.py computes.
 import { hex, sha256 } from "./sha256.js";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,6 +1,6 @@
 // Find the bug: a solution with one mistake in it. The reader points at the line, or mends it.
-// What is drawn is what posenc_lib/challenges/bugs.py draws.
-import { button, made } from "./elements.js";
+// What is drawn is what posenc_course/challenges/bugs.py draws.
+import { button, made, withoutScripts } from "./elements.js";
 import { Draws } from "./draws.js";
 import * as store from "./store.js";
 import { words as code } from "./words-exercises.js";
@@ -32,7 +32,7 @@ export function open(place, seed, isOpen) {
     if (result.kind === "report" && result.passed) return succeed(words.mended);
     if (!solved) tries += 1;
     place.say(result.kind === "report" ? words.notMended : code.failedToRun);
-    if (result.kind === "report") report.innerHTML = result.html; // made, and escaped, by posenc_lib's report
+    if (result.kind === "report") report.replaceChildren(withoutScripts(result.html));
     else if (result.error) report.append(made("p", "posenc-error", result.line ? code.errorAt(result.error, result.line) : result.error));
   });
   const form = made("form", "posenc-lines", listing);
@@ -85,7 +85,7 @@ export function open(place, seed, isOpen) {
     place.say(result ? sentence : [sentence, place.status.textContent].join(" ")); // why there is no report
     if (result?.kind === "report") {
       const report = made("div", "posenc-result");
-      report.innerHTML = result.html; // made, and escaped, by posenc_lib's report
+      report.replaceChildren(withoutScripts(result.html));
       place.after.append(made("p", "", words.judgeSays), report);
     } else if (result) place.after.append(made("p", "posenc-error", result.error ?? code.failedToRun));
   }

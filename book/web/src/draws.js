@@ -1,4 +1,4 @@
-// Numbers drawn by a seed, the same as posenc_lib/challenges/draws.py draws.
+// Numbers drawn by a seed, the same as posenc_course/challenges/draws.py draws.
 import { sha256 } from "./sha256.js";
 
 export const SEEDS = 1_000_000;

@@ -34,3 +34,20 @@ export function isInView(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return top < innerHeight && bottom > 0;
 }
+
+/**
+ * What HTML shows, without what it would do. A reader runs code that somebody else may have written, in a file of progress
+ * say: what it gives back must not reach the page, nor the Python of this machine behind it.
+ */
+export function withoutScripts(html) {
+  const template = document.createElement("template"); // inert: nothing in it runs or is loaded
+  template.innerHTML = html;
+  for (const each of template.content.querySelectorAll("script, iframe, object, embed, link, meta, base, form, animate, set")) each.remove();
+  for (const each of template.content.querySelectorAll("*"))
+    for (const { name, value } of [...each.attributes])
+      if (/^on|^srcdoc$/i.test(name) || /^javascript:/i.test(asAddress(value))) each.removeAttribute(name);
+  return template.content;
+}
+
+/** As a browser reads an address: it overlooks line breaks and tabs anywhere, and other such characters in front. */
+const asAddress = (text) => text.replace(/[\0-\x20]/g, "");

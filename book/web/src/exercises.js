@@ -1,5 +1,5 @@
 // The exercises of a page: an editor each, checked by Python in a worker that they share.
-import { button, intoView, made } from "./elements.js";
+import { button, intoView, made, withoutScripts } from "./elements.js";
 import { whenNear } from "./near.js";
 import { listen, onward } from "./onward.js";
 import { NoVerdict, pythonOf } from "./runner.js";
@@ -29,10 +29,13 @@ function startLive(elements) {
   const exercises = [];
   for (const element of elements) exercises.push(new LiveExercise(element, runner, [...exercises]));
 
-  // An editor is made when its exercise comes near. Python is many times larger: it is loaded at the first touch of an
-  // editor, unless the reader has asked for it on the page of progress.
-  whenNear(exercises, (exercise) => exercise.open());
-  if (store.load("setting", "python")?.early) runner.start();
+  // An editor is made when its exercise comes near, and Python is loaded then, to be there for the first check. A reader
+  // may ask for it with the page, on the page of progress.
+  whenNear(exercises, (exercise) => {
+    exercise.open();
+    runner.startAhead();
+  });
+  if (store.load("setting", "python")?.early) runner.startAhead();
   addEventListener("pagehide", () => exercises.forEach((exercise) => exercise.saveNow()));
   return exercises;
 }
@@ -242,7 +245,7 @@ class LiveExercise extends Workplace {
     if (result.kind === "report") {
       this.say(result.headline);
       this.status.classList.add("posenc-unseen"); // the report says it too
-      this.result.innerHTML = result.html; // made, and escaped, by posenc_lib's report
+      this.result.replaceChildren(withoutScripts(result.html)); // an answer can change what makes the report, too
     } else if (result.kind === "error") {
       this.showError(result);
     } else if (result.kind === "unwritten") {
@@ -266,7 +269,7 @@ class LiveExercise extends Workplace {
     this.result.firstElementChild.after(place);
     try {
       const { html } = await this.runner.run({ do: "draw" }, { seconds: this.seconds });
-      place.innerHTML = html; // made, and escaped, by posenc_lib
+      place.replaceChildren(withoutScripts(html));
     } catch (problem) {
       if (!(problem instanceof NoVerdict)) throw problem;
       place.append(made("p", "", words.notDrawn));

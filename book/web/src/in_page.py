@@ -18,14 +18,15 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from posenc_lib.checking import Report, report_on
-from posenc_lib.checking.answer import lack, stops_as_released
-from posenc_lib.checking.check import drawing_by, show_afterwards
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import exercise
+from posenc_course.checking import Report, report_on
+from posenc_course.checking.answer import lack, stops_as_released
+from posenc_course.checking.check import drawing_by, show_afterwards
+from posenc_course.exercises import exercise
+from posenc_course.translation import _
 
 OUTPUT_LIMIT = 10_000  # characters; more would only slow the page down
 FILE = "your code"
+PICTURES = {"matplotlib", "cycler"}
 
 
 class Output(io.TextIOBase):
@@ -91,8 +92,10 @@ class NoInput(io.TextIOBase):
 def _plain_words() -> Iterator[None]:
     """What is not here, a module or somebody to ask, says so, and what to do."""
     stdin, finders = sys.stdin, list(sys.meta_path)
-    others = [each for each in finders if type(each).__name__ not in NoModule.PYODIDES]
-    sys.stdin, sys.meta_path[:] = NoInput(), [*others, NoModule()]
+    if sys.platform == "emscripten":  # elsewhere a library may well ask for what is not there, and do without
+        others = [each for each in finders if type(each).__name__ not in NoModule.PYODIDES]
+        sys.meta_path[:] = [*others, NoModule()]
+    sys.stdin = NoInput()
     try:
         yield
     finally:
@@ -106,19 +109,20 @@ def run(request: str, show: Callable[[str], None]) -> str:
         request: {do: "check", exercise, setup, earlier: code of the exercises before, unwritten: their
             functions that the learner has not begun, code}: judge an answer;
             {do: "draw"}: the figure that the last answer draws, which has passed;
-            {do: "cell", above: of each cell before [its code, whether the reader changed it], code}: run a
-            cell of the chapter;
+            {do: "cell", above: of each cell before [its code, whether the reader changed it], code, pictures:
+            of a cell that draws, whether Matplotlib is here}: run a cell of the chapter;
             {do: "scratch", code}: run code for what it prints;
-            {do: "play", challenge, act, seed, ...}: for posenc_lib/challenges/page.py.
+            {do: "play", challenge, act, seed, ...}: for posenc_course/challenges/page.py.
         show: gets what is printed.
 
     Returns:
         Of an answer {kind: "report", passed, draws, headline, html, needs} or {kind: "error", error, line,
         source, needs} or {kind: "unwritten"} or {kind: "missing" or "uncallable", function}. Of a figure
-        {kind: "drawing", html}. Of a cell {kind: "cell", shown: [{html} or {text}]}, or the error, or
-        {kind: "above", error} where a cell before it fails. Of a scratch {kind: "ran"}, or the
+        {kind: "drawing", html}. Of a cell {kind: "cell", shown: [{html} or {text}], undrawn: whether
+        something was left out for want of Matplotlib}, or the error, or {kind: "above",
+        error} where a cell before it fails. Of a scratch {kind: "ran"}, or the
         error. Of a challenge what it answers. Each with cut, the number of characters printed that were not
-        shown.
+        shown, and python, the version that ran it.
     """
     asked = json.loads(request)
     output = Output(show)
@@ -126,7 +130,8 @@ def run(request: str, show: Callable[[str], None]) -> str:
         acts = {"check": _judge, "draw": _draw, "cell": cells.run, "scratch": _try_out, "play": _play}
         result = acts[asked.pop("do")](**asked)
     output.flush()
-    return json.dumps(result | {"cut": output.cut})
+    version = ".".join(map(str, sys.version_info[:2]))
+    return json.dumps(result | {"cut": output.cut, "python": version})
 
 
 _passed: tuple[Report, Any] | None = None
@@ -154,7 +159,7 @@ def _draw() -> dict[str, Any]:
 
 
 def _play(**asked: Any) -> dict[str, Any]:
-    from posenc_lib.challenges import page  # other pages do without it
+    from posenc_course.challenges import page  # other pages do without it
 
     return page.answer(**asked)
 
@@ -226,7 +231,7 @@ class Cells:
         self.above: list[tuple[str, bool]] = []
         self.names: dict[str, Any] = {}
 
-    def run(self, above: list[list[Any]], code: str) -> dict[str, Any]:
+    def run(self, above: list[list[Any]], code: str, pictures: bool = True) -> dict[str, Any]:
         try:
             self._catch_up([(str(each), bool(changed)) for each, changed in above])
         except (Exception, SystemExit) as error:
@@ -236,15 +241,21 @@ class Cells:
         self.names["display"] = lambda *values: shown.extend(map(_shown, values))
         _let_errors_quote(code)
         try:
-            last = _run_cell(code, self.names)
+            tree = ast.parse(code, FILE)
+            undrawn = not pictures and _leave_pictures_out(tree, self._lost())
+            last = _run_cell(tree, self.names)
             shown += [] if last is None else [_shown(last)]
-            return {"kind": "cell", "shown": shown + _open_figures()}
+            return {"kind": "cell", "shown": shown + _open_figures(), "undrawn": undrawn}
         except (Exception, SystemExit) as error:
             return _explain(error) | {"shown": shown}
         finally:
             # Functions from above look their names up in this very dict: it is set back, not replaced.
             self.names.clear()
             self.names.update(kept)
+
+    def _lost(self) -> set[str]:
+        """Names that the cells above would have bound, had nothing been missing."""
+        return set().union(*(_bound(ast.parse(code)) for code, _changed in self.above)) - self.names.keys()
 
     def _catch_up(self, above: list[tuple[str, bool]]) -> None:
         if self.above != above[: len(self.above)]:
@@ -268,9 +279,52 @@ def _run_above(code: str, changed: bool, names: dict[str, Any]) -> None:
             exec(compile(ast.Module([statement], []), "a cell above", "exec"), names)
 
 
-def _run_cell(code: str, names: dict[str, Any]) -> Any:
+def _leave_pictures_out(tree: ast.Module, lost: set[str]) -> bool:
+    """Take away what needs Matplotlib, or a name that is lost with it; whether there was any."""
+    kept = []
+    for statement in tree.body:
+        read = {node.id for node in _walk(statement, ast.Name) if isinstance(node.ctx, ast.Load)}
+        if read & lost or _needs_pictures(statement):
+            lost |= _bound(statement)
+        else:
+            lost -= _bound(statement)
+            kept.append(statement)
+    left_out = len(kept) < len(tree.body)
+    tree.body = kept
+    return left_out
+
+
+def _needs_pictures(statement: ast.stmt) -> bool:
+    """Whether it imports Matplotlib, or what does."""
+    imports = list(_walk(statement, ast.Import | ast.ImportFrom))
+    try:
+        exec(compile(ast.Module(imports, []), "imports", "exec"), {})
+    except ModuleNotFoundError as error:
+        return error.name in PICTURES
+    except Exception:
+        return False
+    return False
+
+
+def _walk(tree: ast.AST, kind: Any) -> Iterator[Any]:
+    return (node for node in ast.walk(tree) if isinstance(node, kind))
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """The names that it binds."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+    return found
+
+
+def _run_cell(tree: ast.Module, names: dict[str, Any]) -> Any:
     """The value of the last line, where it is one."""
-    tree = ast.parse(code, FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, FILE, "exec"), names)
     return None if last is None else eval(compile(ast.Expression(last.value), FILE, "eval"), names)

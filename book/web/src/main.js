@@ -8,6 +8,7 @@ const PARTS = [
   [".posenc-surprises", () => import("./surprises.js")],
   [".posenc-exercise", () => import("./exercises.js")],
   [".posenc-trials", () => import("./try-cell.js")],
+  [".posenc-notebook, .posenc-open", () => import("./machine.js")],
   [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
   [".posenc-figure svg[data-cells]", () => import("./picture-cells.js")],

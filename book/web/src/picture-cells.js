@@ -1,4 +1,4 @@
-// The heat maps of still pictures: what each cell is, as posenc_lib/figures/picture.py wrote it beside the picture.
+// The heat maps of still pictures: what each cell is, as posenc_course/figures/picture.py wrote it beside the picture.
 import { made } from "./elements.js";
 import { cells } from "./figures/cells.js";
 import { number, say } from "./words.js";

@@ -25,16 +25,17 @@ export class NoVerdict extends Error {
 
 export class Runner {
   #worker = null;
-  #running = null; // {request, packages, seconds, onBegin, onPrint, resolve, reject, clock, sent}
+  #running = null; // {request, seconds, onBegin, onPrint, resolve, reject, clock, sent}
   #waiting; // the timer that runs while bytes are waited for
 
   /**
-   * `needs`: addresses of Pyodide's folder and of posenc_lib's wheel, sizes of files, by name, an exercise of the
-   * chapter to make ready, and the language. `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets
-   * "loading", "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.
+   * `needs`: addresses of Pyodide's folder and of our archive, sizes of files, by name, an exercise of the
+   * chapter to make ready, and the language. `makeWorker` gives the worker, or what can be spoken to like one.
+   * `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets "loading",
+   * "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.
    */
-  constructor(needs) {
-    Object.assign(this, { needs, listener: null, state: { kind: "none" } });
+  constructor(needs, makeWorker = () => new Worker(new URL("./worker.js", import.meta.url), { type: "module" })) {
+    Object.assign(this, { needs, makeWorker, listener: null, state: { kind: "none" } });
   }
 
   tell(listener) {
@@ -47,12 +48,17 @@ export class Runner {
     return this.state.kind === "ready";
   }
 
+  /** Load Python before it is asked for, unless the browser is to save data. */
+  startAhead() {
+    if (!navigator.connection?.saveData) this.start();
+  }
+
   /** Load Python, unless it is here or on its way. */
   start() {
     if (this.#worker) return;
     this.#enter({ kind: "loading", received: 0 });
     try {
-      this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+      this.#worker = this.makeWorker();
     } catch (error) {
       this.#fail(String(error));
       return;
@@ -68,12 +74,11 @@ export class Runner {
   }
 
   /**
-   * The result of in_page.py's `run`. Rejects with NoVerdict. `packages` are loaded first, those that are not there
-   * yet; the time counts from when all is there.
+   * The result of in_page.py's `run`. Rejects with NoVerdict. The time counts from when all is there that it needs.
    */
-  run(request, { seconds, packages = [], onBegin = () => {}, onPrint = () => {} }) {
+  run(request, { seconds, onBegin = () => {}, onPrint = () => {} }) {
     return new Promise((resolve, reject) => {
-      this.#running = { request, packages, seconds, onBegin, onPrint, resolve, reject };
+      this.#running = { request, seconds, onBegin, onPrint, resolve, reject };
       if (this.ready) this.#send();
       else this.start();
     });
@@ -93,9 +98,9 @@ export class Runner {
   }
 
   #send() {
-    const { request, packages } = this.#running;
+    const { request } = this.#running;
     this.#running.sent = true;
-    this.#worker.postMessage({ kind: "run", request, packages });
+    this.#worker.postMessage({ kind: "run", request });
   }
 
   #hear(message) {

@@ -1,18 +1,23 @@
 // Cells of a chapter that the reader runs and changes: "Try it" makes an editor of one (book/_ext/try_cell.py).
-import { button, made } from "./elements.js";
+import { button, made, withoutScripts } from "./elements.js";
 import { whenNear } from "./near.js";
-import { pythonOf } from "./runner.js";
+import { machine } from "./machine.js";
+import { pythonOf, Runner } from "./runner.js";
 import * as store from "./store.js";
 import { Workplace } from "./workplace.js";
+import { language } from "./words.js";
+import { words as machineWords } from "./words-machine.js";
 import { words } from "./words-try-cell.js";
 
 const KIND = "cell";
 const SAVE_AFTER = 300; // ms without a key pressed
-const DRAWS = /\bmatplotlib\b|\bposenc_lib\.figures\b/;
+const MACHINE_SECONDS = 600; // a model may be trained there
+const DRAWS = /\bmatplotlib\b|\bposenc_course\.figures\b/;
 
-export function start([page]) {
-  const chapter = new Chapter(page);
-  const cells = [...document.querySelectorAll(".posenc-tryable")].map((place) => new Cell(place, chapter));
+export async function start([page]) {
+  const chapter = new Chapter(page, await runnerOfMachine());
+  const places = document.querySelectorAll(chapter.machine ? ".posenc-tryable, .posenc-elsewhere-cell" : ".posenc-tryable");
+  const cells = [...places].map((place) => new Cell(place, chapter));
   chapter.cells = cells;
   // What was changed on an earlier visit comes back as it was left.
   whenNear(
@@ -25,12 +30,21 @@ export function start([page]) {
   addEventListener("pagehide", () => cells.forEach((cell) => cell.saveNow()));
 }
 
+/** Runs cells on this machine, where a Python of it is behind the page. */
+async function runnerOfMachine() {
+  const behind = await machine;
+  if (!behind.token) return undefined;
+  const { KernelWorker } = await import("./kernel-worker.js");
+  return new Runner({ language }, () => new KernelWorker(behind));
+}
+
 /** What the cells of a page share: their Python, and what stands above each. */
 class Chapter {
   #listed;
 
-  constructor({ dataset }) {
-    Object.assign(this, { runner: pythonOf(dataset), seconds: Number(dataset.seconds), name: dataset.chapter });
+  constructor({ dataset }, machine) {
+    Object.assign(this, { runner: pythonOf(dataset), machine, seconds: Number(dataset.seconds), name: dataset.chapter });
+    this.pictures = dataset.pictures === "yes";
     this.notebook = made("a", "", words.run);
     this.notebook.href = dataset.notebook;
     this.notebook.textContent = dataset.notebook.split("/").at(-1);
@@ -38,7 +52,7 @@ class Chapter {
     this.address = dataset.cells;
   }
 
-  /** All cells, in order, hidden ones too: {id, plain, drawn, packages}. */
+  /** All cells, in order, hidden ones too: {id, whole, plain, drawn, packages}. */
   async listed() {
     this.#listed ??= fetch(this.address).then((answer) => answer.json());
     try {
@@ -49,18 +63,18 @@ class Chapter {
     }
   }
 
-  /** What to run for a cell: all above it, as the reader has changed it, and the packages that takes. */
+  /** What to ask Python for: to run a cell after all above it, as the reader has changed it. */
   async request(cell) {
     const listed = await this.listed();
     const place = listed.findIndex(({ id }) => cell.element.id === `cell-${id}`);
     const changed = new Map(this.cells.filter((each) => each.changed && each.ran === each.code).map((each) => [each.element.id, each]));
-    const draws = listed[place].packages.includes("matplotlib") || DRAWS.test(cell.code);
-    const above = listed.slice(0, place).map(({ id, plain, drawn }) => {
-      const mine = changed.get(`cell-${id}`)?.code;
-      if (mine !== undefined && (draws || !DRAWS.test(mine))) return [mine, true];
-      return [draws ? drawn : plain, false];
+    const draws = !cell.onMachine && (listed[place].packages.includes("matplotlib") || DRAWS.test(cell.code));
+    const above = listed.slice(0, place).map(({ id, whole, plain, drawn }) => {
+      const mine = changed.get(`cell-${id}`);
+      if (mine && (cell.onMachine || (!mine.onMachine && (draws || !DRAWS.test(mine.code))))) return [mine.code, true];
+      return [cell.onMachine ? whole : draws ? drawn : plain, false];
     });
-    return { request: { do: "cell", above, code: cell.code }, packages: draws ? ["matplotlib"] : [] };
+    return { do: "cell", above, code: cell.code, ...(draws && { pictures: true }) };
   }
 }
 
@@ -69,8 +83,13 @@ class Cell extends Workplace {
   #editor;
 
   constructor(element, chapter) {
-    super(chapter.runner, () => chapter.seconds);
-    Object.assign(this, { element, chapter, notebook: chapter.notebook, begins: words.running });
+    const elsewhere = element.querySelector(".posenc-not-here");
+    const draws = element.classList.contains("posenc-draws") && !chapter.pictures;
+    const onMachine = Boolean(chapter.machine && (elsewhere || draws));
+    super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : chapter.seconds));
+    elsewhere?.remove();
+    element.classList.add("posenc-tryable");
+    Object.assign(this, { onMachine, element, chapter, notebook: chapter.notebook, begins: words.running });
     this.id = `${chapter.name}.${element.id.replace(/^cell-/, "")}`;
     this.still = element.querySelector("div[class*='highlight-']") ?? element.firstElementChild;
     this.original = element.querySelector("pre").textContent.trimEnd();
@@ -80,6 +99,10 @@ class Cell extends Workplace {
     this.again = this.begin = button(words.tryIt, () => this.open(true));
     this.begin.classList.add("posenc-try");
     element.append(made("p", "posenc-trying", this.begin));
+  }
+
+  get unreachable() {
+    return this.onMachine ? machineWords.gone : super.unreachable;
   }
 
   get changed() {
@@ -125,14 +148,14 @@ class Cell extends Workplace {
 
   async run() {
     if (this.runner.busy) return this.say(words.busy);
-    let made;
+    let request;
     try {
-      made = await this.chapter.request(this);
+      request = await this.chapter.request(this);
     } catch {
       return this.hear({ kind: "unreachable" });
     }
     const { code } = this;
-    return this.ask(made.request, (result) => this.#show(result, code), made.packages);
+    return this.ask(request, (result) => this.#show(result, code));
   }
 
   saveNow() {
@@ -156,14 +179,19 @@ class Cell extends Workplace {
     if (result.kind === "above") return this.say(words.above(result.error));
     for (const { html, text } of result.shown ?? []) {
       const piece = made("div", "posenc-shown");
-      if (html) piece.innerHTML = html; // by the reader's own code, in the reader's own page
+      if (html) piece.append(withoutScripts(html));
       else piece.append(this.#text(text));
       this.result.append(piece);
     }
-    if (result.kind === "error") return this.showError(result);
-    this.ran = code;
-    this.#save();
-    this.say(this.result.firstChild ? words.ran : this.output.firstChild ? words.printed : words.silent);
+    if (result.kind === "error") this.showError(result);
+    else {
+      this.ran = code;
+      this.#save();
+      this.say(this.result.firstChild ? words.ran : this.output.firstChild ? words.printed : result.undrawn ? words.ranUndrawn : words.silent);
+    }
+    if (result.undrawn) this.result.append(made("p", "posenc-undrawn", `${words.undrawn} `, this.notebook.cloneNode(true)));
+    const by = this.onMachine ? machineWords.ranOnMachine : machineWords.ranInPage;
+    this.result.append(made("p", "posenc-ran-by", by(result.python)));
   }
 
   #text(text) {

@@ -28,7 +28,7 @@ export const words = {
       "The download of Python has come to a halt: for some seconds, nothing has arrived. Your connection may be slow or lost. " +
       "It goes on by itself when it can; or press “Try again”.",
     ),
-    starting: _("Python is starting in your browser. This takes some seconds."),
+    starting: _("Python is starting. This takes some seconds."),
     ready: _("Python is ready."),
   },
   bytes: (received, total) =>

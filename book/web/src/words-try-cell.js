@@ -20,6 +20,8 @@ export const words = {
     _("A cell above that you changed stopped with an error, so this one did not run. Reset that cell, or mend it. It says: {error}", {
       error,
     }),
+  ranUndrawn: _("It ran."),
+  undrawn: _("It also draws a picture. Matplotlib could not be loaded into this page, so there is none here; the chapter's notebook draws it:"),
   wasReset: _("The code of the book is back, and what it showed."),
   fromElsewhere: _("This cell was changed in another tab. This is how it stands now."),
   notKept: _("This browser does not let the page store anything: your work is lost when you close the page."),

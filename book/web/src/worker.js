@@ -1,5 +1,5 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "run", request, packages}
+//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "run", request}
 //   out: {kind: "loading", received, total}, {kind: "starting"}, {kind: "ready"}, {kind: "begun"},
 //        {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
 import { Downloads } from "./download.js";
@@ -7,6 +7,8 @@ import program from "./in_page.py";
 
 const CORE = ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip"];
 const PACKAGES = ["numpy"];
+const PICTURES = "matplotlib";
+const ANSWERS_AFTER = 5000; // ms: a firewall may not even refuse
 
 let run, bring;
 
@@ -26,12 +28,14 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   keep(lock, await new Downloads().get(lock)); // it says what else is to come
   const known = JSON.parse(await files.get(lock).text()).packages;
   const here = new Set();
-  const fetchFiles = async (names, others) => {
-    const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }));
+  const fetchFiles = async (names, others, most) => {
+    const downloads = new Downloads(sizes, (progress) => self.postMessage({ kind: "loading", ...progress }), most);
     const wheels = withNeeded(names, known).filter((name) => !here.has(name));
+    const fetched = async (address, sha256) => keep(address, await downloads.get(address, sha256));
+    const fetchWheel = ({ file_name: file, sha256 }) =>
+      file.includes("://") ? fetched(file, sha256) : fetched(pyodide + file); // of another site, or of this one
+    await Promise.all([...others.map((address) => fetched(address)), ...wheels.map((name) => fetchWheel(known[name]))]);
     wheels.forEach((name) => here.add(name));
-    const addresses = [...others, ...wheels.map((name) => pyodide + known[name].file_name)];
-    await Promise.all(addresses.map(async (address) => keep(address, await downloads.get(address))));
   };
   await fetchFiles(PACKAGES, [library, ...CORE.map((name) => pyodide + name)]);
 
@@ -46,20 +50,31 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   const { loadPyodide } = await script(files.get(`${pyodide}pyodide.mjs`));
   const env = { LANGUAGE: language, MPLBACKEND: "svg" }; // a worker has no window that Matplotlib could draw on
   const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES, env });
-  python.unpackArchive(await files.get(library).arrayBuffer(), "wheel");
+  python.unpackArchive(await files.get(library).arrayBuffer(), "gztar");
   python.FS.writeFile("in_page.py", program);
   files.clear();
   const page = python.pyimport("in_page");
   if (exercise) page.exercise(exercise); // reads its chapter now, before a learner waits for it
   run = page.run;
-  bring = async (names) => {
-    if (names.every((name) => here.has(name))) return;
-    await fetchFiles(names, []);
+  bring = once(async () => {
+    if (!(PICTURES in known)) return false;
+    try {
+      await fetchFiles([PICTURES], [], ANSWERS_AFTER);
+    } catch {
+      return false; // the cell runs all the same
+    }
     self.postMessage({ kind: "starting" });
-    await python.loadPackage(names);
+    await python.loadPackage(PICTURES);
     files.clear();
-  };
+    return true;
+  });
   self.postMessage({ kind: "ready" });
+}
+
+/** What a function gave the first time. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
 }
 
 /** Packages and all that they need. */
@@ -78,8 +93,8 @@ async function script(file) {
   }
 }
 
-async function runRequest({ request, packages }) {
-  await bring(packages);
+async function runRequest({ request }) {
+  if (request.pictures) request.pictures = await bring();
   self.postMessage({ kind: "begun" });
   const show = (text) => self.postMessage({ kind: "printed", text });
   self.postMessage({ kind: "result", result: JSON.parse(run(JSON.stringify(request), show)) });

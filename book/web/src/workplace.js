@@ -26,6 +26,10 @@ export class Workplace {
     this.loading.hidden = true;
   }
 
+  get unreachable() {
+    return words.unreachable;
+  }
+
   get seconds() {
     return this.#seconds();
   }
@@ -45,7 +49,7 @@ export class Workplace {
   }
 
   /** Run a request, and show({...}) its result; a run that ends without one is told. */
-  async ask(request, show, packages = []) {
+  async ask(request, show) {
     if (this.runner.busy) return this.say(words.busy);
     this.#touched = true;
     this.result.replaceChildren();
@@ -55,7 +59,6 @@ export class Workplace {
     try {
       const asked = this.runner.run(request, {
         seconds: this.seconds,
-        packages,
         onBegin: () => this.say(this.begins),
         onPrint: (text) => this.#print(text),
       });
@@ -110,7 +113,7 @@ export class Workplace {
   }
 
   #sayUnreachable() {
-    this.say(words.unreachable);
+    this.say(this.unreachable);
     this.status.append(" ", this.notebook.cloneNode(true));
   }
 

@@ -1,4 +1,4 @@
-// The decoder of posenc_lib/experiments/decoder.py in TensorFlow.js. It reads bytes, as many at once as one
+// The decoder of posenc_course/experiments/decoder.py in TensorFlow.js. It reads bytes, as many at once as one
 // likes, and keeps queries, keys and values: to write on is to read one byte more.
 import { add, concat, dispose, gather, matMul, mean, mul, relu, reshape, rsqrt, slice, softmax, square, stack, tensor, tensor1d, tidy, transpose, unstack } from "@tensorflow/tfjs-core";
 

@@ -1,4 +1,4 @@
-// A trained byte model as it lies in its file. posenc_lib/trained.py says what stands where.
+// A trained byte model as it lies in its file. posenc_course/trained.py says what stands where.
 
 /** {settings, weights}: what the header tells, as text, and each array as { shape, numbers }. */
 export function read(buffer) {

@@ -1,4 +1,4 @@
-// The model of posenc_lib/experiments/train_live.py: two layers of attention, and the gradients by hand.
+// The model of posenc_course/experiments/train_live.py: two layers of attention, and the gradients by hand.
 import { multiply, normed, normedBack, turn, turned, view } from "./arrays.js";
 import { doors, LEARNS } from "./doors.js";
 import { reuse, zeros } from "./memory.js";

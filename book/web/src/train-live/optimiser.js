@@ -1,4 +1,4 @@
-// Muon for the layers' matrices, Adam for all the rest, as posenc_lib/experiments has them.
+// Muon for the layers' matrices, Adam for all the rest, as posenc_course/experiments has them.
 import { multiply, turned, view } from "./arrays.js";
 import { matrices } from "./model.js";
 import { DIM, RATE } from "./sizes.js";

@@ -1,4 +1,4 @@
-// Sizes of model and training: those of posenc_lib/experiments/train_live.py.
+// Sizes of model and training: those of posenc_course/experiments/train_live.py.
 export const [LETTERS, DIM, HEADS, LAYERS, LENGTH] = [64, 32, 2, 2, 32];
 export const [ROWS, STEPS, RATE] = [32, 400, 0.04];
 /** What the reader may ask for instead of STEPS. */

@@ -1,4 +1,4 @@
-// A row of letters, none twice, written again and again: `repeated` of posenc_lib/experiments/train_live.py.
+// A row of letters, none twice, written again and again: `repeated` of posenc_course/experiments/train_live.py.
 import { LETTERS } from "./sizes.js";
 
 /** Texts of length + 1 letters, one after another: what is read, what is to be said, and whether it can be told. */
