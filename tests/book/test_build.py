@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc_lib.exercises import all_exercises, wholes
+from posenc_course.exercises import all_exercises, wholes
 from tests.conftest import load_build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,15 +78,76 @@ def test_only_what_changed_is_built_again(book_of_one_page):
     assert made.parents[1].joinpath("index.html").exists()
 
 
-def test_a_changed_file_is_noticed_once(tmp_path):
-    changed = load_build()._changed
-    file, stamp = tmp_path / "code.py", tmp_path / "made" / "stamp"
+def test_what_was_cut_short_or_is_gone_is_made_again(tmp_path):
+    build = load_build()
+    file, stamp, made = tmp_path / "code.py", tmp_path / "made" / "stamp", tmp_path / "made" / "page"
     file.write_text("x = 1\n")
-    assert changed(stamp, [file])
-    assert not changed(stamp, [file])
+    assert build._changed(stamp, [file], made)
+    build._keep(stamp, [file])
+    assert build._changed(stamp, [file], made)
+    made.touch()
+    assert build._changed(stamp, [file], made)  # it was not finished after the last time
+    build._keep(stamp, [file])
+    assert not build._changed(stamp, [file], made)
     file.write_text("x = 2\n")
-    assert changed(stamp, [file])
-    assert not changed(stamp, [file])
+    assert build._changed(stamp, [file], made)
+    assert build._changed(stamp, [file], made)
+
+
+BUILD = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from book import build
+root, step = Path(sys.argv.pop()), getattr(build, sys.argv.pop())
+build.build = lambda pyodide: step(root)
+build.main()
+"""
+
+
+def only_line_of_failure(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done
+    [told] = done.stderr.splitlines()
+    return told
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="a small disk is made by bubblewrap")
+@pytest.mark.parametrize("megabytes", [0.5, 4])
+def test_a_disk_that_fills_is_one_sentence_and_the_next_build_is_whole(book_of_one_page, megabytes):
+    (book_of_one_page / "book" / "page.md").write_text(HEAD + "```{code-cell} ipython3\nprint(1)\n```\n")
+    kept = book_of_one_page / "_build"
+    small = [
+        "bwrap",
+        "--bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--size",
+        str(int(megabytes * 2**20)),
+        "--tmpfs",
+        kept,
+    ]
+    command = [sys.executable, "-c", BUILD, "build", book_of_one_page]
+    twice = f'"$@"; code=$?; test ! -e {kept}/site.sha256 -a ! -e {kept}/.jupyter_cache && exit $code'
+    done = subprocess.run([*small, "sh", "-c", twice, "sh", *command], capture_output=True, text=True)
+    assert only_line_of_failure(done).startswith("error: the disk is full: make room for 300 MB"), done
+    subprocess.run(command, check=True)
+    assert (kept / "html" / "book" / "page.html").exists()
+
+
+def test_scripts_that_cannot_be_fetched_are_one_sentence_and_asked_for_again(tmp_path, monkeypatch):
+    shutil.copytree(
+        ROOT / "book" / "web", tmp_path / "book" / "web", ignore=shutil.ignore_patterns("node_modules")
+    )
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "http://127.0.0.1:9/")
+    monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "npm"))
+    command = [sys.executable, "-c", BUILD, "bundle_scripts", tmp_path]
+    for _ in range(2):
+        told = only_line_of_failure(subprocess.run(command, capture_output=True, text=True))
+        assert told.startswith("error: what the pages' scripts need could not be fetched (npm: ")
+        assert "ECONNREFUSED" in told
 
 
 def test_a_busy_port_is_explained():
@@ -96,7 +157,7 @@ def test_a_busy_port_is_explained():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        code = f"import sys; sys.path.insert(0, 'book'); import build; build.serve(build.ROOT, {port})"
+        code = f"from pathlib import Path; from book.server import serve; serve(Path('book'), {port})"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
         )

@@ -9,9 +9,9 @@ import jupytext
 import numpy as np
 import pytest
 
-from posenc_lib.exercises import capstone
-from posenc_lib.experiments.capstone import COMPARED, ENCODINGS, REPORTED
-from posenc_lib.experiments.results import runs
+from posenc_course.exercises import capstone
+from posenc_course.experiments.capstone import COMPARED, ENCODINGS, REPORTED
+from posenc_course.experiments.results import runs
 
 ROOT = Path(__file__).resolve().parents[2]
 FOR_TEACHERS = (ROOT / "book" / "instructors" / "rubric.md").read_text()

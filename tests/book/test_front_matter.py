@@ -10,9 +10,9 @@ from pkgutil import resolve_name
 import pytest
 from docutils import nodes
 
-from posenc_lib.exercises import all_exercises, wholes
+from posenc_course.exercises import all_exercises, wholes
+from tests.book import reading_time
 from tests.book.claims import PARSER, ROOT, chapters
-from tests.book.test_spelling import prose
 
 BOOK = ROOT / "book"
 sys.path.append(str(BOOK / "_ext"))
@@ -40,11 +40,21 @@ def test_a_chapter_states_the_minutes_of_its_exercises(chapter):
 
 
 @EACH_CHAPTER
-def test_the_minutes_to_read_fit_the_length(chapter):
-    """Words up to the quiz, asides and headings too; a reader of maths stops to think."""
-    text = chapter.read_text().partition("\n## Check yourself")[0]
-    words = sum(len(piece.split()) for _, piece in prose(text))
-    assert 90 <= words / stated_minutes(chapter)[0] <= 150
+def test_a_chapter_states_the_minutes_that_it_takes(chapter):
+    assert stated_minutes(chapter)[0] == 5 * round(reading_time.minutes(chapter.read_text()) / 5)
+
+
+def test_what_is_folded_takes_no_time():
+    cell, word = "```{code-cell} ipython3\n:tags: [%s]\n1\n```\n", "word " * 100
+    seen = (
+        f"# A page\n\n{word}\n\n{cell % 'hide-input'}\n```{{admonition}} A box\n:class: note\n{word}\n```\n"
+    )
+    box = f"````{{admonition}} A box\n:class: dropdown\n{word}\n````\n"
+    folded = f"{cell % 'hide-cell'}\n{cell % 'remove-cell'}\n{box}"
+    quiz_and_rest = f"\n## Check yourself\n\n{word}\n\n## Take-away\n\n{word}\n\n## Exercises\n\n{word}\n"
+    assert round(reading_time.minutes(seen), 1) == 2  # 204 words and a cell
+    assert reading_time.minutes(seen + folded) == reading_time.minutes(seen)
+    assert round(reading_time.minutes(seen + folded + quiz_and_rest), 1) == 2.5
 
 
 @EACH_CHAPTER

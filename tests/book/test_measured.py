@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from posenc_lib.experiments import NAMES, results, source_text
+from posenc_course.experiments import NAMES, results, source_text
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "measured.md"
@@ -29,7 +29,7 @@ def code_of(page: Path) -> list[str]:
     if page == CHAPTER:
         heads, models = (
             next(n for n, cell in enumerate(cells) if cell.startswith(start))
-            for start in ("import torch", "from posenc_lib.experiments.results")
+            for start in ("import torch", "from posenc_course.experiments.results")
         )
         cells = cells[:heads] + cells[models:]
     return cells
@@ -59,7 +59,7 @@ def undrawn(monkeypatch):
 def changed(tmp_path, monkeypatch, undrawn):
     """A function that stores other results, made from the real ones, for this test alone."""
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    for path in (ROOT / "posenc_lib" / "experiments" / "results").glob("*.json"):
+    for path in (ROOT / "posenc_course" / "experiments" / "results").glob("*.json"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
 
     def change(name, edit):

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from nbformat import NotebookNode
 
-from posenc_lib.exercises import Exercise, all_exercises, exercises_of, steps_of
+from posenc_course.exercises import Exercise, all_exercises, exercises_of, steps_of
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))

@@ -10,10 +10,24 @@ from pathlib import Path
 import pytest
 from pypdfium2 import PdfDocument
 
+from book.chromium import ON_MAC
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]-*.md"))
+
+
+@pytest.mark.skipif(ON_MAC.exists(), reason="there it is found without a PATH")
+@pytest.mark.parametrize("named", [None, "/nowhere/chromium"], ids=["none", "named, and not there"])
+def test_without_chromium_one_sentence_says_what_to_do(tmp_path, named):
+    environment = {"PATH": "/nowhere"} | ({"CHROMIUM": named} if named else {})
+    command = [sys.executable, "book/pdf.py", "--out", tmp_path / "book.pdf"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no Chromium was found; install it")
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture(scope="module")

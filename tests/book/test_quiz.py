@@ -175,7 +175,7 @@ def test_the_review_page_gathers_the_questions_of_all_chapters(built):
 
 @pytest.mark.slow
 def test_the_progress_page_lists_every_exercise_with_its_place(built):
-    from posenc_lib.exercises import all_exercises
+    from posenc_course.exercises import all_exercises
 
     html = _html(built, "progress")
     chapters = ("01-why-order-matters", "02-the-formula")

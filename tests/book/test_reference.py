@@ -38,8 +38,14 @@ from tests.conformance.peers import transformers
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "book" / "reference"
 CHECKPOINTS = (PAGES / "checkpoints.md").read_text()
-DOCUMENTED = re.compile(r"^\.\. (?:auto\w+|py:data):: (posenc_lib\S+?)(?:\(\))?$", re.MULTILINE)
-PACKAGES = ("added", "rotated", "biased", "nn", "checking")
+DOCUMENTED = re.compile(r"^\.\. (?:auto\w+|py:data):: (posenc_(?:lib|course)\S+?)(?:\(\))?$", re.MULTILINE)
+PACKAGES = (
+    "posenc_lib.added",
+    "posenc_lib.rotated",
+    "posenc_lib.biased",
+    "posenc_lib.nn",
+    "posenc_course.checking",
+)
 CONSTANTS = {"posenc_lib.nn.ENCODINGS"}
 
 
@@ -59,9 +65,7 @@ def test_every_public_name_is_documented_once() -> None:
     names = documented()
     assert len(set(names)) == len(names)
     public = {
-        f"posenc_lib.{package}.{name}"
-        for package in PACKAGES
-        for name in importlib.import_module(f"posenc_lib.{package}").__all__
+        f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__
     }
     others = {"posenc_lib.angles.frequencies", "posenc_lib.attention.attention"}
     others |= {"posenc_lib.catalogue.catalogue", "posenc_lib.catalogue.Encoding"}
@@ -100,7 +104,11 @@ def test_every_docstring_has_an_example_that_runs(name: str) -> None:
 
 LISTING = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_LISTINGS = {page.name: page.read_text() for page in sorted(PAGES.glob("*.md"))} | {
-    "README.md": (ROOT / "README.md").read_text().partition("## Use the library")[2]
+    "README.md": (ROOT / "README.md").read_text().partition("## Use the library")[2],
+    **{
+        f"{wing}/README.md": (ROOT / wing / "README.md").read_text()
+        for wing in ("posenc_lib", "posenc_course")
+    },
 }
 
 
@@ -112,8 +120,12 @@ def test_the_listings_of_a_page_run_one_after_another(name: str) -> None:
 
 
 def modules() -> list[str]:
-    package = importlib.import_module("posenc_lib")
-    return [each.name for each in pkgutil.walk_packages(package.__path__, "posenc_lib.")]
+    ours = map(importlib.import_module, ("posenc_lib", "posenc_course"))
+    return [
+        each.name
+        for package in ours
+        for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
 
 
 @pytest.mark.parametrize("name", modules())

@@ -12,8 +12,8 @@ import hunspell
 import pytest
 from markdown_it.token import Token
 
-from posenc_lib.exercises import all_exercises
-from posenc_lib.exercises.exercise import Exercise
+from posenc_course.exercises import all_exercises
+from posenc_course.exercises.exercise import Exercise
 from tests.book.claims import PARSER, ROOT, WITH_PROSE, quiz
 
 OWN_WORDS = ROOT / "book" / "spelling.txt"

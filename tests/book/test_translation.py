@@ -14,10 +14,11 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from sphinx.application import Sphinx
 
-from posenc_lib.checking import messages, report_on
-from posenc_lib.checking.messages import _
-from posenc_lib.exercises import all_exercises
-from posenc_lib.figures.order import three_doors
+from posenc_course import translation
+from posenc_course.checking import report_on
+from posenc_course.exercises import assignments, exercise, exercises_of
+from posenc_course.figures.order import three_doors
+from posenc_course.translation import _
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "book" / "web" / "src"
@@ -32,7 +33,7 @@ def forms(message: Message) -> tuple[str, ...]:
 @pytest.fixture(scope="module")
 def template() -> Catalog:
     subprocess.run(["make", "--silent", "--old-file=.venv/.ready", "messages"], cwd=ROOT, check=True)
-    with (ROOT / "_build" / "posenc_lib.pot").open("rb") as file:
+    with (ROOT / "_build" / "posenc_course.pot").open("rb") as file:
         return read_po(file)
 
 
@@ -48,7 +49,7 @@ def locale(template, tmp_path_factory) -> Path:
             toy.add(message.id, (one, *more) if more else one)
     folder = tmp_path_factory.mktemp("locale")
     (folder / "eo" / "LC_MESSAGES").mkdir(parents=True)
-    with (folder / "eo" / "LC_MESSAGES" / "posenc_lib.mo").open("wb") as file:
+    with (folder / "eo" / "LC_MESSAGES" / "posenc_course.mo").open("wb") as file:
         write_mo(file, toy)
     return folder
 
@@ -56,12 +57,12 @@ def locale(template, tmp_path_factory) -> Path:
 @pytest.fixture
 def esperanto(locale, monkeypatch):
     """Everything is asked for in that language, as a learner does."""
-    monkeypatch.setattr(messages, "FOLDER", locale)
+    monkeypatch.setattr(translation, "FOLDER", locale)
     monkeypatch.setenv("LANGUAGE", "eo")
-    messages.speak()
+    translation.speak()
     yield
     monkeypatch.undo()
-    messages.speak()
+    translation.speak()
 
 
 @pytest.mark.parametrize(
@@ -88,13 +89,13 @@ def test_sentences_of_every_kind_are_gathered(template, sentence):
 
 def test_no_sentence_hides_in_an_f_string():
     """There, not every Python's tokens show it to Babel."""
-    files = [*(ROOT / "posenc_lib").rglob("*.py"), *(ROOT / "book" / "_ext").glob("*.py")]
+    files = [*(ROOT / "posenc_course").rglob("*.py"), *(ROOT / "book" / "_ext").glob("*.py")]
     assert [file.name for file in files if re.search(r"\{_\(", file.read_text())] == []
 
 
 def test_all_words_of_all_exercises_are_gathered(template):
     gathered = {message.id for message in template if isinstance(message.id, str)}
-    for asked in all_exercises():
+    for asked in (each for name in assignments() for each in exercises_of(name)):
         told = [each.message for each in (*asked.mistakes, *asked.properties)]
         labels = [case.label for case in asked.cases()]
         assert {
@@ -127,7 +128,7 @@ def test_no_word_of_a_page_stands_outside(template):
 
 @pytest.mark.usefixtures("esperanto")
 def test_a_learner_reads_the_report_in_the_language_of_the_environment():
-    asked = next(each for each in all_exercises() if each.id == FREQUENCIES)
+    asked = exercise(FREQUENCIES)
     report = report_on(FREQUENCIES, lambda dim: {1.0})
     assert report.headline.startswith("«Not yet: “«One frequency per pair»”. Cases right: 0 of")
     assert "«It returned something that cannot be compared.» «It is a set, which has no order" in str(report)
@@ -141,7 +142,7 @@ def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tm
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
         "extensions = ['language', 'myst_parser']\n"
-        f"language, locale_dirs, gettext_compact = 'eo', [{str(locale)!r}], 'posenc_lib'\n"
+        f"language, locale_dirs, gettext_compact = 'eo', [{str(locale)!r}], 'posenc_course'\n"
     )
     (tmp_path / "index.md").write_text((ROOT / "book" / "progress.md").read_text().partition("```")[0])
     Sphinx(

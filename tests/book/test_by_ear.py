@@ -1,0 +1,160 @@
+"""Phrases that sound translated do not come back to a page that has been read aloud.
+
+A page is held once it is in `READ_ALOUD`. Only prose is looked at: no code, formulas, addresses or ids, and
+nothing in quotation marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.book.claims import QUOTED, ROOT
+from tests.book.test_spelling import prose
+
+READ_ALOUD = (
+    "book/index.md",
+    "book/01-why-order-matters.md",
+    "book/02-the-formula.md",
+    "book/03-relative-position.md",
+    "book/04-extrapolation.md",
+    "book/05-pitfalls.md",
+    "book/06-rotary.md",
+    "book/07-alibi-and-biases.md",
+    "book/08-long-context.md",
+    "book/09-beyond-text.md",
+    "book/10-position-from-content.md",
+    "book/capstone.md",
+    "book/claims.md",
+    "book/lab.md",
+    "book/measured.md",
+    "book/playground.md",
+    "book/train-live.md",
+    "book/challenges.md",
+    "book/review.md",
+    "book/progress.md",
+    "book/certificate.md",
+    "book/self-check.md",
+    "book/notation.md",
+    "book/slips.md",
+)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A pattern, what to write in its place, and a sentence that has it."""
+
+    pattern: str
+    better: str
+    heard: str
+
+
+PHRASES = (
+    Phrase(r"(?<![\w.])\.\d", "a zero before the point: 0.35", "It saves .35 nats."),
+    Phrase(
+        r"(?<!there )\b(?:is|are|was|were) none\b",
+        "is not one, is not for you; we found no ...",
+        "A buffer is none.",
+    ),
+    Phrase(r"\btold from none\b", "may be nothing", "What is left is not told from none."),
+    Phrase(r"\bby lot\b", "at random", "Its vectors are drawn by lot."),
+    Phrase(r"\bof today\b", "today's", "The models of today rotate."),
+    Phrase(r"\bsome \d", "about 4", "Its largest score is some 4."),
+    Phrase(r"\bnothing of (?!the (?:kind|sort)\b)", "none of, nothing from", "It knows nothing of the rise."),
+    Phrase(r"\b(?:of|for) all that\b", "of everything that", "The mean of all that came before."),
+    Phrase(r"\banew\b", "again, from scratch", "It learns each row anew."),
+    Phrase(r"\bwhoever\b", "anyone who, if you", "Whoever serves such a model decides first."),
+    Phrase(r"\bat home\b", "at its trained length", "It is ahead at home."),
+    Phrase(r"\bhangs? on\b", "depends on", "What lies between them hangs on the offset."),
+    Phrase(r"\bso and so many\b", "a fixed number of", "A state has so and so many numbers."),
+    Phrase(r"\bmend(?:s|ed|ing)?\b(?! a conversion)", "fix, repair", "A longer training mends it."),
+    Phrase(r"\ban own\b", "its own, of its own", "Each layer has an own table."),
+    Phrase(r"\bin how far\b", "how far, to what extent", "We ask in how far it helps."),
+    Phrase(r"\bthan a half\b", "than half", "It gets less than a half."),
+    Phrase(r"\bup to chance\b", "a matter of chance", "Where it points is up to chance."),
+    Phrase(r"\bit is all one\b", "it makes no difference", "To a dot product it is all one."),
+    Phrase(
+        r"\b(?:is|are) to be (?:seen|had|heard|found|told)\b",
+        "you can see, there is",
+        "Little is to be seen.",
+    ),
+    Phrase(r"\bwithout(?=[.;:])", "without it", "It says what goes wrong without."),
+    Phrase(
+        r"\bbetter than somebody who guesses\b",
+        "better than guessing",
+        "It names letters better than somebody who guesses.",
+    ),
+    Phrase(
+        r"\bso it (?:is|would be) (?:where|with|if)\b",
+        "that is what happens where",
+        "So it is where sines come first.",
+    ),
+    Phrase(r"\bwhat (?:else )?(?:may|can|must) one\b", "what can you", "What may one throw away?"),
+    Phrase(r"\bwhich of them is it that\b", "which of the two does", "Which of them is it that holds?"),
+    Phrase(r"\bbears? (?:long|the)\b", "does it no harm", "It bears long texts."),
+)
+
+
+def spoken(text: str) -> Iterator[tuple[int, str]]:
+    """The prose of a page with its lines, without what it quotes."""
+    for line, piece in prose(re.sub(r"(?m)^:{4,}.*$", "", text)):
+        yield line, QUOTED.sub("", " ".join(piece.split()))
+
+
+def accents(text: str) -> list[str]:
+    """Each phrase that is better said otherwise, with its line and the better form."""
+    return [
+        f"{line}: {found[0]!r}: write {phrase.better!r}"
+        for line, piece in spoken(text)
+        for phrase in PHRASES
+        for found in re.finditer(phrase.pattern, piece, re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("page", READ_ALOUD)
+def test_a_page_that_was_read_aloud_has_no_accent(page: str):
+    found = accents((ROOT / page).read_text())
+    assert not found, "\n".join(found)
+
+
+def test_a_page_is_listed_once_and_is_there():
+    assert len(set(READ_ALOUD)) == len(READ_ALOUD)
+    assert [page for page in READ_ALOUD if not Path(ROOT / page).is_file()] == []
+
+
+@pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase.heard)
+def test_each_phrase_is_heard(phrase: Phrase):
+    """In a sentence, and in a quiz, a box, a table and a list."""
+    [found] = accents(phrase.heard)
+    assert phrase.better in found
+    for page in (
+        f"::::{{div}} a-class\n{phrase.heard}\n::::",
+        f"```{{predict}} a-box\n{phrase.heard}\n\n- [x] Yes.\n- [ ] No.\n```",
+        f"```{{admonition}} A title\n:class: dropdown\n{phrase.heard}\n```",
+        f"| a | b |\n|---|---|\n| c | {phrase.heard} |",
+        f"- **{phrase.heard}**",
+        phrase.heard.replace(" ", "\n"),
+    ):
+        assert len(accents(page)) == 1, page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`x = .5`",
+        "$x = .5$",
+        "```python\nx = .5  # drawn by lot\n```",
+        "```{code-cell} ipython3\nx = .5\n```",
+        "[a page](drawn-by-lot.md#whoever-reads)",
+        'Somebody writes: "the models of today". Somebody else writes “.5”.',
+        "% drawn by lot",
+        "It is 0.5, and version 1.2.3 has none. There is none.",
+        "It says nothing of the kind.",
+    ],
+)
+def test_what_is_no_accent_is_not_heard(text: str):
+    assert accents(text) == []
