@@ -1,0 +1,79 @@
+"""What people expect of a project that they may join is there, and fits the rest of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import posenc_lib
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+HOOKS = {
+    hook["id"]: hook
+    for repository in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    for hook in repository["hooks"]
+}
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_digest_and_say_their_version(workflow):
+    """A tag can be moved to other code after somebody has looked at it."""
+    used = re.findall(r"uses: (.+)", workflow.read_text())
+    assert used
+    assert [
+        each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", each)
+    ] == []
+
+
+def test_only_publishing_may_write():
+    for workflow in WORKFLOWS:
+        flow = yaml.safe_load(workflow.read_text())
+        assert flow["permissions"] == {"contents": "read"}
+        may_write = {
+            name for name, job in flow["jobs"].items() if "write" in job.get("permissions", {}).values()
+        }
+        assert may_write <= {"publish"}
+
+
+def test_pages_are_published_of_what_passed():
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "pages.yml").read_text())
+    tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
+    assert flow[True]["workflow_run"]["workflows"] == [tests["name"]]  # YAML reads the key "on" as true
+    assert "conclusion == 'success'" in flow["jobs"]["build"]["if"]
+
+
+def test_hooks_have_the_pinned_versions():
+    pinned = (ROOT / "requirements-test.txt").read_text().splitlines()
+    wanted = [tool for hook in HOOKS.values() for tool in hook["additional_dependencies"]]
+    assert wanted
+    assert [tool for tool in wanted if tool not in pinned] == []
+
+
+def test_the_hook_finds_no_misspelling():
+    hook = HOOKS["codespell"]
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [each for each in listed.stdout.splitlines() if not re.search(hook["exclude"], each)]
+    command = [str(Path(sys.executable).with_name("codespell")), *shlex.split(hook["entry"])[1:]]
+    found = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_the_citation_is_of_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == posenc_lib.__version__
+    assert {"cff-version", "title", "message", "authors", "license"} <= cited.keys()
+
+
+def test_security_points_to_what_the_sandbox_promises():
+    text = (ROOT / "SECURITY.md").read_text()
+    (named,) = re.findall(r"`(book/\S+\.md)`", text)
+    assert (ROOT / named).exists()
