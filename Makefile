@@ -4,20 +4,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+BOOK := .venv/.book
 READY := .venv/.ready
 # The tests start Python hundreds of times: what was compiled once is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup serve book site pdf exercises messages test test-apart quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book lab site pdf exercises messages test test-apart quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
 	@echo "make book       build the book into _build/html and stop"
-	@echo "make site       build the site to publish, with Python in its pages from Pyodide's network;"
-	@echo "                with PYODIDE=DIR, an unpacked Pyodide release, it needs no other site"
+	@echo "make lab        open the exercises in JupyterLab"
+	@echo "make site       build the site to publish; its pages bring their own Python, with PYODIDE=network"
+	@echo "                they take it from Pyodide's network, with PYODIDE=DIR from an unpacked release"
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
-	@echo "make messages   gather all that a learner reads into _build/posenc_lib.pot, to be translated"
+	@echo "make messages   gather all that a learner reads into _build/posenc_course.pot, to be translated"
 	@echo "make test       every check there is"
 	@echo "make test-apart other libraries, compilers and experiments; make test does it too, where a file of theirs has changed"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
@@ -30,45 +32,69 @@ help:
 
 setup: $(READY)
 
-# Torch first: whatever comes after it then finds it there and pulls no other build.
-$(READY): requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml
+# The tests need more than the book: each has a set-up, in steps. A step that is done leaves a mark in .venv, so a
+# set-up that was cut off continues there. Torch first: whatever comes after it finds it, and brings no other build.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+
+.venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $$($(PYTHON) --version) is too old; install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "error: this Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	@echo "installing the pinned packages into .venv (once, some minutes)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' requirements.txt)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-no-deps.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-serve: $(READY)
+.venv/.torch: requirements.txt constraints.txt | .venv/.python
+	@echo "set-up, step 1 of 3: PyTorch (once, a minute or two)"
+	@$(PIP) -c constraints.txt $$(grep '^torch==' requirements.txt)
+	@touch $@
+
+.venv/.packages: requirements.txt requirements-no-deps.txt constraints.txt .venv/.torch
+	@echo "set-up, step 2 of 3: what builds and serves the book (once, a minute or two)"
+	@$(PIP) -c constraints.txt -r requirements.txt
+	@$(PIP) --no-deps $$(grep '^diffusers==' requirements-no-deps.txt)
+	@touch $@
+
+$(BOOK): pyproject.toml posenc_course/pyproject.toml .venv/.packages
+	@echo "set-up, step 3 of 3: the library and the course"
+	@$(PIP) --no-deps --no-build-isolation --editable . --editable posenc_course
+	@touch $@
+
+$(READY): requirements-test.txt $(BOOK)
+	@echo "set-up for the tests: what the library is compared with, and what checks it (once, a minute or two)"
+	@$(PIP) -c constraints.txt -r requirements-test.txt
+	@$(PIP) --no-deps -r requirements-no-deps.txt
+	@touch $@
+
+serve: $(BOOK)
 	@$(BIN)/python book/build.py --serve
 
-book: $(READY)
+book: $(BOOK)
 	@$(BIN)/python book/build.py
 
-# PYODIDE: the folder of an unpacked Pyodide release (book/_ext/pyodide.json says which), or nothing.
-site: $(READY)
+lab: $(BOOK)
+	@$(BIN)/python book/server.py
+
+# PYODIDE: own, network, or the folder of an unpacked Pyodide release (book/_ext/pyodide.json says which).
+site: $(BOOK)
 	@rm -rf _build/html
 	@$(BIN)/python book/build.py $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 
 pdf: $(READY)
 	@$(BIN)/python book/pdf.py
 
-exercises: $(READY)
-	@$(BIN)/python -m posenc_lib.grading.release
+exercises: $(BOOK)
+	@$(BIN)/python -m posenc_course.grading.release
 
-messages: $(READY)
+messages: $(BOOK)
 	@mkdir -p _build
-	@$(BIN)/python -m babel.messages.frontend --quiet extract --mapping book/babel.cfg --output _build/posenc_lib.pot \
+	@$(BIN)/python -m babel.messages.frontend --quiet extract --mapping book/babel.cfg --output _build/posenc_course.pot \
 		--keywords set_xlabel --keywords set_ylabel --keywords set_title --keywords suptitle \
-		--project posenc_lib --no-wrap --sort-by-file --ignore-dirs '.* _build node_modules' .
-	@echo "what a learner reads: _build/posenc_lib.pot"
+		--project posenc_course --no-wrap --sort-by-file --ignore-dirs '.* _build node_modules' .
+	@echo "what a learner reads: _build/posenc_course.pot"
 
 test: lint types
 	@$(BIN)/python -m tests.system
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
+	@$(BIN)/python -m tests.apart
 
 # What passes is remembered until what it looks at changes.
 test-apart: $(READY)
@@ -86,7 +112,7 @@ bench: $(READY)
 
 # Goes on where it was when it was stopped.
 experiments: $(READY)
-	@$(BIN)/python -m posenc_lib.experiments all
+	@$(BIN)/python -m posenc_course.experiments all
 
 mutants: $(READY)
 	@$(BIN)/python -m tests.exercises.mutants
@@ -106,9 +132,9 @@ format: $(READY)
 lock:
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check $$(grep '^torch==' requirements.txt)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-test.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-no-deps.txt
-	@$(BIN)/pip freeze --exclude-editable --exclude posenc_lib --exclude setuptools | sed 's/+cpu//; s/ @ file:.*//' > constraints.txt
+	@$(BIN)/pip freeze --exclude-editable --exclude posenc_lib --exclude posenc_course --exclude setuptools | sed 's/+cpu//; s/ @ file:.*//' > constraints.txt
 
 clean:
 	rm -rf _build solutions/*/

@@ -24,6 +24,6 @@ FLAGS = (
 def find() -> str | None:
     """Path of a Chromium or Chrome; the variable CHROMIUM wins."""
     if named := os.environ.get("CHROMIUM"):
-        return named
+        return shutil.which(named)
     found = next((path for path in map(shutil.which, NAMES) if path), None)
     return found or (str(ON_MAC) if ON_MAC.exists() else None)

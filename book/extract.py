@@ -8,14 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-Found = tuple[int, None, str, list[str]]
+from babel.messages.extract import extract_python
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Found = tuple[int, str | None, Any, list[str]]
 
 
 def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterator[Found]:
-    """Titles, hints, messages, and the labels of the cases that `check` shows, of one chapter."""
+    """Titles, hints, messages, and the labels of the cases that `check` shows, and what `_()` surrounds."""
+    yield from extract_python(file, keywords, tags, options)
+    file.seek(0)
     source = file.read().decode()
-    module = importlib.import_module(f"posenc_lib.exercises.{Path(file.name).stem}")
-    for asked in module.EXERCISES:
+    name = ".".join(Path(file.name).resolve().relative_to(ROOT).with_suffix("").parts)
+    defined = re.findall(r"^(\w+) = Exercise\(", source, re.MULTILINE)
+    module = importlib.import_module(name) if defined else None
+    for asked in (getattr(module, each) for each in defined):
         told = [*asked.mistakes, *asked.properties]
         texts = [
             asked.title,

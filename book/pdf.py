@@ -36,7 +36,9 @@ def make(root: Path, to: Path) -> None:
     """
     chromium = find()
     if chromium is None:
-        raise RuntimeError("no Chromium was found; install it (on Debian: apt install chromium)")
+        raise RuntimeError(
+            "no Chromium was found; install it (on Debian: apt install chromium), or name it in CHROMIUM"
+        )
     work = root / "_build" / "pdf"
     work.mkdir(parents=True, exist_ok=True)
     toc = work / "_toc.yml"

@@ -1,8 +1,8 @@
 """Tests that run apart: what they prove hangs on a few files, and is proven again when one of them changes.
 
 `peers`: what other libraries and PyTorch's compilers make of ours, and all of `tests/conformance`.
-`experiments`: all of `tests/experiments`, which trains small models. `make test-apart` runs all, and where
-they pass keeps a digest of what they look at; while that is current, `make test` leaves them out.
+`experiments`: all of `tests/experiments`, which trains small models. Where they pass, a digest of what they
+look at is kept in `_build/`, for this machine alone; while that is current, `make test` leaves them out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROVEN = ROOT / "tests" / "apart.sha256"
+PROVEN = ROOT / "_build" / "apart.sha256"
 LIBRARY = (
     "constraints.txt",
     "posenc_lib/*.py",
@@ -26,7 +26,12 @@ LOOKED_AT = {
         "tests/test_benchmarks.py",
         *(f"tests/{folder}/*" for folder in ("added", "rotated", "biased", "nn", "conformance")),
     ),
-    "experiments": (*LIBRARY, "posenc_lib/experiments/**/*", "tests/experiments/*.py"),
+    "experiments": (
+        *LIBRARY,
+        "posenc_course/*.py",
+        "posenc_course/experiments/**/*",
+        "tests/experiments/*.py",
+    ),
 }
 """The marks, and what a test with each of them looks at."""
 
@@ -51,5 +56,6 @@ def proven() -> list[str]:
 
 
 if __name__ == "__main__":
+    PROVEN.parent.mkdir(exist_ok=True)
     PROVEN.write_text("".join(f"{digest(mark)}  {mark}\n" for mark in LOOKED_AT))
     print(f"wrote {PROVEN.relative_to(ROOT)}")

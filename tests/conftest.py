@@ -14,9 +14,10 @@ import hypothesis
 import pytest
 
 from tests import apart
-from tests.pyodide.distribution import assemble
 
 ROOT = Path(__file__).resolve().parents[1]
+NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+"""Whatever passes in a browser needs no other site than the one that is served."""
 APART = {ROOT / "tests" / "conformance": "peers", ROOT / "tests" / "experiments": "experiments"}
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
@@ -133,7 +134,7 @@ def site(tmp_path_factory, worker_id) -> Path:
         if not (shared / "built").exists():
             shutil.rmtree(shared / "site", ignore_errors=True)  # of a build that failed in another process
             (shared / "site").mkdir()
-            load_build().build(_copy_project(shared / "site"), assemble(shared / "pyodide"))
+            load_build().build(_copy_project(shared / "site"), pyodide="own")
             (shared / "built").touch()
     return shared / "site" / "_build" / "html"
 
@@ -148,6 +149,6 @@ def browser():
     path = find()
     assert path, "no Chromium: run `python -m tests.system`"
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        chromium = playwright.chromium.launch(executable_path=path, args=[*FLAGS, NO_OTHER_HOST])
         yield chromium
         chromium.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib"}
+INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib", "posenc-course"}
 OF_TORCH = ("nvidia-", "cuda-", "triton")
 """What PyPI's build of PyTorch for GPUs brings; it pins them itself."""
 
@@ -40,7 +41,8 @@ def test_every_installed_package_is_pinned_to_its_version():
 
 def test_requirements_and_constraints_agree():
     pinned = pins("constraints.txt")
-    for package, version in (pins("requirements.txt") | pins("requirements-no-deps.txt")).items():
+    files = ("requirements.txt", "requirements-test.txt", "requirements-no-deps.txt")
+    for package, version in (each for file in files for each in pins(file).items()):
         assert pinned.get(package) == version or package in INSTALLERS
 
 
@@ -76,3 +78,11 @@ def test_the_workflow_tries_every_python_that_is_promised():
     tried = jobs["test"]["strategy"]["matrix"]["python"]
     assert tried[0] == least
     assert all(isinstance(version, str) for version in tried), "3.10 is no number"
+
+
+def test_the_development_container_builds_and_serves_the_book():
+    told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert told["postCreateCommand"].endswith("make book")
+    assert told["postAttachCommand"] == "make serve"
+    assert float(told["image"].partition("python:")[2]) >= 3.11
+    assert told["forwardPorts"] == [8000]

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from posenc_lib import trained
-from posenc_lib.trained import COURSE, FOLDER, trained_model
+from posenc_course import trained
+from posenc_course.trained import COURSE, FOLDER, trained_model
 
 MOST = 1_500_000
 """Bytes of a file that a page may ask for."""

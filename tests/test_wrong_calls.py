@@ -29,7 +29,7 @@ AT = {"queries": 6, "keys": 6}
 
 RIGHT: dict[str, dict[str, Any]] = {
     "attention": {"q": X, "k": X, "v": X, "bias": X[..., :6], "mask": np.ones((6, 6), bool), "causal": True}
-    | {"return_weights": False, "sink": np.ones(4)},
+    | {"return_weights": False, "sink": np.ones(4), "scale": 0.3, "softcap": 5.0, "window": 3, "norm": None},
     "frequencies": {"dim": 8, "base": 1e4, "spacing": "paper", "scaling": None},
     # added
     "sinusoidal": {"positions": 6, "dim": 8, "base": 1e4, "layout": "split", "spacing": "paper"},
@@ -63,7 +63,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "apply_rotary": {"x": X, "positions": 6, "base": 1e4, "layout": "half", "rotary_dim": 8},
     "axial_tables": {"positions": np.ones((2, 6)), "dim": 8, "sections": (2, 2), "base": 1e4},
     "mrope_tables": {"positions": np.ones((2, 6)), "dim": 8, "sections": (2, 2), "interleaved": False},
-    "mrope_positions": {"parts": [2, (1, 2, 3)], "start": 1, "seconds_per_grid": 1.0},
+    "mrope_positions": {"parts": [2, (1, 2, 3)], "start": 1, "seconds_per_grid": 1.0} | {"after": "sides"},
     "xpos_tables": {"positions": 6, "dim": 8, "scale_base": 512.0, "gamma": 0.4, "center": 0.0},
     "convert_layout": {"weight": np.ones((16, 4)), "heads": 2, "source": "half", "target": "interleaved"},
     "RotaryTables": {"cos": X, "sin": X},
@@ -170,7 +170,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "FIRE": {"heads": 4, "hidden": 8, "c": 0.1, "threshold": 512.0},
     "KERPLE": {"heads": 4, "kind": "log"},
     "ALiBi": {"heads": 4, "direction": "causal", "slopes": torch.ones(4), "learned": False},
-    "Attention": {"dim": 32, "heads": 4, "kv_heads": 2, "dropout": 0.0, "bias": True, "dtype": None},
+    "Attention": {"dim": 32, "heads": 4, "kv_heads": 2, "dropout": 0.0, "bias": True, "dtype": None}
+    | {"window": 3, "scale": 0.3, "softcap": 5.0, "sinks": True, "qk_norm": 1e-6},
     "AxialRotary": {"head_dim": 8, "shape": (2, 3), "axes": 2, "base": 1e4, "layout": "half"},
     "Block": {"dim": 32, "heads": 4, "hidden": 8, "dropout": 0.0},
     "CoPE": {"head_dim": 8, "rows": 9},
@@ -204,7 +205,6 @@ TAKE_NOTHING_WRONG = {
     "ENCODINGS": "a dict",
     "Scaling": "a protocol",
     "catalogue": "takes no argument",
-    "check": "for learners: tests/checking",
     "LayerPositions": "a result",
     "layers_from_config": "tests/rotated/test_rope_config.py",
     "rope_from_config": "tests/rotated/test_rope_config.py",

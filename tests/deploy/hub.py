@@ -59,7 +59,7 @@ def works_for_others(python: Path | str) -> bool:
     """Whether a user without rights can run this Python with this project in it."""
     try:
         done = subprocess.run(
-            [str(python), "-c", "import jupyterhub, posenc_lib"],
+            [str(python), "-c", "import jupyterhub, posenc_course"],
             user="nobody",
             cwd="/",
             env={},

