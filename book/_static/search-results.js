@@ -1,7 +1,8 @@
 // Goes with book/_ext/search_results.py: what stands below a search result. Sphinx shows 240 characters of the
 // page's bare text, cut anywhere, with formulas as TeX, and begins with the page's table of contents.
 {
-  const NOT_TEXT = ".headerlink, script, style, button, nav, .cell details > summary, #jb-print-docs-body, #jb-print-toc, .posenc-open, .prev-next-area, footer";
+  const NOT_TEXT =
+    ".headerlink, script, style, button, nav, .cell details > summary, #jb-print-docs-body, #jb-print-toc, .posenc-open, .prev-next-area, footer";
   const BLOCKS = "p, li, dt, dd, h1, h2, h3, h4, h5, h6, td, th, caption, summary, pre, div";
   const FORMULA = /(\\\([^]*?\\\)|\\\[[^]*?\\\])/;
   const PIECES = new RegExp(`(?:${FORMULA.source}|\\S)+`, "g"); // a word or a formula, with what clings to it

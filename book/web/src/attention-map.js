@@ -32,9 +32,10 @@ export function attentionMap(width = 0) {
     const at = (word) => MARGIN + order.indexOf(word) * step;
     for (const label of svg.querySelectorAll("[data-label]")) {
       const place = at(Number(label.dataset.label)) + step / 2;
-      label.style.transform = label.dataset.axis === "row"
-        ? `translate(${MARGIN - 8}px, ${place}px)`
-        : `translate(${place}px, ${MARGIN - 8}px)`;
+      label.style.transform =
+        label.dataset.axis === "row"
+          ? `translate(${MARGIN - 8}px, ${place}px)`
+          : `translate(${place}px, ${MARGIN - 8}px)`;
     }
     for (const cell of svg.querySelectorAll("[data-from]")) {
       const [from, to] = [Number(cell.dataset.from), Number(cell.dataset.to)];
@@ -67,7 +68,8 @@ export function attentionMap(width = 0) {
       const word = row.dataset.output;
       const numbers = word === "mean" ? mean : outputs[Number(word)];
       row.dataset.numbers = numbers.join(" ");
-      if (word !== "mean") row.style.transform = `translate(${SIZE + OUTPUT.gap}px, ${at(Number(word)) + (step - OUTPUT.height) / 2}px)`;
+      if (word !== "mean")
+        row.style.transform = `translate(${SIZE + OUTPUT.gap}px, ${at(Number(word)) + (step - OUTPUT.height) / 2}px)`;
       [...row.querySelectorAll("rect")].forEach((rect, i) => {
         rect.setAttribute("class", numbers[i] < 0 ? "posenc-below" : "posenc-above");
         rect.style.fillOpacity = Math.min(Math.abs(numbers[i]) / 2, 1);
@@ -91,7 +93,10 @@ export function attentionMap(width = 0) {
 
 /** Beside each row of the map what its word gets, and the mean of all below. */
 function rows(texts, step, width) {
-  const strip = Array.from({ length: width }, (_, i) => `<rect x="${i * OUTPUT.cell}" width="${OUTPUT.cell}" height="${OUTPUT.height}"/>`).join("");
+  const strip = Array.from(
+    { length: width },
+    (_, i) => `<rect x="${i * OUTPUT.cell}" width="${OUTPUT.cell}" height="${OUTPUT.height}"/>`,
+  ).join("");
   const left = SIZE + OUTPUT.gap;
   return (
     `<text x="${left}" y="${MARGIN - 10}">${escape(words.gets)}</text>` +

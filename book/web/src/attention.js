@@ -9,7 +9,8 @@ const SLOPES = { before: 1 / 2, after: 1 / 4 }; // points of the score that each
 const FREQUENCIES = Array.from({ length: DIM / 2 }, (_, pair) => BASE ** ((-2 * pair) / DIM));
 
 /** Sines in even columns, cosines in odd ones. */
-export const sinusoidal = (position) => FREQUENCIES.flatMap((turn) => [Math.sin(position * turn), Math.cos(position * turn)]);
+export const sinusoidal = (position) =>
+  FREQUENCIES.flatMap((turn) => [Math.sin(position * turn), Math.cos(position * turn)]);
 
 /** Each pair of columns turned by its own angle. */
 export const rotated = (vector, position) =>
@@ -35,7 +36,9 @@ export function weights(vectors, door) {
 
 /** What each word gets: the mean of all vectors, by its weights. */
 export const mixed = (shares, vectors) =>
-  shares.map((row) => vectors[0].map((_, i) => row.reduce((total, share, from) => total + share * vectors[from][i], 0)));
+  shares.map((row) =>
+    vectors[0].map((_, i) => row.reduce((total, share, from) => total + share * vectors[from][i], 0)),
+  );
 
 /** The same word, the same vector, always. */
 export const vectorOf = (word) => normals(hash(word.toLowerCase()), DIM);

@@ -31,7 +31,8 @@ export async function open(place, seed, isOpen) {
       sentences.push(words.kept);
     }
     place.say(sentences.join(" "));
-    if (found.counts) history.append(made("li", found.broken ? "posenc-good" : "", `${typed.join(", ")}: ${found.sentence}`));
+    if (found.counts)
+      history.append(made("li", found.broken ? "posenc-good" : "", `${typed.join(", ")}: ${found.sentence}`));
   });
 
   place.body.replaceChildren(
@@ -79,7 +80,12 @@ function scratch(place, text) {
     made("summary", "", words.scratch),
     keys,
     editorPlace,
-    made("div", "posenc-row", button(words.run, run), button(code.stop, () => place.runner.stop())),
+    made(
+      "div",
+      "posenc-row",
+      button(words.run, run),
+      button(code.stop, () => place.runner.stop()),
+    ),
     output,
   );
   box.addEventListener("toggle", async () => {

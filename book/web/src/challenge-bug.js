@@ -33,7 +33,8 @@ export function open(place, seed, isOpen) {
     if (!solved) tries += 1;
     place.say(result.kind === "report" ? words.notMended : code.failedToRun);
     if (result.kind === "report") report.replaceChildren(withoutScripts(result.html));
-    else if (result.error) report.append(made("p", "posenc-error", result.line ? code.errorAt(result.error, result.line) : result.error));
+    else if (result.error)
+      report.append(made("p", "posenc-error", result.line ? code.errorAt(result.error, result.line) : result.error));
   });
   const form = made("form", "posenc-lines", listing);
   form.append(
@@ -122,7 +123,14 @@ function mending(place, text, check) {
     report.replaceChildren();
     check(editor.code(), report);
   };
-  const element = made("div", "posenc-mend", keys, editorPlace, made("div", "posenc-row", button(words.check, run)), report);
+  const element = made(
+    "div",
+    "posenc-mend",
+    keys,
+    editorPlace,
+    made("div", "posenc-row", button(words.check, run)),
+    report,
+  );
   element.hidden = true;
   const open = async () => {
     element.hidden = false;

@@ -29,9 +29,20 @@ export function investigate(place, seed, isOpen, game) {
     questions.append(made("div", "posenc-question-of-it", ask, made("span", "", how)));
   }
 
-  const form = made("form", "posenc-names", ...game.groups.map(({ legend, choices }, group) => choice(legend, choices, `choice-${place.kind}-${group}-${seed}`)));
+  const form = made(
+    "form",
+    "posenc-names",
+    ...game.groups.map(({ legend, choices }, group) =>
+      choice(legend, choices, `choice-${place.kind}-${group}-${seed}`),
+    ),
+  );
   form.append(
-    made("div", "posenc-row", made("button", "posenc-button posenc-check", words.nameIt), button(words.giveUp, () => reveal())),
+    made(
+      "div",
+      "posenc-row",
+      made("button", "posenc-button posenc-check", words.nameIt),
+      button(words.giveUp, () => reveal()),
+    ),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -39,7 +50,11 @@ export function investigate(place, seed, isOpen, game) {
     const chosen = [...form.querySelectorAll("fieldset")].map((group) => group.querySelector(":checked"));
     const missing = chosen.indexOf(null);
     if (missing >= 0) return place.say(game.groups[missing].missing);
-    const told = await game.name(chosen.map(({ value }) => value), asked.size, wrong);
+    const told = await game.name(
+      chosen.map(({ value }) => value),
+      asked.size,
+      wrong,
+    );
     if (!told || !isOpen()) return;
     if (!told.counts) place.say(told.sentence);
     else if (told.right) {
@@ -81,7 +96,10 @@ function choice(legend, choices, group) {
 function measured(title, { sentence, names, x, lines, x_label, y_label }) {
   const parts = [made("h4", "", title), made("p", "", sentence)];
   if (lines.length) {
-    parts.push(plot({ names, x, lines, xLabel: x_label, yLabel: y_label, title: sentence }), table(x, names, lines, x_label));
+    parts.push(
+      plot({ names, x, lines, xLabel: x_label, yLabel: y_label, title: sentence }),
+      table(x, names, lines, x_label),
+    );
   }
   return made("section", "posenc-measured", ...parts);
 }
@@ -91,7 +109,11 @@ function table(x, names, lines, label) {
   const row = (tag, cells) => made("tr", "", ...cells.map((cell) => made(tag, "", String(cell))));
   const shown = (value) => (Math.abs(value) < 1e-6 ? "0" : value.toPrecision(4));
   const body = x.map((each, index) => row("td", [each, ...lines.map((line) => shown(line[index]))]));
-  const box = made("div", "posenc-table", made("table", "", made("thead", "", row("th", [label, ...names])), made("tbody", "", ...body)));
+  const box = made(
+    "div",
+    "posenc-table",
+    made("table", "", made("thead", "", row("th", [label, ...names])), made("tbody", "", ...body)),
+  );
   box.tabIndex = 0; // it scrolls
   return made("details", "", made("summary", "", words.numbers), box);
 }

@@ -23,7 +23,11 @@ export function open(place, seed, isOpen) {
   async function measure(question) {
     place.say(words.measuring);
     try {
-      return await client.ask("measure", { model, treatment, question, bytes }, { onProgress: (progress) => coming(place, progress) });
+      return await client.ask(
+        "measure",
+        { model, treatment, question, bytes },
+        { onProgress: (progress) => coming(place, progress) },
+      );
     } catch (error) {
       console.error(error);
       if (isOpen()) place.say(own.unreachable);
@@ -32,7 +36,10 @@ export function open(place, seed, isOpen) {
       place.loading.hidden = true;
     }
   }
-  const told = () => ({ title: own.both(own.encodings[model], own.treatments[treatment]), why: [own.because[model], own.becauseOf[treatment]] });
+  const told = () => ({
+    title: own.both(own.encodings[model], own.treatments[treatment]),
+    why: [own.because[model], own.becauseOf[treatment]],
+  });
 
   investigate(place, seed, isOpen, {
     questions: QUESTIONS.map((name) => ({ name, ...own.questions[name] })),
@@ -42,13 +49,24 @@ export function open(place, seed, isOpen) {
     ],
     async ask(question) {
       const found = await measure(question);
-      return found && { ...found, names: own.names, x_label: own.across[question], y_label: own.up[question], sentence: sentence(question, found) };
+      return (
+        found && {
+          ...found,
+          names: own.names,
+          x_label: own.across[question],
+          y_label: own.up[question],
+          sentence: sentence(question, found),
+        }
+      );
     },
     async name([first, second], questions, wrong) {
       if (questions < LEAST_QUESTIONS) return { counts: false, sentence: own.measureFirst };
       const faults = [first !== model, second !== treatment];
-      if (!faults.includes(true)) return { counts: true, right: true, points: words.pointsFor(questions, wrong), ...told() };
-      const [sentence] = [own.wrong.both, own.wrong.encoding, own.wrong.treatment].slice(faults[0] ? (faults[1] ? 0 : 1) : 2);
+      if (!faults.includes(true))
+        return { counts: true, right: true, points: words.pointsFor(questions, wrong), ...told() };
+      const [sentence] = [own.wrong.both, own.wrong.encoding, own.wrong.treatment].slice(
+        faults[0] ? (faults[1] ? 0 : 1) : 2,
+      );
       return { counts: true, right: false, sentence, wrong: [0, 1].filter((group) => faults[group]) };
     },
     async reveal() {

@@ -29,7 +29,14 @@ class Place {
     Object.assign(this, { element, runner, kind: element.dataset.challenge });
     this.data = JSON.parse(element.querySelector("script")?.textContent ?? "null");
     this.number = made("input", "");
-    Object.assign(this.number, { type: "number", min: 0, max: SEEDS - 1, step: 1, inputMode: "numeric", value: anySeed() });
+    Object.assign(this.number, {
+      type: "number",
+      min: 0,
+      max: SEEDS - 1,
+      step: 1,
+      inputMode: "numeric",
+      value: anySeed(),
+    });
     this.number.addEventListener("change", () => this.seed !== this.shown && this.show(this.seed));
     this.number.addEventListener("keydown", (event) => event.key === "Enter" && this.play());
     this.begin = button("", () => this.play());
@@ -44,7 +51,12 @@ class Place {
     this.status = status("posenc-status");
     this.meter = made("progress", "");
     this.meter.setAttribute("aria-label", words.python.loading);
-    this.loading = made("p", "posenc-loading", this.meter, button(words.retry, () => runner.restart()));
+    this.loading = made(
+      "p",
+      "posenc-loading",
+      this.meter,
+      button(words.retry, () => runner.restart()),
+    );
     this.loading.hidden = true;
     this.body = made("div", "posenc-game");
     this.after = made("div", "posenc-after"); // what is told at the end
@@ -120,7 +132,11 @@ class Place {
     }
     this.say(this.runner.ready ? words.working : words.python.loading);
     try {
-      const answer = this.runner.run(request, { seconds: this.seconds, onBegin: () => this.say(words.working), onPrint });
+      const answer = this.runner.run(request, {
+        seconds: this.seconds,
+        onBegin: () => this.say(words.working),
+        onPrint,
+      });
       this.runner.tell(this);
       const found = await answer;
       this.say("");

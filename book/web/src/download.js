@@ -54,4 +54,5 @@ export class Downloads {
   }
 }
 
-const inBase64 = (hexadecimal) => btoa(String.fromCharCode(...hexadecimal.match(/../g).map((byte) => parseInt(byte, 16))));
+const inBase64 = (hexadecimal) =>
+  btoa(String.fromCharCode(...hexadecimal.match(/../g).map((byte) => parseInt(byte, 16))));

@@ -37,7 +37,12 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       highlightActiveLine(),
       EditorView.lineWrapping,
       syntaxHighlighting(classHighlighter), // colours stand in exercises.css
-      keymap.of([{ key: "Mod-Enter", run: () => (onCheck(), true) }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      keymap.of([
+        { key: "Mod-Enter", run: () => (onCheck(), true) },
+        ...defaultKeymap,
+        ...historyKeymap,
+        indentWithTab,
+      ]),
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy }),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],

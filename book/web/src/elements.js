@@ -42,7 +42,10 @@ export function isInView(element) {
 export function withoutScripts(html) {
   const template = document.createElement("template"); // inert: nothing in it runs or is loaded
   template.innerHTML = html;
-  for (const each of template.content.querySelectorAll("script, iframe, object, embed, link, meta, base, form, animate, set")) each.remove();
+  for (const each of template.content.querySelectorAll(
+    "script, iframe, object, embed, link, meta, base, form, animate, set",
+  ))
+    each.remove();
   for (const each of template.content.querySelectorAll("*"))
     for (const { name, value } of [...each.attributes])
       if (/^on|^srcdoc$/i.test(name) || /^javascript:/i.test(asAddress(value))) each.removeAttribute(name);

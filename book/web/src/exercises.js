@@ -154,7 +154,14 @@ class LiveExercise extends Workplace {
   }
 
   #begin(record) {
-    const fresh = { code: this.starter, starter: this.starter, attempts: 0, hints: 0, passed: false, solutionShown: false };
+    const fresh = {
+      code: this.starter,
+      starter: this.starter,
+      attempts: 0,
+      hints: 0,
+      passed: false,
+      solutionShown: false,
+    };
     if (!record) return fresh;
     const found = { ...fresh, starter: undefined, ...record };
     const untouched = found.code === found.starter;

@@ -21,7 +21,9 @@ function lastOf(map) {
   const found = ROWS.flatMap(([kind, selector, name]) => {
     const records = store.all(kind);
     return [...map.querySelectorAll(selector)].flatMap((row) =>
-      row.dataset[name].split(" ").flatMap((id) => (records[id] ? { row, kind, id, when: Date.parse(records[id].updated) } : [])),
+      row.dataset[name]
+        .split(" ")
+        .flatMap((id) => (records[id] ? { row, kind, id, when: Date.parse(records[id].updated) } : [])),
     );
   });
   return found.reduce((best, each) => (best && best.when >= each.when ? best : each), undefined);

@@ -19,11 +19,7 @@ const offered = StateField.define({
   },
 });
 
-export const indentation = [
-  offered,
-  keymap.of([{ key: "Enter", run: newLine }]),
-  EditorView.inputHandler.of(typed),
-];
+export const indentation = [offered, keymap.of([{ key: "Enter", run: newLine }]), EditorView.inputHandler.of(typed)];
 
 function lineOf(state, position = state.selection.main.head) {
   return state.doc.lineAt(position);

@@ -68,7 +68,14 @@ export class KernelWorker {
   /** Resolves when the kernel has run the code, and has sent all that it had to say. */
   #execute(code, hear = () => {}) {
     const id = crypto.randomUUID();
-    const header = { msg_id: id, msg_type: "execute_request", username: "", session: this.token, version: "5.3", date: new Date() };
+    const header = {
+      msg_id: id,
+      msg_type: "execute_request",
+      username: "",
+      session: this.token,
+      version: "5.3",
+      date: new Date(),
+    };
     const content = { code, silent: false, store_history: false, allow_stdin: false, stop_on_error: true };
     this.#socket.send(literal({ channel: "shell", header, parent_header: {}, metadata: {}, content }));
     return new Promise((resolve, reject) => this.#runs.set(id, { resolve, reject, hear }));

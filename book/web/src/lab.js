@@ -64,7 +64,15 @@ async function open(place, { progress, starting }) {
 
 function bench(place, client, models) {
   const texts = JSON.parse(place.dataset.texts);
-  let [whole, length, frame, pause, layer, head, at] = [lengthened(texts[0].text, MOST), AT_FIRST, 0, 0, 0, 0, undefined];
+  let [whole, length, frame, pause, layer, head, at] = [
+    lengthened(texts[0].text, MOST),
+    AT_FIRST,
+    0,
+    0,
+    0,
+    0,
+    undefined,
+  ];
 
   const field = made("textarea", "");
   Object.assign(field, { rows: 6, spellcheck: false, value: texts[0].text });
@@ -72,11 +80,16 @@ function bench(place, client, models) {
     which.field.value = "";
     change();
   });
-  const which = choice(words.texts, [...texts.map(({ name }) => [name, name]), ["", words.yours]], texts[0].name, (name) => {
-    const found = texts.find((each) => each.name === name);
-    if (found) field.value = found.text;
-    change();
-  });
+  const which = choice(
+    words.texts,
+    [...texts.map(({ name }) => [name, name]), ["", words.yours]],
+    texts[0].name,
+    (name) => {
+      const found = texts.find((each) => each.name === name);
+      if (found) field.value = found.text;
+      change();
+    },
+  );
   const hint = status("posenc-lab-hint");
   const trained = () => panels[0].trained;
   const told = (value) => (panels ? words.lengthText(number(value), number(trained())) : "");
@@ -85,27 +98,56 @@ function bench(place, client, models) {
     length = value;
     later();
   });
-  const where = slider(words.place, { min: 0, max: AT_FIRST - 1, value: 0 }, (byte) => saidAt(byte), (byte) => point(cellOf(byte)));
+  const where = slider(
+    words.place,
+    { min: 0, max: AT_FIRST - 1, value: 0 },
+    (byte) => saidAt(byte),
+    (byte) => point(cellOf(byte)),
+  );
   const numbers = (name, count) =>
-    choice(words[name], Array.from({ length: count }, (_, each) => [String(each), number(each + 1)]), "0", (value) => {
-      if (name === "layer") layer = Number(value);
-      else head = Number(value);
-      point(at);
-    });
+    choice(
+      words[name],
+      Array.from({ length: count }, (_, each) => [String(each), number(each + 1)]),
+      "0",
+      (value) => {
+        if (name === "layer") layer = Number(value);
+        else head = Number(value);
+        point(at);
+      },
+    );
   const layers = numbers("layer", 4);
   const heads = numbers("head", 4);
   const loss = curve((byte) => point(cellOf(Math.min(byte, shown() - 1))));
 
   panels = ["a", "b"].map(
     (side) =>
-      new Panel({ client, side, models, start: START[side], onPlace: point, onRead: draw, onChoice: () => change(side) }),
+      new Panel({
+        client,
+        side,
+        models,
+        start: START[side],
+        onPlace: point,
+        onRead: draw,
+        onChoice: () => change(side),
+      }),
   );
   const [a, b] = panels;
-  for (const [one, other] of [[a, b], [b, a]])
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+  ])
     one.text.addEventListener("scroll", () => (other.text.scrollTop = one.text.scrollTop));
 
-  const temperature = slider(words.temperature, { min: 0, max: 1.5, step: 0.1, value: 0.8 }, (value) => number(value, 2), () => {});
-  const seed = labelled(words.seed, Object.assign(made("input", ""), { type: "number", min: 0, max: 999999, step: 1, value: 0 }));
+  const temperature = slider(
+    words.temperature,
+    { min: 0, max: 1.5, step: 0.1, value: 0.8 },
+    (value) => number(value, 2),
+    () => {},
+  );
+  const seed = labelled(
+    words.seed,
+    Object.assign(made("input", ""), { type: "number", min: 0, max: 999999, step: 1, value: 0 }),
+  );
   const writing = status("posenc-lab-said");
   const go = button(words.write, write);
   const stop = button(words.stop, () => {
@@ -161,11 +203,20 @@ function bench(place, client, models) {
     const known = Math.min(a.count, b.count, shown());
     if (known < 2) return;
     const about = words.curve.about(...panels.map(({ mean }) => mean.textContent));
-    loss.draw({ losses: panels.map((panel) => panel.losses), length: known, trained: trained(), place: whole.cells[at]?.from, about });
+    loss.draw({
+      losses: panels.map((panel) => panel.losses),
+      length: known,
+      trained: trained(),
+      place: whole.cells[at]?.from,
+      about,
+    });
   }
 
   function cellOf(byte) {
-    return Math.max(0, whole.cells.findLastIndex(({ from }) => from <= byte));
+    return Math.max(
+      0,
+      whole.cells.findLastIndex(({ from }) => from <= byte),
+    );
   }
 
   function saidAt(byte) {
@@ -197,7 +248,12 @@ function bench(place, client, models) {
     try {
       const done = await Promise.all(panels.map((panel) => panel.write(bytes, given)));
       const [first, second] = done.map(({ rate }) => number(Math.round(rate)));
-      writing.textContent = [done.some(({ written }) => written < WRITTEN) ? words.stopped : "", words.written(first, second)].filter(Boolean).join(" ");
+      writing.textContent = [
+        done.some(({ written }) => written < WRITTEN) ? words.stopped : "",
+        words.written(first, second),
+      ]
+        .filter(Boolean)
+        .join(" ");
     } catch (problem) {
       writing.textContent = words.panelProblem(problem.message);
     }

@@ -3,7 +3,9 @@ import { made } from "./elements.js";
 import { words } from "./words-machine.js";
 
 /** {token, api, lab}; of a site that is only files, {}. */
-export const machine = fetch(new URL("_static/local-python.json", new URL(document.documentElement.dataset.content_root ?? "./", location.href)))
+export const machine = fetch(
+  new URL("_static/local-python.json", new URL(document.documentElement.dataset.content_root ?? "./", location.href)),
+)
   .then((answer) => (answer.ok ? answer.json() : {}))
   .catch(() => ({}));
 

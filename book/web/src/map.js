@@ -29,7 +29,11 @@ export function chart(map) {
     const answers = store.all("quiz");
     const predictions = store.all("prediction");
     for (const row of exercises) mark(row, stateOf(work[row.dataset.exercise]));
-    for (const row of wholes) markWhole(row, row.dataset.steps.split(" ").map((id) => stateOf(work[id])));
+    for (const row of wholes)
+      markWhole(
+        row,
+        row.dataset.steps.split(" ").map((id) => stateOf(work[id])),
+      );
     for (const row of quizzes) markQuiz(row, answers);
     for (const row of predicted) markPredictions(row, predictions);
     for (const door of doors) {

@@ -24,7 +24,10 @@ export function start(pictures) {
         names.number = number(value, 3);
         return map.value ? say(words.cellOf, { ...names, value: map.value }) : say(words.cell, names);
       };
-      cells(holder)({ left, top, width, height }, { rows, columns, label: say(words.cells, { title: map.title }), tell });
+      cells(holder)(
+        { left, top, width, height },
+        { rows, columns, label: say(words.cells, { title: map.title }), tell },
+      );
     }
   }
 }

@@ -41,7 +41,9 @@ export function plot({ names, x, lines, xLabel, yLabel, title }) {
     }
     if (lines.length > 1) {
       const at = width - RIGHT - entry * (lines.length - number);
-      parts.push(element("path", { d: `M${at} 22h22`, class: kind, "stroke-dasharray": DASHES[number % DASHES.length] }));
+      parts.push(
+        element("path", { d: `M${at} 22h22`, class: kind, "stroke-dasharray": DASHES[number % DASHES.length] }),
+      );
       parts.push(text(names[number], at + 26, 26, "start"));
     }
   });

@@ -35,7 +35,8 @@ function startPage(page) {
       made("p", "", words.exercisesPassed(passed.length, map.counted.length)),
       made("p", "", words.points(total(map.inPage.filter(isPassed)), total(map.inPage))),
     );
-    if (said.length) overview.append(made("p", "posenc-foretold", words.foretold(said.length, boxes.size, right.length)));
+    if (said.length)
+      overview.append(made("p", "posenc-foretold", words.foretold(said.length, boxes.size, right.length)));
     if (due.length && page.dataset.review) {
       const link = made("a", "", words.due(due.length));
       link.href = page.dataset.review;

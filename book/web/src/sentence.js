@@ -21,7 +21,13 @@ function startPlace(place) {
   const shut = "shut" in place.dataset; // no door can be opened, and what each word gets is shown instead
 
   const field = made("input", "");
-  Object.assign(field, { type: "text", value: place.dataset.words, autocomplete: "off", spellcheck: false, maxLength: 120 });
+  Object.assign(field, {
+    type: "text",
+    value: place.dataset.words,
+    autocomplete: "off",
+    spellcheck: false,
+    maxLength: 120,
+  });
   field.addEventListener("input", read);
   const hint = status("posenc-task");
   const row = wordRow({ label: words.row, onMove: move });
@@ -75,7 +81,10 @@ function startPlace(place) {
 
   /** [from][to]: what each word gives to each, by their places in what was typed, when they stand in this order. */
   function between(standing) {
-    const found = weights(standing.map((word) => vectorOf(texts[word])), door);
+    const found = weights(
+      standing.map((word) => vectorOf(texts[word])),
+      door,
+    );
     const at = texts.map((_, word) => standing.indexOf(word));
     return at.map((row) => at.map((column) => found[row][column]));
   }
@@ -94,7 +103,13 @@ function startPlace(place) {
   function doors() {
     const options = DOORS.map((name) => {
       const input = made("input", "");
-      Object.assign(input, { type: "radio", name: "posenc-door", value: name, checked: name === door, autocomplete: "off" });
+      Object.assign(input, {
+        type: "radio",
+        name: "posenc-door",
+        value: name,
+        checked: name === door,
+        autocomplete: "off",
+      });
       input.addEventListener("change", () => {
         door = name;
         show();
@@ -109,7 +124,10 @@ const segmenter = new Intl.Segmenter(language, { granularity: "word" });
 const wordsOf = (text) => [...segmenter.segment(text)].filter((each) => each.isWordLike).map((each) => each.segment);
 
 const differences = (now, typed) => now.map((row, from) => row.map((share, to) => Math.abs(share - typed[from][to])));
-const isSame = (now, typed) => differences(now, typed).flat().every((each) => each < SAME);
+const isSame = (now, typed) =>
+  differences(now, typed)
+    .flat()
+    .every((each) => each < SAME);
 
 /** [from, to] of the share that changed most. */
 function largest(now, typed) {

@@ -144,9 +144,7 @@ export function isBetter(result, other) {
 
 function isSound(kind, record) {
   if (!isObject(record) || !hasType(record.updated, "date")) return false;
-  return Object.entries(FIELDS[kind]).every(
-    ([field, type]) => record[field] == null || hasType(record[field], type),
-  );
+  return Object.entries(FIELDS[kind]).every(([field, type]) => record[field] == null || hasType(record[field], type));
 }
 
 function hasType(value, type) {

@@ -48,14 +48,28 @@ function startPlace(place) {
   const reading = made("ul", "posenc-trainees posenc-reading");
   reading.setAttribute("aria-live", "polite");
   const examples = made("div", "posenc-examples");
-  const results = made("section", "posenc-results", sharePlace, made("div", "posenc-sliders", ...rows), reading, examples);
+  const results = made(
+    "section",
+    "posenc-results",
+    sharePlace,
+    made("div", "posenc-sliders", ...rows),
+    reading,
+    examples,
+  );
   results.setAttribute("aria-label", words.results);
   results.hidden = true;
 
   const legend = made("legend", "", words.settings);
   const numbers = [made("label", "", words.steps, steps), made("label", "", words.seed, seed)];
   const settings = made("fieldset", "", legend, ...chosen.map((each) => each.label), ...numbers);
-  place.replaceChildren(settings, made("div", "posenc-row", train, pause, stop, another), said, list, lossPlace, results);
+  place.replaceChildren(
+    settings,
+    made("div", "posenc-row", train, pause, stop, another),
+    said,
+    list,
+    lossPlace,
+    results,
+  );
   losses.tell(words.lossFigure);
   shares.tell(words.shareFigure);
   show();
@@ -171,7 +185,8 @@ function choice(start, place) {
   const select = made("select", "");
   select.autocomplete = "off";
   if (place > 0) select.append(new Option(words.nothing, ""));
-  for (const [name, told] of Object.entries(words.encoding)) select.append(new Option(told, name, false, name === start));
+  for (const [name, told] of Object.entries(words.encoding))
+    select.append(new Option(told, name, false, name === start));
   return { select, label: made("label", "", words.encodings[place], select) };
 }
 

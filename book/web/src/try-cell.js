@@ -16,7 +16,9 @@ const DRAWS = /\bmatplotlib\b|\bposenc_course\.figures\b/;
 
 export async function start([page]) {
   const chapter = new Chapter(page, await runnerOfMachine());
-  const places = document.querySelectorAll(chapter.machine ? ".posenc-tryable, .posenc-elsewhere-cell" : ".posenc-tryable");
+  const places = document.querySelectorAll(
+    chapter.machine ? ".posenc-tryable, .posenc-elsewhere-cell" : ".posenc-tryable",
+  );
   const cells = [...places].map((place) => new Cell(place, chapter));
   chapter.cells = cells;
   // What was changed on an earlier visit comes back as it was left.
@@ -43,7 +45,12 @@ class Chapter {
   #listed;
 
   constructor({ dataset }, machine) {
-    Object.assign(this, { runner: pythonOf(dataset), machine, seconds: Number(dataset.seconds), name: dataset.chapter });
+    Object.assign(this, {
+      runner: pythonOf(dataset),
+      machine,
+      seconds: Number(dataset.seconds),
+      name: dataset.chapter,
+    });
     this.pictures = dataset.pictures === "yes";
     this.notebook = made("a", "", words.run);
     this.notebook.href = dataset.notebook;
@@ -67,7 +74,9 @@ class Chapter {
   async request(cell) {
     const listed = await this.listed();
     const place = listed.findIndex(({ id }) => cell.element.id === `cell-${id}`);
-    const changed = new Map(this.cells.filter((each) => each.changed && each.ran === each.code).map((each) => [each.element.id, each]));
+    const changed = new Map(
+      this.cells.filter((each) => each.changed && each.ran === each.code).map((each) => [each.element.id, each]),
+    );
     const draws = !cell.onMachine && (listed[place].packages.includes("matplotlib") || DRAWS.test(cell.code));
     const above = listed.slice(0, place).map(({ id, whole, plain, drawn }) => {
       const mine = changed.get(`cell-${id}`);
@@ -187,9 +196,18 @@ class Cell extends Workplace {
     else {
       this.ran = code;
       this.#save();
-      this.say(this.result.firstChild ? words.ran : this.output.firstChild ? words.printed : result.undrawn ? words.ranUndrawn : words.silent);
+      this.say(
+        this.result.firstChild
+          ? words.ran
+          : this.output.firstChild
+            ? words.printed
+            : result.undrawn
+              ? words.ranUndrawn
+              : words.silent,
+      );
     }
-    if (result.undrawn) this.result.append(made("p", "posenc-undrawn", `${words.undrawn} `, this.notebook.cloneNode(true)));
+    if (result.undrawn)
+      this.result.append(made("p", "posenc-undrawn", `${words.undrawn} `, this.notebook.cloneNode(true)));
     const by = this.onMachine ? machineWords.ranOnMachine : machineWords.ranInPage;
     this.result.append(made("p", "posenc-ran-by", by(result.python)));
   }
@@ -214,7 +232,8 @@ class Cell extends Workplace {
     clearTimeout(this.#saving);
     this.#saving = undefined;
     const { code, ran } = this;
-    if (this.changed || store.load(KIND, this.id)) store.save(KIND, this.id, { code, ...(ran !== undefined && { ran }) });
+    if (this.changed || store.load(KIND, this.id))
+      store.save(KIND, this.id, { code, ...(ran !== undefined && { ran }) });
   }
 
   #reset() {

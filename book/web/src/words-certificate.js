@@ -8,20 +8,23 @@ export const words = {
   nothingPassed: _("There is nothing to certify yet: pass an exercise in a chapter, and come back."),
   noName: _("Type your name first."),
   made: _("The certificate is below. Print it, or save it as a PDF, and save the progress file that goes with it."),
-  notKept: _("The certificate is below. This browser keeps nothing, so save the progress file before you close the page."),
+  notKept: _(
+    "The certificate is below. This browser keeps nothing, so save the progress file before you close the page.",
+  ),
   print: _("Print, or save as PDF"),
   save: _("Save the progress file"),
-  saved: (name) => _("Your work is in the file {name}, where your browser puts downloads. Keep it with the certificate.", { name }),
+  saved: (name) =>
+    _("Your work is in the file {name}, where your browser puts downloads. Keep it with the certificate.", { name }),
 
   title: _("Certificate of practice"),
-  hasPassed: (count) => ngettext("has passed one exercise of the course", "has passed {count} exercises of the course", count),
-  on: (date) =>
-    _("on {date}", { date: longDate(date) }),
+  hasPassed: (count) =>
+    ngettext("has passed one exercise of the course", "has passed {count} exercises of the course", count),
+  on: (date) => _("on {date}", { date: longDate(date) }),
   code: _("Code"),
   smallPrint: (code) =>
     _(
       "This proves practice, not identity. The code is a checksum of the name, the date and the answers; it is no signature. " +
-      "With the progress file, anyone can check it: posenc verify FILE {code}",
+        "With the progress file, anyone can check it: posenc verify FILE {code}",
       { code },
     ),
 };

@@ -16,12 +16,17 @@ export const words = {
   best: (points, seconds) =>
     seconds === undefined
       ? _("Your best result with this number: {points} of 10 points.", { points })
-      : _("Your best result with this number: {points} of 10 points, in {time} minutes.", { points, time: clock(seconds) }),
+      : _("Your best result with this number: {points} of 10 points, in {time} minutes.", {
+          points,
+          time: clock(seconds),
+        }),
   earned: (points) => _("That gives {points} of 10 points.", { points }),
   notKept: _("This browser does not let the page store anything: your results are lost when you close the page."),
   giveUp: _("Tell me"),
   check: _("Check what I mended"),
-  keys: _("Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab."),
+  keys: _(
+    "Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab.",
+  ),
   listing: _("The code"),
 
   python: exercises.python,
@@ -32,7 +37,9 @@ export const words = {
   tooLong: (seconds) => _("Stopped after {seconds} seconds. Does a loop in your code never end?", { seconds }),
   pythonBroke: _("Python broke down, for want of memory perhaps. It has been started anew. Try again."),
   broken: (points) => _("The promise is broken. That gives {points} of 10 points.", { points }),
-  unreachable: _("Python could not be loaded into this page. Perhaps you are offline, or something blocks it. Try again later."),
+  unreachable: _(
+    "Python could not be loaded into this page. Perhaps you are offline, or something blocks it. Try again later.",
+  ),
 
   promise: _("The promise:"),
   judge: _("Does this break it?"),
@@ -142,29 +149,50 @@ export const words = {
     },
     found: {
       added: (told) =>
-        _("What is added spreads over {spread}; as it was trained, over {before}. Of {steps} steps to the next position, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+        _(
+          "What is added spreads over {spread}; as it was trained, over {before}. Of {steps} steps to the next position, {alike} change nothing; as it was trained, {alikeBefore}.",
+          told,
+        ),
       first: (told) =>
-        _("The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+        _(
+          "The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.",
+          told,
+        ),
       last: (told) =>
-        _("The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.", told),
+        _(
+          "The score spreads over {spread}; as it was trained, over {before}. Of {steps} steps further back, {alike} change nothing; as it was trained, {alikeBefore}.",
+          told,
+        ),
       shift: (told) => _("In nats, the loss moves by {spread}; as it was trained, by {before}.", told),
       loss: (told) => _("On average it loses {mean} nats a byte; as it was trained, {meanBefore}.", told),
     },
     because: {
-      learned: _("As it was trained, it adds something to the input, without a pattern, and the same from position 255 on: its table has ended."),
+      learned: _(
+        "As it was trained, it adds something to the input, without a pattern, and the same from position 255 on: its table has ended.",
+      ),
       sinusoidal: _("As it was trained, it adds a wave to the input, which goes on past the training."),
-      alibi: _("As it was trained, it adds nothing to the input, and its scores fall on a straight line with the distance."),
+      alibi: _(
+        "As it was trained, it adds nothing to the input, and its scores fall on a straight line with the distance.",
+      ),
       t5: _("As it was trained, it adds nothing to the input, and its scores go by steps: far keys share a bucket."),
-      rope: _("As it was trained, it adds nothing to the input, and its scores go up and down in waves with the distance, in the last layer too."),
-      "rope-and-none": _("As it was trained, its scores go up and down in waves in the first layer, and in the last layer they do not know the distance at all."),
+      rope: _(
+        "As it was trained, it adds nothing to the input, and its scores go up and down in waves with the distance, in the last layer too.",
+      ),
+      "rope-and-none": _(
+        "As it was trained, its scores go up and down in waves in the first layer, and in the last layer they do not know the distance at all.",
+      ),
     },
     becauseOf: {
       nothing: _("Both lines are one: nothing was done."),
       zero: _("Its line is level everywhere, where it was not before: no position gets through any more."),
       late: _("Its line is the old one, moved by one step."),
       quarter: _("Its line is the old one, drawn out to four times its width."),
-      rounded: _("Its line is the old one up to position 256. Past that it goes by steps: only every second whole number can be written with eight binary digits."),
-      against: _("What was added or biased is mirrored. Where keys turn against queries, the score no longer hangs on the distance alone, and a shift of the text changes the loss."),
+      rounded: _(
+        "Its line is the old one up to position 256. Past that it goes by steps: only every second whole number can be written with eight binary digits.",
+      ),
+      against: _(
+        "What was added or biased is mirrored. Where keys turn against queries, the score no longer hangs on the distance alone, and a shift of the text changes the loss.",
+      ),
     },
   },
 };

@@ -14,7 +14,7 @@ export const words = {
   answerTo: (title) => _("Your answer to: {title}", { title }),
   keys: _(
     "Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab. " +
-    "Ctrl+Enter checks. Alt+Enter goes on to the next exercise.",
+      "Ctrl+Enter checks. Alt+Enter goes on to the next exercise.",
   ),
   passedBefore: _("✓ passed"),
   stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
@@ -26,7 +26,7 @@ export const words = {
     loading: _("Python is being loaded into this page. You can write meanwhile."),
     stalled: _(
       "The download of Python has come to a halt: for some seconds, nothing has arrived. Your connection may be slow or lost. " +
-      "It goes on by itself when it can; or press “Try again”.",
+        "It goes on by itself when it can; or press “Try again”.",
     ),
     starting: _("Python is starting. This takes some seconds."),
     ready: _("Python is ready."),
@@ -41,13 +41,16 @@ export const words = {
   busy: _("A check is still running. Wait for its end, or stop it."),
   stopped: _("Stopped. There is no verdict. Your code is as you left it."),
   tooLong: (seconds) =>
-    _("Stopped after {seconds} seconds. There is no verdict. Does a loop in your code never end? Your code is as you left it.", { seconds }),
+    _(
+      "Stopped after {seconds} seconds. There is no verdict. Does a loop in your code never end? Your code is as you left it.",
+      { seconds },
+    ),
   broken: _(
     "Python broke down while it ran your code, for want of memory perhaps. It has been started anew. Your code is as you left it.",
   ),
   unreachable: _(
     "Python could not be loaded into this page. Perhaps you are offline, or something blocks it. Your code is kept. " +
-    "Press Check to try again, or do the exercise in a notebook:",
+      "Press Check to try again, or do the exercise in a notebook:",
   ),
 
   unwritten: _("There is no answer yet. Replace the line that raises NotImplementedError with yours."),
@@ -55,7 +58,10 @@ export const words = {
   uncallable: (name) => _("Your code ran, but {name} is no function in it. Define it with def {name}(...).", { name }),
   failedToRun: _("Your code stopped with an error."),
   errorAt: (error, line) => _("{error} (line {line})", { error, line }),
-  needs: (name) => _("Your code uses {name}, which is the answer to an earlier exercise of this chapter. Write that one first:", { name }),
+  needs: (name) =>
+    _("Your code uses {name}, which is the answer to an earlier exercise of this chapter. Write that one first:", {
+      name,
+    }),
 
   compare: _("The solution is open below. Compare it with yours."),
   next: (title) => _("Next exercise: {title} (Alt+Enter)", { title }),
@@ -76,7 +82,9 @@ export const words = {
   solutionShown: _("The solution is open below."),
 
   starterChanged: _("The starter of this exercise has changed since you began. Your own code is still here."),
-  elsewhere: _("Another tab of yours holds other code for this exercise. Yours is kept here, and the other version too."),
+  elsewhere: _(
+    "Another tab of yours holds other code for this exercise. Yours is kept here, and the other version too.",
+  ),
   fromElsewhere: _("Your code was changed in another tab. This is how it stands now."),
   takeOther: _("Take the other version"),
   keepMine: _("Keep mine"),

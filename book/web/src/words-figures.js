@@ -23,11 +23,11 @@ export const words = {
     lineAt: _("token {query} asks"),
     same: _(
       "All gates are {word}: this is ALiBi with the slope {slope}. The weight of token 0 is multiplied by {first}, and " +
-      "token {query} gives {own}% of its attention to its own sentence.",
+        "token {query} gives {own}% of its attention to its own sentence.",
     ),
     reading: _(
       "A word lets through {word}, a full stop {stop} of what stood before it. The weight of token 0 is multiplied by {first}, and " +
-      "token {query} gives {own}% of its attention to its own sentence. ALiBi with the gate of the words has the slope {slope}.",
+        "token {query} gives {own}% of its attention to its own sentence. ALiBi with the gate of the words has the slope {slope}.",
     ),
   },
   heatmap: {
@@ -38,11 +38,15 @@ export const words = {
     value: _("value"),
     grasp: _("Point at a cell, tap it, or go there with the arrow keys: it says what it is."),
     cells: _("Cells of the heat map"),
-    sine: _("Position {position}, column {column}: the sine of pair {pair}, which turns {frequency} rad per position. Value: {value}."),
-    cosine: _("Position {position}, column {column}: the cosine of pair {pair}, which turns {frequency} rad per position. Value: {value}."),
+    sine: _(
+      "Position {position}, column {column}: the sine of pair {pair}, which turns {frequency} rad per position. Value: {value}.",
+    ),
+    cosine: _(
+      "Position {position}, column {column}: the cosine of pair {pair}, which turns {frequency} rad per position. Value: {value}.",
+    ),
     reading: _(
       "Width {dim}, base {base}, {length} positions. Pairs that make a whole turn in that length: {whole} of {pairs}. " +
-      "The slowest pair needs {slowest} positions for one turn.",
+        "The slowest pair needs {slowest} positions for one turn.",
     ),
   },
   clocks: {
@@ -55,7 +59,7 @@ export const words = {
     handAt: _("position {position}, {turns} turns"),
     reading: _(
       "Position {position}, width {dim}: {pairs} clocks. Pair 0 has made {fast} turns, the last pair {slow} turns. " +
-      "The row of the table: {row}.",
+        "The row of the table: {row}.",
     ),
   },
   "dot-product": {
@@ -64,8 +68,12 @@ export const words = {
     offset: _("offset (positions)"),
     product: _("dot product"),
     mark: _("first rise: after offset {offset}"),
-    reading: _("Width {dim}, base {base}: the dot product is {largest} at offset 0 and {smallest} at its lowest. It rises for the first time after offset {offset}."),
-    readingWithoutRise: _("Width {dim}, base {base}: the dot product is {largest} at offset 0 and {smallest} at its lowest. It does not rise anywhere up to offset {length}."),
+    reading: _(
+      "Width {dim}, base {base}: the dot product is {largest} at offset 0 and {smallest} at its lowest. It rises for the first time after offset {offset}.",
+    ),
+    readingWithoutRise: _(
+      "Width {dim}, base {base}: the dot product is {largest} at offset 0 and {smallest} at its lowest. It does not rise anywhere up to offset {length}.",
+    ),
   },
   rotary: {
     name: _("RoPE turns a query and a key"),
@@ -86,7 +94,7 @@ export const words = {
     score: _("score (dot product)"),
     reading: _(
       "The query stands at position {query} and is turned by {queryAngle} rad, the key at position {key} by {keyAngle} rad. " +
-      "The difference is {offset}, and the score is {score}.",
+        "The difference is {offset}, and the score is {score}.",
     ),
   },
   alibi: {
@@ -101,7 +109,7 @@ export const words = {
     lineAt: _("distance {distance}"),
     reading: _(
       "Heads: {heads}. Slopes run from {steepest} down to {gentlest}. At distance {distance} the biases run from {lowest} to {highest}: " +
-      "before the softmax is normalised, they multiply a weight by {least} in the steepest head and by {most} in the gentlest.",
+        "before the softmax is normalised, they multiply a weight by {least} in the steepest head and by {most} in the gentlest.",
     ),
   },
   wavelengths: {
@@ -125,8 +133,8 @@ export const words = {
     stretched: _("stretched context: {length}"),
     reading: _(
       "Trained on {trained} positions, stretched to {stretched}. Pairs that never made a whole turn in training: {unseen} of {pairs}. " +
-      "The slowest pair's wavelength is {plain} plain, {linear} with PI, {ntk} with NTK, {yarn} with YaRN; " +
-      "pair 0 has {fastest} plain and {fastestLinear} with PI. YaRN also multiplies cosines and sines by {attention}.",
+        "The slowest pair's wavelength is {plain} plain, {linear} with PI, {ntk} with NTK, {yarn} with YaRN; " +
+        "pair 0 has {fastest} plain and {fastestLinear} with PI. YaRN also multiplies cosines and sines by {attention}.",
     ),
   },
   shift: {
@@ -139,7 +147,7 @@ export const words = {
     handAt: _("position {position}, offset {offset}"),
     reading: _(
       "From position {position} to position {later}, base {base}. The hand of pair 0 turns by {angle} rad, wherever it stood: " +
-      "cosine {cos}, sine {sin}. The wedges and these numbers hang on the offset, {offset}, alone.",
+        "cosine {cos}, sine {sin}. The wedges and these numbers hang on the offset, {offset}, alone.",
     ),
   },
   ruler: {
@@ -157,12 +165,16 @@ export const words = {
     handleAt: _("query at {query}, key at {key}; scores: added {added}, rotated {rotated}, biased {biased}"),
     reading: _(
       "The query stands at position {query}, the key at position {key}: their offset is {offset}. " +
-      "Their score is {added} with the added encoding, {rotated} with the rotated one, and {biased} with the biased one.",
+        "Their score is {added} with the added encoding, {rotated} with the rotated one, and {biased} with the biased one.",
     ),
   },
   molecule: {
     name: _("A molecule, however it lies"),
-    sliders: { turn: _("Turned by (degrees)"), across: _("Moved by"), mirror: _("Mirror (1: sideways, 2: upside down)") },
+    sliders: {
+      turn: _("Turned by (degrees)"),
+      across: _("Moved by"),
+      mirror: _("Mirror (1: sideways, 2: upside down)"),
+    },
     grasp: _("Drag the large round atom to turn the molecule, the small one next to A to move it."),
     x: _("x"),
     y: _("y"),
@@ -179,11 +191,11 @@ export const words = {
     handleAt: _("turned by {turn} degrees, moved by {across}; as before: {same}"),
     reading: _(
       "The molecule is turned by {turn} degrees and moved by {across}. D is at {coordinates}, {distance} from A; the area is {area}. " +
-      "As before: {same}. Changed: {changed}.",
+        "As before: {same}. Changed: {changed}.",
     ),
     readingMirrored: _(
       "In the mirror, the molecule is turned by {turn} degrees and moved by {across}. D is at {coordinates}, {distance} from A; the area is {area}. " +
-      "As before: {same}. Changed: {changed}.",
+        "As before: {same}. Changed: {changed}.",
     ),
   },
   seen: {
@@ -197,7 +209,7 @@ export const words = {
     fresh: _("{share}% new"),
     reading: _(
       "Trained on {trained} positions, and the text has {length}. Clocks that did not go round in training: {slow} of {clocks}. " +
-      "Clocks that now point where they never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
+        "Clocks that now point where they never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
     ),
   },
   stretched: {
@@ -217,8 +229,8 @@ export const words = {
     slowed: _("÷ {by}"), // the frequency, divided by this number
     reading: _(
       "Trained on {trained} positions, and the text has {length}. The pair that meets most that is new meets so much of its circle: " +
-      "{plain}% with plain RoPE, {linear}% with PI, {ntk}% with NTK, {yarn}% with YaRN. " +
-      "Pair {first}, which has seen its whole circle, is slowed by {slowedLinear} with PI, by {slowedNtk} with NTK and by {slowedYarn} with YaRN.",
+        "{plain}% with plain RoPE, {linear}% with PI, {ntk}% with NTK, {yarn}% with YaRN. " +
+        "Pair {first}, which has seen its whole circle, is slowed by {slowedLinear} with PI, by {slowedNtk} with NTK and by {slowedYarn} with YaRN.",
     ),
   },
 };

@@ -20,13 +20,13 @@ export const words = {
     ),
   notKept: _(
     "Your browser does not let this page keep your work, perhaps because this is a private window." +
-    " It is lost when you close the page, unless you export it.",
+      " It is lost when you close the page, unless you export it.",
   ),
   python: _("Python in the pages"),
   early: _("Load Python when the page opens"),
   whenLoaded: _(
     "Python checks your exercises in your browser. It is large, so a page loads it only when you first click or type in an editor." +
-    " With this, a page that has exercises loads it at once.",
+      " With this, a page that has exercises loads it at once.",
   ),
   keep: _("Keep, move or delete your work"),
   exportAll: _("Export my work"),
@@ -34,11 +34,7 @@ export const words = {
   clear: _("Delete my work"),
   exported: (name) => _("Your work is in the file {name}, where your browser puts downloads.", { name }),
   taken: (count) =>
-    ngettext(
-      "One entry of the file was taken in.",
-      "{count} entries of the file were taken in.",
-      count,
-    ),
+    ngettext("One entry of the file was taken in.", "{count} entries of the file were taken in.", count),
   kept: (count) =>
     ngettext(
       "One entry stayed as it is, because yours is as new or newer.",
@@ -54,7 +50,7 @@ export const words = {
   },
   askClear: _(
     "This deletes your answers, your code and your progress from this browser. It cannot be undone." +
-    " Export your work first if you may want it back.",
+      " Export your work first if you may want it back.",
   ),
   confirmClear: _("Delete everything"),
   cancel: _("Cancel"),

@@ -24,16 +24,28 @@ export const words = {
 
   wrongSeed: _("The seed is a whole number from 0 to 9999. Write one, and press Train."),
   failed: (encoding, message) =>
-    _("{encoding}: the training broke off ({message}). Press Train to try again, or reload the page.", { encoding, message }),
+    _("{encoding}: the training broke off ({message}). Press Train to try again, or reload the page.", {
+      encoding,
+      message,
+    }),
   noWorker: (message) =>
     _("This browser could not start the training ({message}). Reload the page, or try another browser.", { message }),
 
   waits: (encoding) => _("{encoding}: not trained yet.", { encoding }),
   trains: (encoding, step, steps, loss, share) =>
-    _("{encoding}: step {step} of {steps}, loss {loss}, {share} of the letters right.", { encoding, step, steps, loss, share }),
+    _("{encoding}: step {step} of {steps}, loss {loss}, {share} of the letters right.", {
+      encoding,
+      step,
+      steps,
+      loss,
+      share,
+    }),
   admitted: (encoding, share) => _("{encoding}: trained, {share} right at the trained length.", { encoding, share }),
   refused: (encoding, share, least) =>
-    _("{encoding}: {share} right at the trained length, and {least} is asked. So there is no verdict on longer texts: whoever cannot do the task at 32 shows nothing at 256.", { encoding, share, least }),
+    _(
+      "{encoding}: {share} right at the trained length, and {least} is asked. So there is no verdict on longer texts: whoever cannot do the task at 32 shows nothing at 256.",
+      { encoding, share, least },
+    ),
 
   began: _("The training has begun."),
   paused: _("The training pauses."),
@@ -51,12 +63,23 @@ export const words = {
   trainedAt: (length) => _("trained at {length}", { length }),
   guess: _("a guess"),
   at: (encoding, share, error, texts, length) =>
-    _("{encoding}: {share} ± {error} of the letters right, on {texts} fresh texts of {length} letters.", { encoding, share, error, texts, length }),
+    _("{encoding}: {share} ± {error} of the letters right, on {texts} fresh texts of {length} letters.", {
+      encoding,
+      share,
+      error,
+      texts,
+      length,
+    }),
   noVerdict: (encoding) => _("{encoding}: no verdict, since it has not learned the task.", { encoding }),
   measuring: (encoding) => _("{encoding}: this length is being measured.", { encoding }),
 
   example: _("One text of this length"),
-  key: _("Letters that a model got wrong are struck through; those that nobody could tell yet are pale. The darker the ground, the more the last letter looks there, in the head of the second layer that looks hardest."),
+  key: _(
+    "Letters that a model got wrong are struck through; those that nobody could tell yet are pale. The darker the ground, the more the last letter looks there, in the head of the second layer that looks hardest.",
+  ),
   oneText: (encoding, right, known, back, weight) =>
-    _("{encoding} tells {right} of {known} letters. The last letter looks most at the one {back} before it, with {weight} of its attention.", { encoding, right, known, back, weight }),
+    _(
+      "{encoding} tells {right} of {known} letters. The last letter looks most at the one {back} before it, with {weight} of its attention.",
+      { encoding, right, known, back, weight },
+    ),
 };

@@ -12,8 +12,14 @@ export const plays = { setting: "distance", perSecond: 8 };
 
 const boxes = (width) =>
   width < 560
-    ? [{ left: 62, top: 12, right: width - 14, bottom: 200 }, { left: 62, top: 262, right: width - 14, bottom: 480 }]
-    : [{ left: 62, top: 12, right: width / 2 - 8, bottom: 270 }, { left: width / 2 + 64, top: 12, right: width - 14, bottom: 270 }];
+    ? [
+        { left: 62, top: 12, right: width - 14, bottom: 200 },
+        { left: 62, top: 262, right: width - 14, bottom: 480 },
+      ]
+    : [
+        { left: 62, top: 12, right: width / 2 - 8, bottom: 270 },
+        { left: width / 2 + 64, top: 12, right: width - 14, bottom: 270 },
+      ];
 
 export function draw({ heads, distance }, width) {
   const [left, right] = boxes(width);
@@ -52,9 +58,20 @@ function lines(box, slopes, distance) {
   );
   const falling = slopes.map((slope, i) => {
     const end = Math.min(FARTHEST, -LOWEST / slope); // where the line leaves the box
-    return path([[x(0), y(0)], [x(end), y(-slope * end)]], i < power ? "blue thin" : "orange thin dashed");
+    return path(
+      [
+        [x(0), y(0)],
+        [x(end), y(-slope * end)],
+      ],
+      i < power ? "blue thin" : "orange thin dashed",
+    );
   });
-  return drawing + falling.join("") + line(x(distance), y(LOWEST), x(distance), y(0), "ink dotted") + circle(x(distance), box.bottom - 24, 6, "fill purple");
+  return (
+    drawing +
+    falling.join("") +
+    line(x(distance), y(LOWEST), x(distance), y(0), "ink dotted") +
+    circle(x(distance), box.bottom - 24, 6, "fill purple")
+  );
 }
 
 const whole = (heads) =>

@@ -1,8 +1,14 @@
 // What a cell of a heat map is: said where a pointer rests, where a thumb taps, and where the arrow keys go.
 
 const STEPS = {
-  ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
-  PageDown: [10, 0], PageUp: [-10, 0], Home: [0, -Infinity], End: [0, Infinity],
+  ArrowRight: [0, 1],
+  ArrowLeft: [0, -1],
+  ArrowDown: [1, 0],
+  ArrowUp: [-1, 0],
+  PageDown: [10, 0],
+  PageUp: [-10, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
 };
 const clip = (value, count) => Math.min(Math.max(value, 0), count - 1);
 let made = 0; // on this page, for their ids
@@ -14,7 +20,11 @@ export function cells(element) {
   field.tabIndex = 0;
   field.setAttribute("role", "slider"); // one that goes in two directions, and says where it is
   const mark = Object.assign(document.createElement("span"), { className: "posenc-cell", hidden: true });
-  const tip = Object.assign(document.createElement("span"), { className: "posenc-tip", hidden: true, id: `posenc-tip-${++made}` });
+  const tip = Object.assign(document.createElement("span"), {
+    className: "posenc-tip",
+    hidden: true,
+    id: `posenc-tip-${++made}`,
+  });
   field.append(mark);
   element.append(field, tip);
   let map, box;
@@ -63,7 +73,9 @@ export function cells(element) {
   }
   field.addEventListener("pointermove", point);
   field.addEventListener("pointerdown", point);
-  field.addEventListener("pointerleave", ({ pointerType }) => show(pointerType !== "mouse" || field.matches(":focus-visible")));
+  field.addEventListener("pointerleave", ({ pointerType }) =>
+    show(pointerType !== "mouse" || field.matches(":focus-visible")),
+  );
   field.addEventListener("focus", () => field.matches(":focus-visible") && show(true));
   field.addEventListener("blur", () => show(false));
   field.addEventListener("keydown", (event) => {

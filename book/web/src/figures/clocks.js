@@ -72,7 +72,9 @@ export function reading({ position, dim }) {
     pairs: number(dim / 2),
     fast: turns(clocks[0]),
     slow: turns(clocks.at(-1)),
-    row: row(clocks).map((value) => decimals(value, 2)).join(", "),
+    row: row(clocks)
+      .map((value) => decimals(value, 2))
+      .join(", "),
   });
 }
 

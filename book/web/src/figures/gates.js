@@ -25,8 +25,14 @@ export function forgotten({ word, stop, query }) {
 
 const boxes = (width) =>
   width < 560
-    ? [{ left: 62, top: 12, right: width - 14, bottom: 200 }, { left: 62, top: 262, right: width - 14, bottom: 450 }]
-    : [{ left: 62, top: 12, right: width / 2 - 8, bottom: 240 }, { left: width / 2 + 64, top: 12, right: width - 14, bottom: 240 }];
+    ? [
+        { left: 62, top: 12, right: width - 14, bottom: 200 },
+        { left: 62, top: 262, right: width - 14, bottom: 450 },
+      ]
+    : [
+        { left: 62, top: 12, right: width / 2 - 8, bottom: 240 },
+        { left: width / 2 + 64, top: 12, right: width - 14, bottom: 240 },
+      ];
 
 export function draw(values, width) {
   const [left, right] = boxes(width);
@@ -37,35 +43,73 @@ export function draw(values, width) {
 const across = { ...PLACES, ticks: ticks(0, TOKENS - 1, 5), label: own.key };
 
 function fading(box, bias, { word, query }) {
-  const { x, y, drawing } = axes(box, across, { from: LOWEST, to: 0, ticks: ticks(LOWEST, 0, 5), label: own.bias, show: number });
+  const { x, y, drawing } = axes(box, across, {
+    from: LOWEST,
+    to: 0,
+    ticks: ticks(LOWEST, 0, 5),
+    label: own.bias,
+    show: number,
+  });
   const slope = -Math.log(word);
   const reach = slope > 0 ? Math.min(query, -LOWEST / slope) : query;
   const seen = range(query + 1).filter((key) => bias[key] >= LOWEST);
   return [
     drawing,
     stops(x, box),
-    path([[x(query - reach), y(-slope * reach)], [x(query), y(0)]], "purple dotted"),
-    path(seen.map((key) => [x(key), y(bias[key])]), "orange"),
-    dots(seen.map((key) => [x(key), y(bias[key])]), "orange"),
+    path(
+      [
+        [x(query - reach), y(-slope * reach)],
+        [x(query), y(0)],
+      ],
+      "purple dotted",
+    ),
+    path(
+      seen.map((key) => [x(key), y(bias[key])]),
+      "orange",
+    ),
+    dots(
+      seen.map((key) => [x(key), y(bias[key])]),
+      "orange",
+    ),
     asks(x, query, box),
     circle(x(query), box.bottom - 24, 6, "fill purple"),
   ].join("");
 }
 
 function shares(box, weights, { query }) {
-  const { x, y, drawing } = axes(box, across, { from: 0, to: 1, ticks: ticks(0, 1, 5), label: own.weight, show: number });
+  const { x, y, drawing } = axes(box, across, {
+    from: 0,
+    to: 1,
+    ticks: ticks(0, 1, 5),
+    label: own.weight,
+    show: number,
+  });
   const bars = weights.map((weight, key) => line(x(key), y(0), x(key), y(weight), "blue heavy"));
   return drawing + stops(x, box) + bars.join("") + asks(x, query, box);
 }
 
-const stops = (x, box) => range(TOKENS).filter(isStop).map((token) => line(x(token), box.top, x(token), box.bottom, "green thin dashed")).join("");
+const stops = (x, box) =>
+  range(TOKENS)
+    .filter(isStop)
+    .map((token) => line(x(token), box.top, x(token), box.bottom, "green thin dashed"))
+    .join("");
 const asks = (x, query, box) => line(x(query), box.top, x(query), box.bottom, "ink dotted");
 
 /** The dotted line of the token that asks. */
 export function handles({ query }, width) {
   const [box] = boxes(width);
   const [x, toX] = scale(PLACES, box.left, box.right);
-  return [{ setting: "query", way: "across", x: x(query), y: box.bottom - 24, label: own.line, text: say(own.lineAt, { query: number(query) }), pull: toX }];
+  return [
+    {
+      setting: "query",
+      way: "across",
+      x: x(query),
+      y: box.bottom - 24,
+      label: own.line,
+      text: say(own.lineAt, { query: number(query) }),
+      pull: toX,
+    },
+  ];
 }
 
 export function reading(values) {

@@ -1,7 +1,16 @@
 // What can be dragged in a figure: grips over the drawing, for a pointer, a thumb, or the arrow keys.
 import { number } from "../words.js";
 
-const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity };
+const KEYS = {
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  PageUp: 10,
+  PageDown: -10,
+  Home: -Infinity,
+  End: Infinity,
+};
 
 /** The shortest way round from one angle to another, in rad. */
 export function turnFrom(one, other) {

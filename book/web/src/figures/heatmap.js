@@ -8,6 +8,7 @@ const BAR = 14; // width of the colour bar
 const own = words.heatmap;
 
 // Matplotlib's "coolwarm", as the book's still pictures have it: red, green and blue at even steps from -1 to 1.
+// biome-ignore format: a table of colours reads best in rows
 const COOLWARM = [
   [59, 76, 192], [78, 104, 216], [98, 130, 234], [119, 154, 247], [141, 176, 254], [163, 194, 254],
   [185, 208, 249], [204, 217, 237], [221, 220, 220], [236, 211, 197], [245, 196, 172], [247, 176, 147],
@@ -70,7 +71,14 @@ export function paint({ dim, base, length }, width) {
   const bar = { ...place, left: place.right + 12, right: place.right + 12 + BAR };
   return [
     { place, image: pixels(table, dim, length) },
-    { place: bar, image: pixels(Float64Array.from({ length: 128 }, (_, i) => 1 - i / 63.5), 1, 128) },
+    {
+      place: bar,
+      image: pixels(
+        Float64Array.from({ length: 128 }, (_, i) => 1 - i / 63.5),
+        1,
+        128,
+      ),
+    },
   ];
 }
 

@@ -5,7 +5,12 @@ import { turnFrom } from "./handles.js";
 import { axes, circle, line, path, square, text } from "./svg.js";
 
 const own = words.molecule;
-const ATOMS = [[-1, -0.5], [0.1, -0.7], [0.3, 0.4], [1.2, 0.6]];
+const ATOMS = [
+  [-1, -0.5],
+  [0.1, -0.7],
+  [0.3, 0.4],
+  [1.2, 0.6],
+];
 const REACH = { x: 4.5, y: 1.8 };
 const ROW = 28;
 
@@ -15,8 +20,15 @@ export const plays = { setting: "turn", perSecond: 4 };
 export function placed({ turn, across, mirror }) {
   const angle = (turn * Math.PI) / 180;
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
-  const [flipX, flipY] = [[1, 1], [-1, 1], [1, -1]][mirror]; // 1: left for right, 2: up for down
-  return ATOMS.map(([x, y]) => [flipX * x, flipY * y]).map(([x, y]) => [cosine * x - sine * y + across, sine * x + cosine * y]);
+  const [flipX, flipY] = [
+    [1, 1],
+    [-1, 1],
+    [1, -1],
+  ][mirror]; // 1: left for right, 2: up for down
+  return ATOMS.map(([x, y]) => [flipX * x, flipY * y]).map(([x, y]) => [
+    cosine * x - sine * y + across,
+    sine * x + cosine * y,
+  ]);
 }
 
 /** Where the first and the last atom are: coordinates, difference, distance, and the area with the second. */
@@ -31,7 +43,12 @@ const START = told({ turn: 0, across: 0, mirror: 0 });
 const ROWS = Object.keys(START);
 /** Which of the four are what they were before anything moved. */
 export const same = (values) =>
-  Object.fromEntries(Object.entries(told(values)).map(([name, now]) => [name, now.every((each, i) => Math.abs(each - START[name][i]) < 1e-9)]));
+  Object.fromEntries(
+    Object.entries(told(values)).map(([name, now]) => [
+      name,
+      now.every((each, i) => Math.abs(each - START[name][i]) < 1e-9),
+    ]),
+  );
 
 function plane(width) {
   const [left, right] = [60, width - 12];
@@ -42,11 +59,16 @@ function plane(width) {
   return { box, ...axes(box, axis(REACH.x, own.x), axis(REACH.y, own.y)) };
 }
 
-const written = (values) => (values.length > 1 ? `(${values.map((each) => decimals(each, 2)).join(", ")})` : decimals(values[0], 2));
+const written = (values) =>
+  values.length > 1 ? `(${values.map((each) => decimals(each, 2)).join(", ")})` : decimals(values[0], 2);
 
 export function draw(values, width) {
   const { box, x, y, drawing } = plane(width);
-  const bonds = (atoms, look) => path(atoms.map(([a, b]) => [x(a), y(b)]), look);
+  const bonds = (atoms, look) =>
+    path(
+      atoms.map(([a, b]) => [x(a), y(b)]),
+      look,
+    );
   const atoms = placed(values);
   const [first, second, , last] = atoms.map(([a, b]) => [x(a), y(b)]);
   const above = box.bottom + 62;
@@ -65,7 +87,11 @@ export function draw(values, width) {
       bonds(ATOMS, "grey dashed"),
       path([first, second, last, first], "fill blue faint"),
       bonds(atoms, "ink"),
-      ...atoms.map(([a, b], i) => (i === 0 ? square(x(a), y(b), 7, "fill orange") : circle(x(a), y(b), i === 3 ? 9 : 6, i === 3 ? "fill blue" : "fill grey"))),
+      ...atoms.map(([a, b], i) =>
+        i === 0
+          ? square(x(a), y(b), 7, "fill orange")
+          : circle(x(a), y(b), i === 3 ? 9 : 6, i === 3 ? "fill blue" : "fill grey"),
+      ),
       text(first[0], first[1] + 24, own.first),
       text(last[0], last[1] - 16, own.last),
       ...rows,
@@ -82,7 +108,10 @@ export function handles(values, width) {
   const said = say(own.handleAt, {
     turn: number(turn),
     across: number(across),
-    same: ROWS.filter((name) => kept[name]).map((name) => own[name]).join(", ") || own.none,
+    same:
+      ROWS.filter((name) => kept[name])
+        .map((name) => own[name])
+        .join(", ") || own.none,
   });
   const angle = Math.atan2(last[1], last[0] - across);
   return [
@@ -93,7 +122,8 @@ export function handles(values, width) {
       y: y(last[1]),
       label: own.handle.turn,
       text: said,
-      pull: (toHere, toThere) => turn + (180 / Math.PI) * turnFrom(angle, Math.atan2(toY(toThere), toX(toHere) - across)),
+      pull: (toHere, toThere) =>
+        turn + (180 / Math.PI) * turnFrom(angle, Math.atan2(toY(toThere), toX(toHere) - across)),
     },
     {
       setting: "across",
@@ -110,7 +140,10 @@ export function handles(values, width) {
 export function reading(values) {
   const now = told(values);
   const kept = same(values);
-  const list = (wanted) => ROWS.filter((name) => kept[name] === wanted).map((name) => own[name]).join(", ") || own.none;
+  const list = (wanted) =>
+    ROWS.filter((name) => kept[name] === wanted)
+      .map((name) => own[name])
+      .join(", ") || own.none;
   return say(values.mirror ? own.readingMirrored : own.reading, {
     turn: number(values.turn),
     across: number(values.across),

@@ -67,8 +67,7 @@ export const ntkScaling = (dim, base, factor) =>
 
 /** YaRN with the ramp of the released code: fast pairs stay, slow ones are divided by the factor. */
 export function yarnScaling(dim, base, factor, originalLength) {
-  const pairThatTurns = (times) =>
-    (dim * Math.log(originalLength / (times * 2 * Math.PI))) / (2 * Math.log(base));
+  const pairThatTurns = (times) => (dim * Math.log(originalLength / (times * 2 * Math.PI))) / (2 * Math.log(base));
   const first = Math.max(Math.floor(pairThatTurns(32)), 0);
   const end = Math.min(Math.ceil(pairThatTurns(1)), dim - 1);
   const last = end === first ? end + 0.001 : end;

@@ -68,7 +68,10 @@ function wave(box, { query, key, frequency }) {
   const [here, now] = [key - query, score(key - query)];
   const parts = [
     drawing,
-    path(curve.map((offset) => [x(offset), y(score(offset))]), "green"),
+    path(
+      curve.map((offset) => [x(offset), y(score(offset))]),
+      "green",
+    ),
     square(x(here), y(now), 6, "fill purple"),
     text(x(here), y(now) - 12, decimals(now, 3)),
   ];

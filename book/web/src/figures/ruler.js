@@ -16,7 +16,8 @@ const LOOKS = { added: "blue", rotated: "orange", biased: "green" };
 export const plays = { setting: "shift", perSecond: 8 };
 
 /** Numbers that no model has learned: of size 1, and without a pattern that one would see. */
-export const drawn = (seed, count) => Array.from({ length: count }, (_, i) => Math.SQRT2 * Math.sin(seed + (i + 1) ** 2));
+export const drawn = (seed, count) =>
+  Array.from({ length: count }, (_, i) => Math.SQRT2 * Math.sin(seed + (i + 1) ** 2));
 
 const matrix = (seed) => {
   const numbers = drawn(seed, DIM * DIM).map((value) => value / Math.sqrt(DIM));
@@ -57,7 +58,9 @@ function boxes(width) {
 export function draw(values, width) {
   const places = boxes(width);
   const narrow = width < 560; // one below the other
-  const panels = DOORS.map((door, i) => panel(places[i], door, values, { score: narrow || i === 0, moved: !narrow || i === 2 }));
+  const panels = DOORS.map((door, i) =>
+    panel(places[i], door, values, { score: narrow || i === 0, moved: !narrow || i === 2 }),
+  );
   return { height: places[2].bottom + 46, drawing: ruler(values, width) + panels.join("") };
 }
 
@@ -68,7 +71,15 @@ function ruler({ query, key, shift }, width) {
   const [at, other] = [x(query + shift), x(key + shift)];
   const inside = (point) => Math.min(Math.max(point, 34), width - 34); // room for the words
   return [
-    path([[left, middle - 12], [right, middle - 12], [right, middle + 12], [left, middle + 12]], "fill purple faint"),
+    path(
+      [
+        [left, middle - 12],
+        [right, middle - 12],
+        [right, middle + 12],
+        [left, middle + 12],
+      ],
+      "fill purple faint",
+    ),
     line(x(0), middle, x(FARTHEST + REACH), middle, "ink"),
     ...ticks(0, FARTHEST + REACH, width / 70).flatMap((t) => [
       line(x(t), middle - 4, x(t), middle + 4, "ink"),
@@ -89,7 +100,12 @@ function panel(box, door, values, label) {
   const { x, y, drawing } = axes(
     box,
     { from: 0, to: FARTHEST, ticks: ticks(0, FARTHEST, 4), label: label.moved ? own.moved : "" },
-    { ...SCORES, ticks: ticks(SCORES.from, SCORES.to, 4), label: label.score ? own.score : "", show: label.score ? number : () => "" },
+    {
+      ...SCORES,
+      ticks: ticks(SCORES.from, SCORES.to, 4),
+      label: label.score ? own.score : "",
+      show: label.score ? number : () => "",
+    },
   );
   const curve = Array.from({ length: FARTHEST + 1 }, (_, shift) => [x(shift), y(scores({ ...values, shift })[door])]);
   const now = scores(values)[door];
@@ -112,7 +128,15 @@ export function handles(values, width) {
     key: number(key + shift),
     ...Object.fromEntries(DOORS.map((door) => [door, decimals(said[door], 3)])),
   });
-  const grip = (setting, at, y, pull) => ({ setting, way: "across", x: x(at), y, label: own.handle[setting], text, pull });
+  const grip = (setting, at, y, pull) => ({
+    setting,
+    way: "across",
+    x: x(at),
+    y,
+    label: own.handle[setting],
+    text,
+    pull,
+  });
   return [
     grip("query", query + shift, TOP.middle - TOP.away, (to) => toX(to) - shift),
     grip("key", key + shift, TOP.middle + TOP.away + 6, (to) => toX(to) - shift),

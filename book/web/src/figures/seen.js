@@ -26,7 +26,13 @@ export function draw(values, width) {
   const cell = width / columns;
   const radius = Math.min(cell * 0.36, 28);
   const faces = clocks.map((clock, pair) =>
-    face(cell * ((pair % columns) + 0.5), TOP.height + 44 + radius + CELL * Math.floor(pair / columns), radius, pair, clock),
+    face(
+      cell * ((pair % columns) + 0.5),
+      TOP.height + 44 + radius + CELL * Math.floor(pair / columns),
+      radius,
+      pair,
+      clock,
+    ),
   );
   const rows = Math.ceil(clocks.length / columns);
   return { height: TOP.height + 24 + CELL * rows, drawing: strip(values, width) + faces.join("") };
@@ -36,7 +42,17 @@ export function draw(values, width) {
 function strip({ trained, length }, width) {
   const [x] = onStrip(width);
   const { middle, bar } = TOP;
-  const box = (from, to, look) => path([[x(from), middle - bar], [x(to), middle - bar], [x(to), middle + bar], [x(from), middle + bar], [x(from), middle - bar]], look);
+  const box = (from, to, look) =>
+    path(
+      [
+        [x(from), middle - bar],
+        [x(to), middle - bar],
+        [x(to), middle + bar],
+        [x(from), middle + bar],
+        [x(from), middle - bar],
+      ],
+      look,
+    );
   const mark = (at, side, words) =>
     line(x(at), middle - bar - 6, x(at), middle + bar + 6, "ink") +
     circle(x(at), middle + side * 26, 7, side < 0 ? "fill blue" : "fill orange") +
@@ -59,7 +75,9 @@ function face(x, y, radius, pair, { seen, fresh }) {
     circle(x, y, radius, "line grey thin"),
     sector(x, y, radius, 0, from, "fill blue faint"),
     sector(x, y, radius, 0, from, "blue thick", false),
-    fresh > 0 ? sector(x, y, radius, from, to, "fill orange faint") + sector(x, y, radius, from, to, "orange heavy", false) : "",
+    fresh > 0
+      ? sector(x, y, radius, from, to, "fill orange faint") + sector(x, y, radius, from, to, "orange heavy", false)
+      : "",
     text(x, y + radius + 17, seen >= 1 ? own.round : say(own.fresh, { share })),
   ].join("");
 }

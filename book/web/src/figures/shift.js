@@ -32,11 +32,17 @@ function dials(values, width) {
   }));
 }
 
-const tip = (x, y, angle, length) => [x + length * CELL.radius * Math.sin(angle), y - length * CELL.radius * Math.cos(angle)];
+const tip = (x, y, angle, length) => [
+  x + length * CELL.radius * Math.sin(angle),
+  y - length * CELL.radius * Math.cos(angle),
+];
 
 export function draw(values, width) {
   const rows = width < 520 ? 2 : 1;
-  return { height: CELL.height * rows + 24, drawing: dials(values, width).map(face).join("") + legend(CELL.height * rows + 14, values) };
+  return {
+    height: CELL.height * rows + 24,
+    drawing: dials(values, width).map(face).join("") + legend(CELL.height * rows + 14, values),
+  };
 }
 
 function face({ x, y, from, to, cos, sin }, pair) {

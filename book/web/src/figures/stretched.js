@@ -50,7 +50,10 @@ function dials(values, width) {
 }
 
 const onStrip = (width) => scale({ from: SHORTEST, to: LONGEST, log: true }, 40, width - 40);
-const tip = ({ x, y, radius }, angle, length) => [x + length * radius * Math.sin(angle), y - length * radius * Math.cos(angle)];
+const tip = ({ x, y, radius }, angle, length) => [
+  x + length * radius * Math.sin(angle),
+  y - length * radius * Math.cos(angle),
+];
 /** Of the circles the one that can be dragged: the slowest pair, as nobody slowed it. */
 const slowest = (values, width) => dials(values, width)[PAIRS.length - 1];
 
@@ -86,7 +89,9 @@ function face(dial) {
     circle(x, y, radius, "line grey thin"),
     sector(x, y, radius, 0, seen, "fill blue faint"),
     sector(x, y, radius, 0, seen, "blue thick", false),
-    seen < 2 * Math.PI && reached > seen ? sector(x, y, radius, seen, Math.min(reached, 2 * Math.PI), "orange heavy dashed", false) : "",
+    seen < 2 * Math.PI && reached > seen
+      ? sector(x, y, radius, seen, Math.min(reached, 2 * Math.PI), "orange heavy dashed", false)
+      : "",
     line(x, y, ...tip(dial, reached, SHORT_HAND), "ink"),
     text(x, y + radius + 17, say(own.fresh, { share: number(Math.round(fresh(dial))) })),
     text(x, y + radius + 34, say(own.slowed, { by: number(slowed, 3) })),
@@ -102,7 +107,10 @@ export function handles(values, width) {
   const [x, toX] = onStrip(width);
   const dial = slowest(values, width);
   const rate = dial.seen / (trained - 1);
-  const told = { trained: say(own.trainedAt, { trained: number(trained) }), factor: say(own.lengthAt, { length: number(trained * factor) }) };
+  const told = {
+    trained: say(own.trainedAt, { trained: number(trained) }),
+    factor: say(own.lengthAt, { length: number(trained * factor) }),
+  };
   const end = (setting, at, side, pull) => ({
     setting,
     way: "across",

@@ -64,7 +64,12 @@ export function draw(values, width) {
       level(trained, own.trained, false),
       level(stretched, own.stretched, true),
       ...handles(values, width).map((handle) => circle(handle.x, handle.y, 6, "fill purple")),
-      ...rules.map(([rule, wave]) => path(wave.map((value, pair) => [x(pair), y(value)]), LOOKS[rule])),
+      ...rules.map(([rule, wave]) =>
+        path(
+          wave.map((value, pair) => [x(pair), y(value)]),
+          LOOKS[rule],
+        ),
+      ),
       ...rules.map(([rule], i) =>
         legend(((i % inRow) + 0.1) * (width / inRow), HEIGHT - 8 + 20 * Math.floor(i / inRow), rule),
       ),

@@ -45,7 +45,12 @@ export function curve(onPlace) {
       drawn.drawing,
       mark(ended, "ink thick dotted"),
       text(Math.min(drawn.x(ended), width - 70), box.top - 9, words.curve.trained(number(trained))),
-      ...losses.map((each, side) => path(smooth(each, length).map(([x, y]) => [drawn.x(x), drawn.y(Math.min(y, UPPER))]), LOOKS[side])),
+      ...losses.map((each, side) =>
+        path(
+          smooth(each, length).map(([x, y]) => [drawn.x(x), drawn.y(Math.min(y, UPPER))]),
+          LOOKS[side],
+        ),
+      ),
       place ? mark(place, "ink thin") : "",
     ].join("");
     scale = { left: box.left, right: box.right, width, length };

@@ -1,6 +1,26 @@
 // The decoder of posenc_course/experiments/decoder.py in TensorFlow.js. It reads bytes, as many at once as one
 // likes, and keeps queries, keys and values: to write on is to read one byte more.
-import { add, concat, dispose, gather, matMul, mean, mul, relu, reshape, rsqrt, slice, softmax, square, stack, tensor, tensor1d, tidy, transpose, unstack } from "@tensorflow/tfjs-core";
+import {
+  add,
+  concat,
+  dispose,
+  gather,
+  matMul,
+  mean,
+  mul,
+  relu,
+  reshape,
+  rsqrt,
+  slice,
+  softmax,
+  square,
+  stack,
+  tensor,
+  tensor1d,
+  tidy,
+  transpose,
+  unstack,
+} from "@tensorflow/tfjs-core";
 
 const EPSILON = 2 ** -23; // of float32; keeps a vector of zeros from being divided by 0
 const FEW = 8; // for more places, the engine multiplies matrices one by one faster than a batch of them
@@ -41,7 +61,9 @@ function columnsInHalves(heads, size) {
 }
 
 export class Decoder {
-  #weights; #doors; #heads;
+  #weights;
+  #doors;
+  #heads;
   #memory = []; // of each layer: queries, keys, values, each (heads, length, head_dim)
   length = 0;
 
@@ -94,7 +116,9 @@ export class Decoder {
   /** Forget all but the first bytes. */
   rewind(length) {
     if (length >= this.length) return;
-    const short = tidy(() => this.#memory.map((kinds) => kinds.map((each) => slice(each, 0, [each.shape[0], length, each.shape[2]]))));
+    const short = tidy(() =>
+      this.#memory.map((kinds) => kinds.map((each) => slice(each, 0, [each.shape[0], length, each.shape[2]]))),
+    );
     dispose(this.#memory);
     [this.#memory, this.length] = [length ? short : [], length];
     if (!length) dispose(short);
@@ -114,7 +138,10 @@ export class Decoder {
     const [queries, keys] = this.#memory[layer];
     const size = keys.shape[2];
     const bias = tensor(this.#doors.bias(place, 1), [this.#heads, 1, place + 1]);
-    const [query, past] = [slice(queries, [head, place, 0], [1, 1, size]), slice(keys, [head, 0, 0], [1, place + 1, size])];
+    const [query, past] = [
+      slice(queries, [head, place, 0], [1, 1, size]),
+      slice(keys, [head, 0, 0], [1, place + 1, size]),
+    ];
     return scored(query, past, slice(bias, [head, 0, 0], [1, 1, place + 1]));
   }
 

@@ -18,9 +18,11 @@ export function doorsOf({ settings, weights }, tables, reading, done) {
   const [dim, heads] = [Number(settings.dim), Number(settings.heads)];
   const byDistance = FAR[encoding]?.(tables, weights.buckets) ?? (() => 0);
   return {
-    add: (from, count) => ADDED[encoding]?.(stood(from, count, done?.asks), dim, weights.positions, done?.sign ?? 1) ?? null,
+    add: (from, count) =>
+      ADDED[encoding]?.(stood(from, count, done?.asks), dim, weights.positions, done?.sign ?? 1) ?? null,
     turns: (layer, from, count) => (turnsIn(encoding, layer) ? bothTurned(reading, from, count, done) : null),
-    bias: (from, count) => (done ? biasedBy(byDistance, heads, from, count, done) : biased(byDistance, heads, from, count)),
+    bias: (from, count) =>
+      done ? biasedBy(byDistance, heads, from, count, done) : biased(byDistance, heads, from, count),
   };
 }
 
@@ -61,7 +63,13 @@ function learned(positions, dim, { shape: [length], numbers }, sign) {
 function bothTurned(reading, from, count, done) {
   const queries = turned(reading, stood(from, count, done?.asks));
   if (!done) return queries;
-  return { ...queries, keys: turned(reading, stood(from, count, done.at).map((position) => done.sign * position)) };
+  return {
+    ...queries,
+    keys: turned(
+      reading,
+      stood(from, count, done.at).map((position) => done.sign * position),
+    ),
+  };
 }
 
 /** Cosines and sines of RoPE's angles, so that x turned is x cos + (x with its halves swapped) sin. */
@@ -102,6 +110,12 @@ function biasedBy(byDistance, heads, from, count, { asks, at, sign }) {
 }
 
 const FAR = {
-  alibi: ({ slopes }) => (head, back) => -slopes[head] * back,
-  t5: ({ buckets }, { numbers, shape: [, heads] }) => (head, back) => numbers[buckets[Math.min(Math.floor(back), buckets.length - 1)] * heads + head],
+  alibi:
+    ({ slopes }) =>
+    (head, back) =>
+      -slopes[head] * back,
+  t5:
+    ({ buckets }, { numbers, shape: [, heads] }) =>
+    (head, back) =>
+      numbers[buckets[Math.min(Math.floor(back), buckets.length - 1)] * heads + head],
 };

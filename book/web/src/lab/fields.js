@@ -26,7 +26,12 @@ export function fill(select, options, value) {
 
 /** A slider {min, max, step, value}; its output shows what `told(value)` says. */
 export function slider(words, range, told, changed) {
-  const field = Object.assign(made("input", ""), { type: "range", min: range.min, max: range.max, step: range.step ?? 1 });
+  const field = Object.assign(made("input", ""), {
+    type: "range",
+    min: range.min,
+    max: range.max,
+    step: range.step ?? 1,
+  });
   field.value = range.value;
   const output = made("output", "");
   const { element } = labelled(words, field, output);

@@ -39,7 +39,8 @@ export const MEASURED = {
     x: STARTS,
     async line({ doors, bytes, ...given }, done) {
       const found = [];
-      for (const start of STARTS) found.push(mean((await losses(given, doors(later(done, start)), bytes.slice(0, PART))).slice(1)));
+      for (const start of STARTS)
+        found.push(mean((await losses(given, doors(later(done, start)), bytes.slice(0, PART))).slice(1)));
       return found;
     },
   },

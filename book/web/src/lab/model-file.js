@@ -8,7 +8,8 @@ export function read(buffer) {
   const weights = {};
   for (const [name, told] of Object.entries(arrays)) {
     if (name.endsWith(".scale")) continue;
-    const numbers = told.dtype === "I8" ? rescaled(buffer, 8 + size, told, floats(arrays[`${name}.scale`])) : floats(told);
+    const numbers =
+      told.dtype === "I8" ? rescaled(buffer, 8 + size, told, floats(arrays[`${name}.scale`])) : floats(told);
     weights[name] = { shape: told.shape, numbers };
   }
   return { settings, weights };
@@ -17,5 +18,8 @@ export function read(buffer) {
 /** The whole numbers of each row times its scale. */
 function rescaled(buffer, begin, { shape, data_offsets: [start, stop] }, scales) {
   const columns = shape[1];
-  return Float32Array.from(new Int8Array(buffer, begin + start, stop - start), (whole, at) => whole * scales[Math.floor(at / columns)]);
+  return Float32Array.from(
+    new Int8Array(buffer, begin + start, stop - start),
+    (whole, at) => whole * scales[Math.floor(at / columns)],
+  );
 }

@@ -28,7 +28,12 @@ export class Panel {
       this.#offer();
       this.onChoice();
     };
-    this.model = choice(words.encoding, Object.keys(models).map((name) => [name, words.encodings[name] ?? name]), start.model, changed);
+    this.model = choice(
+      words.encoding,
+      Object.keys(models).map((name) => [name, words.encodings[name] ?? name]),
+      start.model,
+      changed,
+    );
     this.rule = choice(words.rule, Object.entries(words.rules), start.rule, changed);
     this.factor = choice(words.factor, [], "", changed);
     this.noRule = made("p", "posenc-lab-no-rule", words.noRule);
@@ -41,7 +46,14 @@ export class Panel {
     this.written = made("pre", "posenc-lab-written");
     Object.assign(this.written, { tabIndex: 0, role: "group", ariaLabel: words.wrote[side], hidden: true });
     const head = made("h3", "", words.models[side]);
-    const choices = made("div", "posenc-lab-choices", this.model.element, this.rule.element, this.factor.element, this.noRule);
+    const choices = made(
+      "div",
+      "posenc-lab-choices",
+      this.model.element,
+      this.rule.element,
+      this.factor.element,
+      this.noRule,
+    );
     this.element = made("section", "posenc-lab-panel", head, choices, this.mean, this.text, this.told, this.written);
     this.element.dataset.side = side;
     this.element.ariaLabel = words.models[side];
@@ -55,7 +67,11 @@ export class Panel {
     this.noRule.hidden = Boolean(readings);
     const factors = Object.keys(readings?.[this.rule.field.value] ?? { 1: null });
     this.factor.element.hidden ||= factors.length === 1;
-    fill(this.factor.field, factors.map((each) => [each, words.factors(each)]), factors.includes(factor) ? factor : factors.at(-2) ?? factors[0]);
+    fill(
+      this.factor.field,
+      factors.map((each) => [each, words.factors(each)]),
+      factors.includes(factor) ? factor : (factors.at(-2) ?? factors[0]),
+    );
   }
 
   get kind() {
@@ -92,16 +108,20 @@ export class Panel {
     }
     this.told.textContent = words.reading;
     const { side, kind } = this;
-    const done = await this.client.ask("read", { side, ...kind, bytes }, {
-      onProgress: told,
-      onPiece: ({ from, losses }) => {
-        if (job !== this.#job) return;
-        this.losses.set(losses, from);
-        this.count = from + losses.length;
-        this.#colour();
-        this.onRead();
+    const done = await this.client.ask(
+      "read",
+      { side, ...kind, bytes },
+      {
+        onProgress: told,
+        onPiece: ({ from, losses }) => {
+          if (job !== this.#job) return;
+          this.losses.set(losses, from);
+          this.count = from + losses.length;
+          this.#colour();
+          this.onRead();
+        },
       },
-    });
+    );
     if (job === this.#job && !done?.ended) await this.look();
   }
 
@@ -120,8 +140,11 @@ export class Panel {
     });
     const mean = (some) => decimals(some.reduce((sum, each) => sum + each, 0) / some.length, 2);
     this.told.removeAttribute("aria-busy");
-    this.mean.textContent = !near.length ? "" : far.length
-      ? words.means(mean(near), this.trained, mean(far)) : words.mean(mean(near));
+    this.mean.textContent = !near.length
+      ? ""
+      : far.length
+        ? words.means(mean(near), this.trained, mean(far))
+        : words.mean(mean(near));
   }
 
   /** Nats of all bytes of a character. */
@@ -144,9 +167,16 @@ export class Panel {
       this.told.textContent = words.first;
       return;
     }
-    const found = await this.client.ask("look", { side: this.side, layer: place.layer, head: place.head, place: cell.from });
+    const found = await this.client.ask("look", {
+      side: this.side,
+      layer: place.layer,
+      head: place.head,
+      place: cell.from,
+    });
     if (place !== this.#place || cell !== this.#cells[place.cell] || !found) return;
-    const shares = this.#cells.filter(({ from }) => from < cell.from).map(({ from, to }) => found.shares.subarray(from, to).reduce((sum, each) => sum + each, 0));
+    const shares = this.#cells
+      .filter(({ from }) => from < cell.from)
+      .map(({ from, to }) => found.shares.subarray(from, to).reduce((sum, each) => sum + each, 0));
     this.#light(shares);
     const most = shares.indexOf(Math.max(...shares));
     const guesses = found.guesses.map(({ byte, share }) => words.guess(namedByte(byte), percent(share)));
@@ -163,7 +193,10 @@ export class Panel {
   #light(shares) {
     for (const span of this.#lit) span.style.removeProperty("--share");
     const most = Math.max(...shares);
-    this.#lit = this.#spans.filter((span, at) => shares[at] > SEEN && span.style.setProperty("--share", Math.sqrt(shares[at] / most).toFixed(3)) === undefined);
+    this.#lit = this.#spans.filter(
+      (span, at) =>
+        shares[at] > SEEN && span.style.setProperty("--share", Math.sqrt(shares[at] / most).toFixed(3)) === undefined,
+    );
   }
 
   /** Bring a character into the box, not into the window. */
@@ -183,7 +216,14 @@ export class Panel {
   #step(event) {
     const last = this.#cells.length - 1;
     const here = this.#place?.cell ?? 0;
-    const to = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: last, PageUp: here - FAR, PageDown: here + FAR }[event.key];
+    const to = {
+      ArrowLeft: here - 1,
+      ArrowRight: here + 1,
+      Home: 0,
+      End: last,
+      PageUp: here - FAR,
+      PageDown: here + FAR,
+    }[event.key];
     if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     this.onPlace(Math.min(last, Math.max(0, to)));
@@ -196,13 +236,17 @@ export class Panel {
     this.written.hidden = false;
     this.written.textContent = "";
     const rate = () => (1000 * written) / (performance.now() - begun);
-    await this.client.ask("write", { side: this.side, bytes, temperature, seed, count }, {
-      onPiece: (byte) => {
-        written += 1;
-        this.written.append(decoder.decode(Uint8Array.of(byte), { stream: true }));
-        this.written.scrollTop = this.written.scrollHeight;
+    await this.client.ask(
+      "write",
+      { side: this.side, bytes, temperature, seed, count },
+      {
+        onPiece: (byte) => {
+          written += 1;
+          this.written.append(decoder.decode(Uint8Array.of(byte), { stream: true }));
+          this.written.scrollTop = this.written.scrollHeight;
+        },
       },
-    });
+    );
     return { written, rate: rate() };
   }
 }

@@ -28,7 +28,9 @@ export class Reading {
 
   /** How surprised the model was by these bytes; the first comes without a guess. */
   losses(from, to) {
-    return Float32Array.from({ length: to - from }, (_, at) => (from + at ? -this.#logs[from + at - 1][this.#read[from + at]] : NaN));
+    return Float32Array.from({ length: to - from }, (_, at) =>
+      from + at ? -this.#logs[from + at - 1][this.#read[from + at]] : NaN,
+    );
   }
 
   /**

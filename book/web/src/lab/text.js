@@ -29,4 +29,6 @@ export const named = (sign) => NAMES[sign] ?? sign;
 
 /** The same for a byte, which may be a part of a character only. */
 export const namedByte = (byte) =>
-  byte >= 32 && byte < 127 ? named(String.fromCharCode(byte)) : (NAMES[String.fromCharCode(byte)] ?? `0x${byte.toString(16).padStart(2, "0")}`);
+  byte >= 32 && byte < 127
+    ? named(String.fromCharCode(byte))
+    : (NAMES[String.fromCharCode(byte)] ?? `0x${byte.toString(16).padStart(2, "0")}`);

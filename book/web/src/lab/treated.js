@@ -26,7 +26,8 @@ export function bfloat16(position) {
 }
 
 /** The same for a text that begins so many positions later. */
-export const later = ({ at, asks, sign }, start) => way({ at: (place) => at(place + start), asks: (place) => asks(place + start), sign });
+export const later = ({ at, asks, sign }, start) =>
+  way({ at: (place) => at(place + start), asks: (place) => asks(place + start), sign });
 
 /** Each model with what makes a difference to it: only that can be found out. */
 export const CASES = [

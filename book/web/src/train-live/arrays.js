@@ -15,17 +15,33 @@ export const turned = ({ numbers, at, row, column }) => ({ numbers, at, row: col
  * (benchmarks/results/pages/engines.json).
  */
 export function multiply(out, a, b, rows, inner, columns, { scale = 1, add = false } = {}) {
-  const o = out.numbers, p = a.numbers, q = b.numbers;
-  const aRow = a.row, aColumn = a.column, bRow = b.row, bColumn = b.column;
+  const o = out.numbers,
+    p = a.numbers,
+    q = b.numbers;
+  const aRow = a.row,
+    aColumn = a.column,
+    bRow = b.row,
+    bColumn = b.column;
   const keep = add ? 1 : 0;
   for (let i = 0; i < rows; i += 2) {
     for (let j = 0; j < columns; j += 4) {
-      let s0 = 0, s1 = 0, s2 = 0, s3 = 0, t0 = 0, t1 = 0, t2 = 0, t3 = 0;
+      let s0 = 0,
+        s1 = 0,
+        s2 = 0,
+        s3 = 0,
+        t0 = 0,
+        t1 = 0,
+        t2 = 0,
+        t3 = 0;
       let x = a.at + i * aRow;
       let y = b.at + j * bColumn;
       for (let k = 0; k < inner; k++) {
-        const u = p[x], v = p[x + aRow];
-        const b0 = q[y], b1 = q[y + bColumn], b2 = q[y + 2 * bColumn], b3 = q[y + 3 * bColumn];
+        const u = p[x],
+          v = p[x + aRow];
+        const b0 = q[y],
+          b1 = q[y + bColumn],
+          b2 = q[y + 2 * bColumn],
+          b3 = q[y + 3 * bColumn];
         s0 += u * b0;
         s1 += u * b1;
         s2 += u * b2;
@@ -83,8 +99,10 @@ export function turn(x, { cos, sin }, length, width, sign = 1) {
     const angles = (row % length) * all;
     for (let pair = 0; pair < pairs; pair++) {
       const at = row * width + 2 * pair;
-      const c = cos[angles + (pair % all)], s = sign * sin[angles + (pair % all)];
-      const a = x[at], b = x[at + 1];
+      const c = cos[angles + (pair % all)],
+        s = sign * sin[angles + (pair % all)];
+      const a = x[at],
+        b = x[at + 1];
       x[at] = a * c - b * s;
       x[at + 1] = b * c + a * s;
     }

@@ -39,14 +39,25 @@ function smoothed(losses) {
 export function shareChart({ tested, length }, width) {
   const { x, y, drawing } = axes(
     box(width),
-    { from: 0, to: TEST_LENGTHS.at(-1), ticks: [...(width < 480 ? [] : [16]), 32, 64, 128, 192, 256], label: words.length },
+    {
+      from: 0,
+      to: TEST_LENGTHS.at(-1),
+      ticks: [...(width < 480 ? [] : [16]), 32, 64, 128, 192, 256],
+      label: words.length,
+    },
     { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], label: words.right, show: percent },
   );
   const guess = TEST_LENGTHS.map((each) => [x(each), y(guessing(each))]);
   const curves = tested.map((its, model) => {
     const known = Object.entries(its).map(([at, { share, error }]) => [x(Number(at)), share, error]);
     const whiskers = known.map(([at, share, error]) =>
-      line(at, y(Math.max(0, share - 2 * error)), at, y(Math.min(1, share + 2 * error)), `${LOOKS[model].split(" ")[0]} thin`),
+      line(
+        at,
+        y(Math.max(0, share - 2 * error)),
+        at,
+        y(Math.min(1, share + 2 * error)),
+        `${LOOKS[model].split(" ")[0]} thin`,
+      ),
     );
     const points = known.map(([at, share]) => [at, y(share)]);
     const marks = points.map(([at, up]) => circle(at, up, 2.5, `fill ${LOOKS[model].split(" ")[0]}`));

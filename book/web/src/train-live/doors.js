@@ -9,7 +9,10 @@ const STEEP = [1, 1 / 256];
 /** What an encoding learns: name -> shape and the standard deviation at the start. */
 export const LEARNS = {
   learned: { added: { shape: [LENGTH, DIM], std: 1 } },
-  t5: { "layers.0.table": { shape: [BUCKETS, HEADS], std: 0.02 }, "layers.1.table": { shape: [BUCKETS, HEADS], std: 0.02 } },
+  t5: {
+    "layers.0.table": { shape: [BUCKETS, HEADS], std: 0.02 },
+    "layers.1.table": { shape: [BUCKETS, HEADS], std: 0.02 },
+  },
 };
 
 /**

@@ -70,7 +70,9 @@ export function forward(encoding, weights, { read, rows, length }) {
   const y = zeros(tokens * DIM);
   const factors = normed(y, x, DIM, EPSILON);
   const scores = zeros(tokens * LETTERS);
-  multiply(view(scores, LETTERS), view(y, DIM), turned(view(weights.head, DIM)), tokens, DIM, LETTERS, { scale: HEAD_SCALE });
+  multiply(view(scores, LETTERS), view(y, DIM), turned(view(weights.head, DIM)), tokens, DIM, LETTERS, {
+    scale: HEAD_SCALE,
+  });
   return { its, seen, y, factors, scores };
 }
 
@@ -81,12 +83,15 @@ export function lossAndGradients(encoding, weights, texts) {
   const { its, seen, y, factors, scores } = forward(encoding, weights, texts);
   const gradients = Object.fromEntries(Object.entries(weights).map(([name, each]) => [name, zeros(each.length)]));
   const loss = crossEntropy(scores, texts); // the scores become their gradient
-  multiply(view(gradients.head, DIM), turned(view(scores, LETTERS)), view(y, DIM), LETTERS, tokens, DIM, { scale: HEAD_SCALE });
+  multiply(view(gradients.head, DIM), turned(view(scores, LETTERS)), view(y, DIM), LETTERS, tokens, DIM, {
+    scale: HEAD_SCALE,
+  });
   const dy = zeros(tokens * DIM);
   multiply(view(dy, DIM), view(scores, LETTERS), view(weights.head, DIM), tokens, LETTERS, DIM, { scale: HEAD_SCALE });
   const dx = zeros(tokens * DIM);
   normedBack(dx, dy, y, factors, DIM);
-  for (const layer of layers.toReversed()) layerBack(dx, layer, { its, weights, gradients, rows, length, ...seen[layer] });
+  for (const layer of layers.toReversed())
+    layerBack(dx, layer, { its, weights, gradients, rows, length, ...seen[layer] });
   for (let token = 0; token < tokens; token++) {
     add(gradients.embedding, texts.read[token] * DIM, dx, token * DIM);
     if (its.row) add(gradients.added, its.row[token % length] * DIM, dx, token * DIM);
