@@ -4,17 +4,18 @@
     What will `attend(x[order])` be?           How many of them do not complete a turn?
 
     - [ ] The same three rows.                 = 23 ± 3
-    - [x] The same rows in other places.       ```
+      > They are. But where is each of them?   ```
+    - [x] The same rows in other places.
     ```
 
-One option is marked. A number is right when it rounds to the one that is written, or lies within the
+One option is marked. Below another one, after `>`, you may say why it is tempting: a reader who chose it sees that. A number is right when it rounds to the one that is written, or lies within the
 tolerance, which may be in percent. A cell of the page computes what comes out, mostly one that is removed:
 
     outcome("rows-after-shuffle", [np.allclose(b, a), np.allclose(b, a[order])])
     outcome("clocks-not-round", (turns < 1).sum())
 
 The book does not build where the two disagree. Covered are the outputs of the cells that follow the box, and
-the paragraph after these (book/web/src/predict.js); without scripts, and in print, all can be read.
+the paragraph after these: a line is left of them (book/web/src/predict.js). Without scripts, and in print, all can be read.
 `{surprises}` gathers the boxes of all chapters, for the review page to show those where the reader was wrong.
 """
 
@@ -25,7 +26,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -49,6 +50,7 @@ from posenc_course.translation import _
 logger = logging.getLogger(__name__)
 
 OPTION = re.compile(r"- \[(?P<mark>[ x])\] +(?P<text>\S.*)")
+REASON = "> "
 NUMBER = re.compile(
     r"= *(?P<value>-?[\d,]*\.?\d+(?:e-?\d+)?)(?: *± *(?P<within>\d*\.?\d+(?:e-?\d+)?)(?P<percent> *%)?)?"
 )
@@ -83,6 +85,8 @@ class Choice:
 
     options: tuple[tuple[str, int], ...]
     right: int
+    reasons: dict[int, tuple[str, int]] = field(default_factory=dict, repr=False)
+    """Of some wrong options, why they are tempting; no part of what the reader answers."""
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -172,7 +176,7 @@ def _number(lines: list[str], starts: list[int]) -> Number:
 
 
 def _choice(lines: list[str], starts: list[int]) -> Choice:
-    options, right = [], []
+    options, right, reasons = [], [], {}
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), start=1):
         found = OPTION.fullmatch(lines[start])
         if found is None:
@@ -182,9 +186,12 @@ def _choice(lines: list[str], starts: list[int]) -> Choice:
         for line in range(start + 1, end):
             if lines[line].strip() and not lines[line].startswith("  "):
                 raise PredictError("nothing follows the options; indent what belongs to one", line)
-        options.append(
-            ("\n".join([found["text"], *(line.strip() for line in lines[start + 1 : end])]), start)
-        )
+        more = [line.strip() for line in lines[start + 1 : end]]
+        said = next((place for place, line in enumerate(more) if line.startswith(REASON)), len(more))
+        options.append(("\n".join([found["text"], *more[:said]]), start))
+        if said < len(more):
+            reason = "\n".join(line.removeprefix(">").strip() for line in more[said:])
+            reasons[number] = (reason, start + 1 + said)
         right += [number] if found["mark"] == "x" else []
     if not 2 <= len(options) <= MOST_OPTIONS:
         raise PredictError(f"a box has 2 to {MOST_OPTIONS} options, and here is {len(options)}", starts[0])
@@ -192,7 +199,12 @@ def _choice(lines: list[str], starts: list[int]) -> Choice:
         raise PredictError(
             f"one option is right, and marked are {right or 'none'}; write one `- [x] ...`", starts[0]
         )
-    return Choice(tuple(options), right[0])
+    if right[0] in reasons:
+        raise PredictError(
+            "the right option has a reason for being tempting; the text below the cell explains it",
+            reasons[right[0]][1],
+        )
+    return Choice(tuple(options), right[0], reasons)
 
 
 class Prediction(Tag):
@@ -260,12 +272,22 @@ class Predict(SphinxDirective):
             listed = nodes.enumerated_list(
                 enumtype="arabic", prefix="", suffix=".", classes=["posenc-options"]
             )
-            for text, line in box.answer.options:
-                parsed = self._parse(text, line)
-                if len(parsed) != 1 or not isinstance(parsed[0], nodes.paragraph):
-                    raise PredictError("an option is one paragraph", line)
-                listed += nodes.list_item("", *parsed)
+            for number, (text, line) in enumerate(box.answer.options, start=1):
+                item = nodes.list_item("", self._paragraph(text, line, "an option is one paragraph"))
+                if number in box.answer.reasons:
+                    reason = self._paragraph(
+                        *box.answer.reasons[number], "a reason for being tempting is one paragraph"
+                    )
+                    reason["classes"].append("posenc-why")
+                    item += reason
+                listed += item
             yield listed
+
+    def _paragraph(self, text: str, line: int, otherwise: str) -> nodes.paragraph:
+        parsed = self._parse(text, line)
+        if len(parsed) != 1 or not isinstance(parsed[0], nodes.paragraph):
+            raise PredictError(otherwise, line)
+        return parsed[0]
 
     def _parse(self, text: str, line: int) -> list[nodes.Node]:
         source = self.env.doc2path(self.env.docname)
@@ -307,19 +329,24 @@ def _shown_by(node: nodes.Node) -> list[nodes.Element] | None:
 
 
 def _mark_outcomes(app: Sphinx, doctree: nodes.document) -> None:
-    covered = {}
+    covered, begins = {}, set()
     for box in list(doctree.findall(Prediction)):
         outcome = outcome_of(box)
         if not outcome:
             logger.error("predict: no cell with an output follows in this section", location=box)
         covered |= {id(node): node for node in outcome}  # boxes that follow each other share theirs
+        begins |= {id(outcome[0])} if outcome else set()
     for node in covered.values():
         if isinstance(node, nodes.container):
             node["classes"].append("posenc-outcome")
-            continue
-        wrapped = Tag.make("div", {"class": "posenc-outcome"})
-        node.replace_self(wrapped)
-        wrapped += node
+            around = node
+        else:
+            around = Tag.make("div", {"class": "posenc-outcome"})
+            node.replace_self(around)
+            around += node
+        if id(node) in begins:
+            note = nodes.paragraph("", _("Covered until you have predicted it."), classes=["posenc-cover"])
+            around.insert(0, note)
 
 
 class Surprises(SphinxDirective):

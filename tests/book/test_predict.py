@@ -17,7 +17,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from posenc_course.checking.predictions import outcome
-from tests.book.claims import PARSER
+from tools.claims import PARSER
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))
@@ -34,6 +34,15 @@ def test_options_are_read():
     box = predict.read_box(OPTIONS)
     assert box.question == "What is $x$?"
     assert box.answer == predict.Choice((("One.", 2), ("Two, and\nmore.", 3), ("Three.", 5)), 2)
+
+
+def test_a_reason_is_read_and_is_no_part_of_what_is_answered():
+    given = OPTIONS.replace("One.\n", "One.\n  > It looks\n  > like $y$.\n")
+    box = predict.read_box(given)
+    assert box.answer.reasons == {1: ("It looks\nlike $y$.", 3)}
+    assert [text for text, _ in box.answer.options] == ["One.", "Two, and\nmore.", "Three."]
+    assert box.fingerprint != predict.read_box(given.replace("One", "Once")).fingerprint
+    assert box.fingerprint == predict.read_box(given.replace("like", "as")).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -66,6 +75,7 @@ def test_a_number_is_read_with_its_tolerance(written, value, within):
         ("What?\n\n- [x] One.", 2, "2 to 6 options, and here is 1"),
         ("What?\n\n- [ ] One.\n- [X] Two.", 3, "'- [X] Two.' is no option"),
         ("What?\n\n- [ ] One.\n- [x] Two.\n\nSo there.", 5, "nothing follows the options"),
+        ("What?\n\n- [ ] One.\n- [x] Two.\n  > No.", 4, "the right option has a reason"),
         ("What?\n\n= three", 2, "'= three' is no answer"),
         ("What?\n\n= 3 +- 1", 2, "the last line is"),
         ("What?\n\n= 3\n\nSo there.", 2, "the last line is"),

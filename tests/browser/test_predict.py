@@ -1,4 +1,4 @@
-"""Predict boxes: what shows the answer is covered until the reader has said it, and nothing moves then.
+"""Predict boxes: what shows the answer is covered until the reader has said it, and no box moves then.
 
 A book of two pages of its own: one to read, and one in which every box is wrong.
 """
@@ -46,6 +46,8 @@ PAGE = """# Relative position
 What becomes of the 3 rows?
 
 - [ ] They stay.
+  > The *vectors* do. Look at
+  > their places.
 - [x] They *move*.
 - [ ] They are `lost`.
 ```
@@ -114,6 +116,7 @@ FAULTS = {
     "not-computed": ("= 3", "no cell of this page computes it; write outcome('not-computed', ...) in one"),
     "wrong-kind": ("= 3", "it asks for a number, and the cell says [False, True]"),
     "two-paragraphs": ("- [ ] One.\n- [x] Two.\n\n  Three.", "an option is one paragraph"),
+    "reason-of-the-right-one": ("- [ ] One.\n- [x] Two.\n  > No.", "the right option has a reason"),
     "Not-an-id": ("= 3", "the id is 'Not-an-id'; write small letters, digits and hyphens"),
     "nothing-to-cover": ("- [ ] One.\n- [x] Two.", "no cell with an output follows in this section"),
 }
@@ -125,7 +128,13 @@ FAULTY = "# Pitfalls\n\n{boxes}\n\n```{{code-cell}}\n{code}\n```\n".format(
     code="from posenc_course.checking.predictions import outcome\n\noutcome('wrong-number', 23.2)\n"
     + "\n".join(
         f"outcome({name!r}, [False, True])"
-        for name in ("wrong-mark", "wrong-kind", "two-paragraphs", "nothing-to-cover")
+        for name in (
+            "wrong-mark",
+            "wrong-kind",
+            "reason-of-the-right-one",
+            "two-paragraphs",
+            "nothing-to-cover",
+        )
     ),
 )
 READ, NUMBER, OTHER = (f"03-relative-position.{box}" for box in ("moved-rows", "how-many", "how-many-more"))
@@ -187,6 +196,10 @@ def box(tab, name: str = READ):
     return tab.locator(f".posenc-predict[data-prediction='{name}']")
 
 
+def option(tab, text: str, name: str = READ):
+    return box(tab, name).get_by_role("button", name=text)
+
+
 def verdict(tab, name: str = READ):
     return box(tab, name).locator(".posenc-foretold")
 
@@ -207,6 +220,7 @@ def record(tab, name: str = READ) -> dict | None:
     )
 
 
+WHY = "The vectors do. Look at their places."
 ANSWERS = ("first output", "second output", "What tells it", "in a list")
 REST = ("Between the box and its cell", "for row in range(30)", "What follows")
 
@@ -230,7 +244,8 @@ def test_without_scripts_a_box_is_a_question_with_numbered_options_and_all_can_b
         assert part in text
     assert box(tab).locator(".admonition-title").inner_text() == "Predict"
     assert box(tab).locator("ol > li").all_inner_texts() == ["They stay.", "They move.", "They are lost."]
-    assert tab.locator("input[type=radio], .posenc-cover").count() == 0
+    assert box(tab).get_by_role("button").count() == 0
+    assert "Covered" not in text
     assert "23" not in box(tab, NUMBER).inner_text()
     tab.context.close()
 
@@ -244,21 +259,24 @@ def test_where_the_scripts_do_not_come_all_can_be_read(context, book):
                 assert part in readable(tab)
 
 
-def test_on_paper_all_can_be_read_and_no_button_stands(tab):
+def test_on_paper_all_can_be_read_and_nothing_is_given_away(tab):
+    option(tab, "They stay.").click()
     tab.emulate_media(media="print")
     text = readable(tab)
     for part in (*ANSWERS, *REST):
         assert part in text
     assert "Show me" not in text
     assert "Covered" not in text
-    assert not box(tab).get_by_role("radio").first.is_visible()
+    assert WHY not in text
 
 
 # To predict.
 
 
 def test_what_shows_the_answer_is_covered_and_nothing_else(tab):
-    expect(tab.locator(".posenc-cover")).to_have_count(2)  # one for each place, also where two boxes share it
+    covers = tab.get_by_text("Covered until you have predicted it.").filter(visible=True)
+    expect(covers).to_have_count(2)  # one for each place, also where two boxes share it
+    assert all(cover.bounding_box()["height"] < 50 for cover in covers.all())  # it takes a line
     text, heard = readable(tab), tab.locator("article").aria_snapshot()
     for part in (*ANSWERS, "Look at the hands", "It is told here"):
         assert part not in text
@@ -270,8 +288,7 @@ def test_what_shows_the_answer_is_covered_and_nothing_else(tab):
     assert text.count("Covered until you have predicted it.") == 2
     # The tab key does not stray below the cover.
     reached = []
-    tab.get_by_role("radio").last.focus()
-    box(tab).get_by_role("radio").first.focus()
+    box(tab).get_by_role("button").first.focus()
     for _ in range(12):
         tab.keyboard.press("Tab")
         reached.append(tab.evaluate("document.activeElement.textContent"))
@@ -279,31 +296,27 @@ def test_what_shows_the_answer_is_covered_and_nothing_else(tab):
 
 
 @pytest.mark.parametrize("width", [1100, 390])
-def test_to_say_it_uncovers_it_and_moves_nothing(browser, place, width):
+def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place, width):
     context = browser.new_context(viewport={"width": width, "height": 700}, has_touch=width == 390)
     tab = open_ready(context, place)
     below = tab.get_by_text("What follows.")
-    say = box(tab).get_by_role("button", name="That is my prediction")
     press = (lambda it: it.tap()) if width == 390 else (lambda it: it.click())
-    say.scroll_into_view_if_needed()
-    where = below.bounding_box()
-    press(say)
-    assert "Choose one of the options first." in box(tab).inner_text()
-    assert record(tab) is None
-    press(box(tab).get_by_text("They stay."))
-    assert "Choose one" not in box(tab).inner_text()
-    assert "first output" not in readable(tab)  # to choose is not yet to say
-    press(say)
+    chosen = option(tab, "They stay.")
+    chosen.scroll_into_view_if_needed()
+    assert WHY not in readable(tab)
+    where = chosen.bounding_box()
+    press(chosen)  # to choose is to say it
     assert verdict(tab).inner_text() == "You said 1, it is 2."
+    assert WHY in box(tab).inner_text()  # why that was tempting
     for part in ANSWERS:
         assert part in readable(tab)
     assert "It is told here" not in readable(tab)  # that is another box's
-    assert below.bounding_box() == where
+    assert chosen.bounding_box() == where
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     kept = record(tab)
     assert (kept["said"], kept["right"]) == ("1", False)
-    assert not say.is_visible()
-    assert box(tab).get_by_role("radio").first.is_disabled()
+    assert not box(tab).get_by_role("button", name="Show me").is_visible()
+    assert chosen.is_disabled()
     context.close()
 
 
@@ -328,13 +341,9 @@ def test_the_keyboard_alone_predicts_a_number(tab):
     assert tab.evaluate("document.activeElement.textContent") == verdict(tab, NUMBER).inner_text()
     # Two boxes share what follows: it stays covered until both are answered.
     assert "Look at the hands" not in readable(tab)
-    first = box(tab, OTHER).get_by_role("radio").first
-    first.focus()
-    tab.keyboard.press("Space")
-    tab.keyboard.press("ArrowDown")
-    tab.keyboard.press("ArrowUp")
+    option(tab, "None.", OTHER).focus()
+    tab.keyboard.press("Shift+Tab")
     assert record(tab, OTHER) is None
-    tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert verdict(tab, OTHER).inner_text() == "You said 1, and that is right."
     assert "Look at the hands" in readable(tab)
@@ -367,19 +376,20 @@ def test_show_me_shows_it_and_is_no_prediction(tab):
 
 
 def test_it_is_still_said_tomorrow_and_can_be_said_again(tab):
-    box(tab).get_by_text("They stay.").click()
-    box(tab).get_by_role("button", name="That is my prediction").click()
+    option(tab, "They stay.").click()
     tab.reload()
     expect(verdict(tab)).to_have_text("You said 1, it is 2.")
-    assert box(tab).get_by_role("radio").first.is_checked()
+    assert WHY in box(tab).inner_text()
+    assert option(tab, "They stay.").get_attribute("aria-pressed") == "true"
     assert "first output" in readable(tab)
     again = box(tab).get_by_role("button", name="Predict it again")
     again.focus()
     again.press("Enter")
     assert "first output" not in readable(tab)
-    assert tab.evaluate("document.activeElement.type") == "radio"
-    assert not box(tab).get_by_role("radio").first.is_checked()
-    tab.keyboard.press("ArrowDown")
+    assert WHY not in box(tab).inner_text()
+    assert tab.evaluate("document.activeElement.textContent") == "They stay."
+    assert option(tab, "They stay.").get_attribute("aria-pressed") == "false"
+    tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert verdict(tab).inner_text() == "You said 2, and that is right."
     assert record(tab)["right"]
@@ -396,12 +406,12 @@ def test_what_was_said_of_an_older_box_says_nothing_about_the_new_one(tab):
 
 def test_two_tabs_know_what_was_said_in_one(context, place):
     one, other = open_ready(context, place), open_ready(context, place)
-    box(other, OTHER).get_by_text("None.").click()  # chosen, not said: it stays chosen
-    box(one).get_by_text("They move.").click()
-    box(one).get_by_role("button", name="That is my prediction").click()
+    field = box(other, NUMBER).get_by_role("textbox")
+    field.press_sequentially("2")  # typed, not said: it stays
+    option(one, "They move.").click()
     expect(verdict(other)).to_have_text("You said 2, and that is right.")
     assert "first output" in readable(other)
-    assert box(other, OTHER).get_by_role("radio").last.is_checked()
+    assert field.input_value() == "2"
     assert other.evaluate("document.activeElement.value") == "2"  # and the focus where it was
 
 
@@ -410,14 +420,13 @@ def test_a_box_is_named_heard_and_legible(browser, place, theme):
     context = browser.new_context(color_scheme=theme, viewport={"width": 1100, "height": 900})
     tab = open_ready(context, place)
     group = box(tab).get_by_role("group", name="What becomes of the 3 rows?")
-    expect(group.get_by_role("radio", name="They move.")).to_have_count(1)
+    expect(group.get_by_role("button", name="They move.")).to_have_count(1)
     expect(group.get_by_role("status")).to_have_count(2)
     tab.add_script_tag(path=axe())
     assert tab.evaluate(SERIOUS_FAULTS, "") == []
-    box(tab).get_by_text("They stay.").click()
-    box(tab).get_by_role("button", name="That is my prediction").click()
+    option(tab, "They stay.").click()
     assert tab.evaluate(SERIOUS_FAULTS, "") == []
-    sign = "row => getComputedStyle(row.querySelector('label'), '::after').content"
+    sign = "row => getComputedStyle(row.querySelector('button'), '::after').content"
     rows = box(tab).locator("ol > li")
     assert "✗" in rows.nth(0).evaluate(sign)  # right and wrong differ by more than colour
     assert "✓" in rows.nth(1).evaluate(sign)
@@ -428,8 +437,7 @@ def test_a_box_is_named_heard_and_legible(browser, place, theme):
 
 
 def test_progress_and_review_know_of_it(tab, context, place):
-    box(tab).get_by_text("They stay.").click()
-    box(tab).get_by_role("button", name="That is my prediction").click()
+    option(tab, "They stay.").click()
     box(tab, NUMBER).get_by_role("textbox").fill("23")
     box(tab, NUMBER).get_by_role("textbox").press("Enter")
     box(tab, OTHER).get_by_role("button", name="Show me").click()
@@ -441,19 +449,24 @@ def test_progress_and_review_know_of_it(tab, context, place):
     expect(surprises).to_have_count(1)
     assert "One prediction of yours was wrong." in readable(review)
     assert "You said 1, it is 2." in surprises.inner_text()
+    assert WHY in surprises.inner_text()
     assert "They move." in surprises.inner_text()
     surprises.get_by_role("link", name="From the chapter “Relative position”").click()
     review.wait_for_url("**/03-relative-position.html#predict-moved-rows")
     box(review).get_by_role("button", name="Predict it again").click()
-    box(review).get_by_text("They move.").click()
-    box(review).get_by_role("button", name="That is my prediction").click()
+    option(review, "They move.").click()
     review.go_back()
-    expect(review.get_by_text("None of your predictions was wrong so far.")).to_be_visible()
+    expect(review.get_by_text("None of your predictions has been wrong so far.")).to_be_visible()
+
+
+def test_a_reader_who_predicted_nothing_is_not_told_that_nothing_was_wrong(context, place):
+    review = open_page(context, place, "review")
+    expect(review.get_by_text("You have not predicted anything yet.")).to_be_visible()
+    assert "wrong so far" not in readable(review)
 
 
 def test_it_goes_into_the_export_comes_back_and_can_be_deleted(tab, context, place, tmp_path):
-    box(tab).get_by_text("They move.").click()
-    box(tab).get_by_role("button", name="That is my prediction").click()
+    option(tab, "They move.").click()
     progress = open_page(context, place, "progress")
     with progress.expect_download() as download:
         progress.get_by_role("button", name="Export my work").click()

@@ -21,25 +21,20 @@ export function start(elements) {
 }
 
 function startGroup(elements, outcomes) {
-  const [first] = outcomes;
-  const note = made("p", "posenc-cover", made("span", "", words.covered));
   const boxes = elements.map((element) => startBox(element, cover));
   cover();
 
   function cover() {
     const open = boxes.every((box) => box.isTold());
     for (const outcome of outcomes) outcome.classList.toggle("posenc-told", open);
-    if (open) note.remove();
-    else if (!note.isConnected) first.prepend(note);
   }
 }
 
 function startBox(box, changed) {
   const { prediction: id, text, right, value, within } = box.dataset;
-  const answer = value === undefined ? choice(box, right) : number({ right, value, within });
-  const predict = button(words.predict, commit);
+  const answer = value === undefined ? choice(box, right, commit) : number({ right, value, within });
   const show = button(words.show, () => keep({ said: "", right: false, shown: true }));
-  const asked = made("div", "posenc-row", predict, show);
+  const asked = made("div", "posenc-row", ...(value === undefined ? [] : [button(words.predict, commit)]), show);
   const verdict = status("posenc-foretold");
   verdict.tabIndex = -1;
   const again = button(words.again, restart);
@@ -113,30 +108,33 @@ export function verdictOn({ said, right: isRight, shown }, { right, value }) {
   return exact ? words.right(said) : words.near(said, right);
 }
 
-/** The options of a box as radio buttons. */
-function choice(box, right) {
+/** The options of a box as buttons: to choose is to say it. */
+function choice(box, right, commit) {
   const list = box.querySelector(".posenc-options");
+  let chosen;
   const rows = [...list.children].map((row, index) => {
-    const input = made("input", "");
-    Object.assign(input, { type: "radio", name: box.id, value: String(index + 1), autocomplete: "off" });
-    const text = row.querySelector("p") ?? row;
-    const label = made("label", "", input, made("span", "", ...text.childNodes));
-    row.replaceChildren(label);
-    return { row, input };
+    const number = String(index + 1);
+    const option = button("", () => {
+      chosen = number;
+      commit();
+    });
+    option.className = "posenc-option";
+    const text = row.querySelector("p:not(.posenc-why)");
+    option.append(...text.childNodes);
+    text.replaceWith(option);
+    return { row, number, option };
   });
-  const chosen = () => rows.find(({ input }) => input.checked)?.input.value;
   return {
     element: list,
-    first: rows[0].input,
-    missing: words.noOption,
-    said: chosen,
+    first: rows[0].option,
+    said: () => chosen,
     isRight: (said) => said === right,
     fill(record) {
-      for (const { row, input } of rows) {
-        input.checked = input.value === record?.said;
-        input.disabled = Boolean(record);
-        row.classList.toggle("posenc-right", Boolean(record) && input.value === right);
-        row.classList.toggle("posenc-wrong", record?.said === input.value && input.value !== right);
+      for (const { row, number, option } of rows) {
+        option.disabled = Boolean(record);
+        option.ariaPressed = String(number === record?.said);
+        row.classList.toggle("posenc-right", Boolean(record) && number === right);
+        row.classList.toggle("posenc-wrong", record?.said === number && number !== right);
       }
     },
   };

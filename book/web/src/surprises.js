@@ -22,9 +22,14 @@ function startPlace(place) {
       const record = known[box.dataset.prediction];
       const wrong = record?.text === box.dataset.text && !record.right && !record.shown;
       box.hidden = !wrong;
-      count += wrong;
+      count += Number(wrong);
       if (wrong) verdict.textContent = verdictOn(record, box.dataset);
+      const options = box.querySelectorAll(".posenc-options > li");
+      for (const [index, option] of options.entries())
+        option.classList.toggle("posenc-wrong", wrong && record.said === String(index + 1));
     }
-    said.textContent = count ? words.surprises(count) : words.noSurprise;
+    const predicted = Object.values(known).some((record) => !record.shown);
+    if (count) said.textContent = words.surprises(count);
+    else said.textContent = predicted ? words.noSurprise : words.nonePredicted;
   }
 }
