@@ -120,6 +120,7 @@ FAULTS = {
     "Not-an-id": ("= 3", "the id is 'Not-an-id'; write small letters, digits and hyphens"),
     "nothing-to-cover": ("- [ ] One.\n- [x] Two.", "no cell with an output follows in this section"),
 }
+OF_TWO_OPTIONS = ("wrong-mark", "wrong-kind", "reason-of-the-right-one", "two-paragraphs", "nothing-to-cover")
 FAULTY = "# Pitfalls\n\n{boxes}\n\n```{{code-cell}}\n{code}\n```\n".format(
     boxes="\n\n".join(
         f"## {number}\n\n```{{predict}} {name}\nWhat?\n\n{body}\n```"
@@ -299,7 +300,6 @@ def test_what_shows_the_answer_is_covered_and_nothing_else(tab):
 def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place, width):
     context = browser.new_context(viewport={"width": width, "height": 700}, has_touch=width == 390)
     tab = open_ready(context, place)
-    below = tab.get_by_text("What follows.")
     press = (lambda it: it.tap()) if width == 390 else (lambda it: it.click())
     chosen = option(tab, "They stay.")
     chosen.scroll_into_view_if_needed()
