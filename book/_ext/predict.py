@@ -8,17 +8,17 @@
     - [x] The same rows in other places.
     ```
 
-One option is marked. Below another one, after `>`, you may say why it is tempting: a reader who chose it sees
-that. A number is right when it rounds to the one that is written, or lies within the tolerance, which may be in
-percent. A cell of the page computes what comes out, mostly one that is removed:
+One option is marked. Below another one, after `>`, you may say why it is tempting: a reader who chose it
+sees that. A number is right when it rounds to the one that is written, or lies within the tolerance, which
+may be in percent. A cell of the page computes what comes out, mostly one that is removed:
 
     outcome("rows-after-shuffle", [np.allclose(b, a), np.allclose(b, a[order])])
     outcome("clocks-not-round", (turns < 1).sum())
 
-The book does not build where the two disagree. Covered are the outputs of the cells that follow the box, and
-the paragraph after these: a line is left of them (book/web/src/predict.js). Without scripts, and in print, all
-can be read. `{surprises}` gathers the boxes of all chapters, for the review page to show those where the reader
-was wrong.
+The book does not build where the two disagree. Covered are the outputs of the cells that follow the box,
+and the paragraph after these: a line is left of them (book/web/src/predict.js). Without scripts, and in
+print, all can be read. `{surprises}` gathers the boxes of all chapters, for the review page to show those
+where the reader was wrong.
 """
 
 from __future__ import annotations
