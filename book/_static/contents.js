@@ -3,7 +3,9 @@
 addEventListener("DOMContentLoaded", () => {
   const contents = document.querySelector("#pst-page-toc-nav");
   if (!contents) return;
-  const links = [...contents.querySelectorAll("a[href^='#']")].filter((link) => link.hash.length > 1);
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const named = contents.querySelectorAll("a[href^='#']");
+  const links = [...named].filter((link) => link.hash.length > 1);
   const heading = (link) => document.getElementById(decodeURIComponent(link.hash.slice(1)));
   const top = (link) => heading(link)?.getBoundingClientRect().top ?? Infinity;
 

@@ -28,10 +28,14 @@
   };
   const lookAtAll = () => document.querySelectorAll(WIDE).forEach(look);
 
-  document.addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && more(target), {
-    capture: true,
-    passive: true,
-  });
+  document.addEventListener(
+    "scroll",
+    ({ target }) => target instanceof Element && target.matches(WIDE) && more(target),
+    {
+      capture: true,
+      passive: true,
+    },
+  );
   document.addEventListener("toggle", lookAtAll, true); // what was folded has a width now
   addEventListener("load", () => {
     new ResizeObserver(lookAtAll).observe(document.querySelector(".bd-article") ?? document.body);

@@ -4,8 +4,8 @@
   const NOT_TEXT =
     ".headerlink, script, style, button, nav, .cell details > summary, #jb-print-docs-body, #jb-print-toc, .posenc-open, .prev-next-area, footer";
   const BLOCKS = "p, li, dt, dd, h1, h2, h3, h4, h5, h6, td, th, caption, summary, pre, div";
-  const FORMULA = /(\\\([^]*?\\\)|\\\[[^]*?\\\])/;
-  const PIECES = new RegExp(`(?:${FORMULA.source}|\\S)+`, "g"); // a word or a formula, with what clings to it
+  const FORMULA = /(\\\(.*?\\\)|\\\[.*?\\\])/s;
+  const PIECES = new RegExp(`(?:${FORMULA.source}|\\S)+`, "gs"); // a word or a formula, with what clings to it
   const AROUND = 22; // pieces before and after the word that was sought
 
   Search.htmlToText = (html, anchor) => {

@@ -2,7 +2,7 @@
 // it is asked for, the row of numbers that a word gets; their mean stays below.
 import { made } from "./elements.js";
 import { cells } from "./figures/cells.js";
-import { escape } from "./figures/svg.js";
+import { escaped } from "./figures/svg.js";
 import { number } from "./words.js";
 import { words } from "./words-landing.js";
 
@@ -22,12 +22,12 @@ export function attentionMap(width = 0) {
   const byKeys = cells(holder);
   const reading = made("p", "posenc-reading");
   let drawn = ""; // the words whose cells are there
-  let said = () => "";
+  let said = (_from, _to) => "";
 
   /** order[place] is the word that stands there; weights[from][to] and outputs[from] are by word. */
   function draw({ texts, order, weights, outputs }) {
     const step = (SIZE - MARGIN) / texts.length;
-    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step) + (width ? rows(texts, step, width) : "");
+    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step) + (width ? rows(texts, width) : "");
     drawn = texts.join(" ");
     const at = (word) => MARGIN + order.indexOf(word) * step;
     for (const label of svg.querySelectorAll("[data-label]")) {
@@ -40,10 +40,10 @@ export function attentionMap(width = 0) {
     for (const cell of svg.querySelectorAll("[data-from]")) {
       const [from, to] = [Number(cell.dataset.from), Number(cell.dataset.to)];
       const share = weights[from][to];
-      cell.dataset.weight = share;
+      cell.dataset.weight = String(share);
       cell.style.transform = `translate(${at(to)}px, ${at(from)}px)`;
-      cell.firstElementChild.style.fillOpacity = DEEPEST * share ** 0.7;
-      cell.lastElementChild.textContent = Math.round(100 * share);
+      cell.querySelector("rect").style.fillOpacity = String(DEEPEST * share ** 0.7);
+      cell.querySelector("text").textContent = String(Math.round(100 * share));
     }
     if (width) fillRows(outputs, at, step);
     said = (from, to) => words.cell(texts[from], texts[to], percent(weights[from][to]));
@@ -72,7 +72,7 @@ export function attentionMap(width = 0) {
         row.style.transform = `translate(${SIZE + OUTPUT.gap}px, ${at(Number(word)) + (step - OUTPUT.height) / 2}px)`;
       [...row.querySelectorAll("rect")].forEach((rect, i) => {
         rect.setAttribute("class", numbers[i] < 0 ? "posenc-below" : "posenc-above");
-        rect.style.fillOpacity = Math.min(Math.abs(numbers[i]) / 2, 1);
+        rect.style.fillOpacity = String(Math.min(Math.abs(numbers[i]) / 2, 1));
       });
     }
   }
@@ -92,16 +92,16 @@ export function attentionMap(width = 0) {
 }
 
 /** Beside each row of the map what its word gets, and the mean of all below. */
-function rows(texts, step, width) {
+function rows(texts, width) {
   const strip = Array.from(
     { length: width },
     (_, i) => `<rect x="${i * OUTPUT.cell}" width="${OUTPUT.cell}" height="${OUTPUT.height}"/>`,
   ).join("");
   const left = SIZE + OUTPUT.gap;
   return (
-    `<text x="${left}" y="${MARGIN - 10}">${escape(words.gets)}</text>` +
+    `<text x="${left}" y="${MARGIN - 10}">${escaped(words.gets)}</text>` +
     texts.map((_, word) => `<g data-output="${word}">${strip}</g>`).join("") +
-    `<text x="${left - 8}" y="${SIZE + 15 + OUTPUT.height / 2}" dy="0.35em" text-anchor="end">${escape(words.mean)}</text>` +
+    `<text x="${left - 8}" y="${SIZE + 15 + OUTPUT.height / 2}" dy="0.35em" text-anchor="end">${escaped(words.mean)}</text>` +
     `<g data-output="mean" transform="translate(${left} ${SIZE + 15})">${strip}</g>`
   );
 }
@@ -109,7 +109,7 @@ function rows(texts, step, width) {
 function elements(texts, step) {
   const short = (text) => ([...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text);
   const label = (axis) => (text, word) =>
-    `<g data-label="${word}" data-axis="${axis}"><text ${axis === "row" ? 'text-anchor="end" dy="0.35em"' : 'text-anchor="start" transform="rotate(-55)" dy="0.3em"'}>${escape(short(text))}</text></g>`;
+    `<g data-label="${word}" data-axis="${axis}"><text ${axis === "row" ? 'text-anchor="end" dy="0.35em"' : 'text-anchor="start" transform="rotate(-55)" dy="0.3em"'}>${escaped(short(text))}</text></g>`;
   const cells = texts.flatMap((_, from) =>
     texts.map(
       (_, to) =>

@@ -1,6 +1,7 @@
 // The certificate: what the reader has passed, with a name, a date and a code, to be printed or saved as a PDF.
-import { button, made, status } from "./elements.js";
+
 import { codeOf, fingerprint } from "./certificate-code.js";
+import { button, made, status } from "./elements.js";
 import { downloadWork } from "./export-file.js";
 import * as store from "./store.js";
 import { words } from "./words-certificate.js";

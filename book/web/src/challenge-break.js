@@ -1,7 +1,7 @@
 // Break this encoding: the reader types an example, Python judges it.
 import { button, made } from "./elements.js";
-import { words as code } from "./words-exercises.js";
 import { words } from "./words-challenges.js";
+import { words as code } from "./words-exercises.js";
 
 export async function open(place, seed, isOpen) {
   const challenge = { do: "play", challenge: "break", seed };

@@ -1,10 +1,11 @@
 // Find the bug: a solution with one mistake in it. The reader points at the line, or mends it.
 // What is drawn is what posenc_course/challenges/bugs.py draws.
-import { button, made, withoutScripts } from "./elements.js";
+
 import { Draws } from "./draws.js";
+import { button, made, withoutScripts } from "./elements.js";
 import * as store from "./store.js";
-import { words as code } from "./words-exercises.js";
 import { words } from "./words-challenges.js";
+import { words as code } from "./words-exercises.js";
 
 const SECONDS = 180;
 const POINTS = 10;
@@ -48,6 +49,7 @@ export function open(place, seed, isOpen) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    /** @type {HTMLInputElement} */
     const chosen = form.querySelector(":checked");
     if (!chosen) place.say(words.chooseLine);
     else if (solved) place.say(words.given(line));

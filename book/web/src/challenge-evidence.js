@@ -4,9 +4,7 @@ import { plot } from "./plot.js";
 import { words } from "./words-challenges.js";
 
 /**
- * A game of evidence.
- *
- * @param game { questions: [{name, title, how}], groups: [{legend, choices: [{name, title}]}], and what answers:
+ * A game of evidence: { questions: [{name, title, how}], groups: [{legend, choices: [{name, title}]}], and what answers:
  *   ask(question) -> {sentence, names, x, lines, x_label, y_label},
  *   name(chosen, questions, wrong) -> {counts, right, sentence, wrong: [group], points, title, why},
  *   reveal() -> {sentence, title, why} }. Each gives a promise, of null where no answer came and the reader was told.
@@ -47,6 +45,7 @@ export function investigate(place, seed, isOpen, game) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (over) return;
+    /** @type {HTMLInputElement[]} */
     const chosen = [...form.querySelectorAll("fieldset")].map((group) => group.querySelector(":checked"));
     const missing = chosen.indexOf(null);
     if (missing >= 0) return place.say(game.groups[missing].missing);
@@ -94,14 +93,14 @@ function choice(legend, choices, group) {
 }
 
 function measured(title, { sentence, names, x, lines, x_label, y_label }) {
-  const parts = [made("h4", "", title), made("p", "", sentence)];
+  const section = made("section", "posenc-measured", made("h4", "", title), made("p", "", sentence));
   if (lines.length) {
-    parts.push(
+    section.append(
       plot({ names, x, lines, xLabel: x_label, yLabel: y_label, title: sentence }),
       table(x, names, lines, x_label),
     );
   }
-  return made("section", "posenc-measured", ...parts);
+  return section;
 }
 
 /** The numbers, for whoever wants them or cannot see the picture. */

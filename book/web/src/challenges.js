@@ -1,7 +1,8 @@
 // The challenges of a page. Each kind is a module of its own; what they share stands here: the number that a challenge
 // is drawn by, its address, Python, and the results.
-import { button, made, status } from "./elements.js";
+
 import { SEEDS } from "./draws.js";
+import { button, made, status } from "./elements.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
 import { words } from "./words-challenges.js";
@@ -26,7 +27,9 @@ class Place {
   #game = 0; // which one is open: what an earlier one still hears is passed over
 
   constructor(element, runner) {
-    Object.assign(this, { element, runner, kind: element.dataset.challenge });
+    this.element = element;
+    this.runner = runner;
+    this.kind = element.dataset.challenge;
     this.data = JSON.parse(element.querySelector("script")?.textContent ?? "null");
     this.number = made("input", "");
     Object.assign(this.number, {
@@ -51,12 +54,8 @@ class Place {
     this.status = status("posenc-status");
     this.meter = made("progress", "");
     this.meter.setAttribute("aria-label", words.python.loading);
-    this.loading = made(
-      "p",
-      "posenc-loading",
-      this.meter,
-      button(words.retry, () => runner.restart()),
-    );
+    this.retry = button(words.retry, () => runner.restart());
+    this.loading = made("p", "posenc-loading", this.meter, this.retry);
     this.loading.hidden = true;
     this.body = made("div", "posenc-game");
     this.after = made("div", "posenc-after"); // what is told at the end
@@ -152,7 +151,7 @@ class Place {
   /** How Python comes. */
   hear({ kind, received, total }) {
     this.loading.hidden = kind !== "loading" && kind !== "stalled";
-    this.loading.lastChild.hidden = kind !== "stalled";
+    this.retry.hidden = kind !== "stalled";
     if (kind === "loading" && total) this.meter.value = received / total;
     else this.meter.removeAttribute("value");
     if (kind === "stalled" || kind === "starting") this.say(words.python[kind]);

@@ -9,8 +9,10 @@ export class Downloads {
   #files = []; // {size: bytes or undefined, received}
   #givenUp = new AbortController();
 
-  constructor(sizes = {}, told = () => {}, most = Infinity) {
-    Object.assign(this, { sizes, told, most });
+  constructor(sizes = {}, told = (_progress) => {}, most = Infinity) {
+    this.sizes = sizes;
+    this.told = told;
+    this.most = most;
   }
 
   /** The file at this address, as a Blob. One that has not the digest `sha256`, in hexadecimal, is refused. */

@@ -8,7 +8,8 @@ export class Draws {
   #count = 0;
 
   constructor(name, seed) {
-    Object.assign(this, { name, seed });
+    this.name = name;
+    this.seed = seed;
   }
 
   /** A whole number from 0 to count - 1. */

@@ -9,7 +9,15 @@ import { indentation } from "./indent.js";
 
 // Tab goes on to the next control, until the reader types or clicks in the editor, and again after Escape.
 const tabPasses = [
-  keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(true), false) }]),
+  keymap.of([
+    {
+      key: "Escape",
+      run(view) {
+        view.setTabFocusMode(true);
+        return false;
+      },
+    },
+  ]),
   EditorView.domEventHandlers({
     mousedown: (_, view) => view.setTabFocusMode(false),
     blur: (_, view) => document.hasFocus() && view.setTabFocusMode(true), // not when the window is left for a while
@@ -22,6 +30,10 @@ const tabPasses = [
  * Returns {code(), setCode(text), focused(), focus()}.
  */
 export function createEditor(parent, { code, label, describedBy, onChange, onCheck }) {
+  const check = () => {
+    onCheck();
+    return true;
+  };
   const view = new EditorView({
     parent,
     doc: code,
@@ -37,12 +49,7 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       highlightActiveLine(),
       EditorView.lineWrapping,
       syntaxHighlighting(classHighlighter), // colours stand in exercises.css
-      keymap.of([
-        { key: "Mod-Enter", run: () => (onCheck(), true) },
-        ...defaultKeymap,
-        ...historyKeymap,
-        indentWithTab,
-      ]),
+      keymap.of([{ key: "Mod-Enter", run: check }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy }),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],

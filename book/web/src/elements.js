@@ -1,6 +1,14 @@
 // Elements of a page, made in one line.
 
-/** An element of a class, with these children: elements or text. */
+/**
+ * An element of a class, with these children: elements or text.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function made(tag, className, ...children) {
   const element = document.createElement(tag);
   if (className) element.className = className;

@@ -4,8 +4,8 @@ import { whenNear } from "./near.js";
 import { listen, onward } from "./onward.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
-import { Workplace } from "./workplace.js";
 import { words } from "./words-exercises.js";
+import { Workplace } from "./workplace.js";
 
 const SAVE_AFTER = 300; // ms without a key pressed
 
@@ -90,7 +90,8 @@ class LiveExercise extends Workplace {
 
   constructor(element, runner, earlier) {
     super(runner, () => Number(element.dataset.seconds));
-    Object.assign(this, { element, earlier });
+    this.element = element;
+    this.earlier = earlier;
     this.begins = words.checking;
     this.notebook = element.querySelector(".posenc-notebook a");
     this.id = element.dataset.exercise;
@@ -334,8 +335,14 @@ class LiveExercise extends Workplace {
       question.remove();
       solution.disabled = false;
     };
-    const no = button(words.no, () => (close(), solution.focus()));
-    const yes = button(words.yes, () => (close(), this.#showSolution()));
+    const no = button(words.no, () => {
+      close();
+      solution.focus();
+    });
+    const yes = button(words.yes, () => {
+      close();
+      this.#showSolution();
+    });
     const question = made("div", "posenc-ask", made("p", "", words.askSolution), yes, no);
     question.setAttribute("role", "group");
     question.setAttribute("aria-label", words.askSolution);

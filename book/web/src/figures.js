@@ -37,7 +37,7 @@ async function come(element) {
   const own = words[name];
   const figure = await FIGURES[name]();
   window.posencFigures.figures[name] = figure;
-  const controls = sliders(JSON.parse(element.dataset.sliders), own.sliders, (setting) => ask(setting));
+  const controls = sliders(JSON.parse(element.dataset.sliders), own.sliders, ask);
   const { values, rows } = controls;
   figure.draw(values, 600);
 
@@ -54,12 +54,16 @@ async function come(element) {
   tools.setAttribute("aria-label", own.name);
   if (own.grasp) tools.append(made("span", "posenc-grasp", own.grasp));
 
-  let frame, pause;
+  let asked = false; // for the next frame
+  let pause;
   function ask() {
-    frame ??= requestAnimationFrame(() => {
-      frame = undefined;
-      view.draw(values);
-    });
+    if (!asked) {
+      requestAnimationFrame(() => {
+        asked = false;
+        view.draw(values);
+      });
+    }
+    asked = true;
     reading.setAttribute("aria-busy", "true");
     clearTimeout(pause);
     pause = setTimeout(tell, SETTLED);

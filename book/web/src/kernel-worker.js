@@ -21,10 +21,13 @@ export class KernelWorker {
   #kernel; // its address
   #socket;
   #runs = new Map(); // id of what was sent -> {resolve, reject, hear}
+  onmessage = (_event) => {};
 
   /** `api` is the address of Jupyter's, with a slash at its end. */
   constructor({ api, token }) {
-    Object.assign(this, { api, token, end: () => this.terminate() });
+    this.api = api;
+    this.token = token;
+    this.end = () => this.terminate();
     addEventListener("pagehide", this.end);
   }
 
@@ -38,7 +41,7 @@ export class KernelWorker {
     if (this.#socket) this.#socket.onclose = null;
     this.#socket?.close();
     if (this.#kernel) this.#ask("DELETE", this.#kernel).catch(() => {}); // with the server, its kernels are gone
-    this.onmessage = () => {};
+    this.onmessage = (_event) => {};
   }
 
   async #start({ language }) {
@@ -66,7 +69,7 @@ export class KernelWorker {
   }
 
   /** Resolves when the kernel has run the code, and has sent all that it had to say. */
-  #execute(code, hear = () => {}) {
+  #execute(code, hear = (_answer) => {}) {
     const id = crypto.randomUUID();
     const header = {
       msg_id: id,

@@ -2,7 +2,11 @@
 import { made } from "./elements.js";
 import { words } from "./words-machine.js";
 
-/** {token, api, lab}; of a site that is only files, {}. */
+/**
+ * Of a site that is only files, {}.
+ *
+ * @type {Promise<{ token?: string, api?: string, lab?: string }>}
+ */
 export const machine = fetch(
   new URL("_static/local-python.json", new URL(document.documentElement.dataset.content_root ?? "./", location.href)),
 )

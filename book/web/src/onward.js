@@ -7,7 +7,7 @@ export function listen() {
   addEventListener(
     "keydown",
     (event) => {
-      const here = event.target.closest?.(".posenc-exercise");
+      const here = event.target instanceof Element && event.target.closest(".posenc-exercise");
       if (!here || event.key !== "Enter" || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault(); // or the editor would begin a line
       event.stopPropagation();

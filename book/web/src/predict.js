@@ -32,7 +32,7 @@ function startGroup(elements, outcomes) {
 
 function startBox(box, changed) {
   const { prediction: id, text, right, value, within } = box.dataset;
-  const answer = value === undefined ? choice(box, right, commit) : number({ right, value, within });
+  const answer = value === undefined ? choice(box, right, commit) : number({ value, within });
   const show = button(words.show, () => keep({ said: "", right: false, shown: true }));
   const asked = made("div", "posenc-row", ...(value === undefined ? [] : [button(words.predict, commit)]), show);
   const verdict = status("posenc-foretold");
@@ -49,7 +49,7 @@ function startBox(box, changed) {
   box.append(form);
 
   form.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !event.target.matches("input") || event.isComposing) return;
+    if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement) || event.isComposing) return;
     event.preventDefault(); // or the same key would press the button that has the focus then
     commit();
   });

@@ -2,8 +2,8 @@
 import { button, made, status } from "./elements.js";
 import { downloadWork } from "./export-file.js";
 import { chart, isPassed } from "./map.js";
-import * as store from "./store.js";
 import { isDue } from "./schedule.js";
+import * as store from "./store.js";
 import { words } from "./words-progress.js";
 
 export function start(elements) {

@@ -1,7 +1,7 @@
 // One question: choose, check, read why, try again. What is said stands in the page already.
 import { button, made, status } from "./elements.js";
-import * as store from "./store.js";
 import { reschedule } from "./schedule.js";
+import * as store from "./store.js";
 import { words } from "./words-quiz.js";
 
 const REMEMBERED = 50; // answers of one question

@@ -19,7 +19,7 @@ export function readNumber(text) {
 
 function readPlain(text) {
   const power = text
-    .replace(/^(?:(.+?)[*x×·])?10\^\(?([+-]?\d+)\)?$/, (whole, factor = "1", exponent) => `${factor}e${exponent}`)
+    .replace(/^(?:(.+?)[*x×·])?10\^\(?([+-]?\d+)\)?$/, (_, factor = "1", exponent) => `${factor}e${exponent}`)
     .replace(/^[+-]?\d{1,3}(,\d{3})+(?![\d,])/, (grouped) =>
       /^[+-]?0,/.test(grouped) ? grouped : grouped.replaceAll(",", ""),
     )

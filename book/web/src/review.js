@@ -1,8 +1,8 @@
 // The review page: of all questions, those that the reader has answered and that are due.
 import { status } from "./elements.js";
-import * as store from "./store.js";
 import { startQuestion } from "./question.js";
 import { isDue } from "./schedule.js";
+import * as store from "./store.js";
 import { words } from "./words-quiz.js";
 
 export function startReview(place) {
@@ -37,6 +37,6 @@ export function startReview(place) {
     const waiting = dates.filter((date) => date <= today).length;
     if (!dates.length) said.textContent = words.none;
     else if (waiting) said.textContent = words.due(waiting);
-    else said.textContent = words.done(words.day(new Date(Math.min(...dates))));
+    else said.textContent = words.done(words.day(new Date(Math.min(...dates.map(Number)))));
   }
 }

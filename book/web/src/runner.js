@@ -33,9 +33,15 @@ export class Runner {
    * chapter to make ready, and the language. `makeWorker` gives the worker, or what can be spoken to like one.
    * `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets "loading",
    * "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.
+   *
+   * @param {object} needs
+   * @param {() => any} [makeWorker]
    */
   constructor(needs, makeWorker = () => new Worker(new URL("./worker.js", import.meta.url), { type: "module" })) {
-    Object.assign(this, { needs, makeWorker, listener: null, state: { kind: "none" } });
+    this.needs = needs;
+    this.makeWorker = makeWorker;
+    this.listener = null;
+    this.state = { kind: "none" };
   }
 
   tell(listener) {

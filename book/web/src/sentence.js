@@ -2,9 +2,9 @@
 import { DIM, mixed, vectorOf, weights } from "./attention.js";
 import { attentionMap, percent } from "./attention-map.js";
 import { button, made, status } from "./elements.js";
+import { wordRow } from "./word-row.js";
 import { language } from "./words.js";
 import { words } from "./words-landing.js";
-import { wordRow } from "./word-row.js";
 
 const [FEWEST, MOST] = [2, 9];
 const SAME = 1e-9; // weights that differ by less differ by rounding alone

@@ -26,13 +26,17 @@ function startPlace(place) {
   let asking;
 
   const chosen = START.map(choice);
-  const steps = made("select", "", ...OTHER_STEPS.map((count) => new Option(count, count, false, count === STEPS)));
+  const steps = made(
+    "select",
+    "",
+    ...OTHER_STEPS.map((count) => new Option(String(count), String(count), false, count === STEPS)),
+  );
   steps.autocomplete = "off";
   const seed = made("input", "");
   Object.assign(seed, { type: "number", min: 0, max: MOST_SEED, step: 1, value: 0, autocomplete: "off" });
   const train = button(words.train, begin);
   const another = button(words.another, () => {
-    seed.value = (Number(seed.value) + 1) % (MOST_SEED + 1);
+    seed.value = String((Number(seed.value) + 1) % (MOST_SEED + 1));
     begin();
   });
   const pause = button(words.pause, hold);
@@ -220,8 +224,9 @@ function atLength(trainee, length) {
 function example(trainee, model) {
   const { letters, known, right, looks, length } = trainee.shown;
   const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
-  const hardest = looks.reduce((one, other) => (Math.max(...other) > Math.max(...one) ? other : one));
-  const most = hardest.indexOf(Math.max(...hardest));
+  const top = (shares) => Math.max(...shares);
+  const hardest = looks.reduce((one, other) => (top(other) > top(one) ? other : one));
+  const most = hardest.indexOf(top(hardest));
   const text = made("p", "posenc-text");
   letters.forEach((letter, place) => {
     // Whether a letter was told stands with the one before it, which the model read last.

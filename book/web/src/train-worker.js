@@ -1,7 +1,8 @@
 // Trains one model, tests it, and shows what it does with one text: a worker of the page "train-live".
+
+import { generator } from "./random.js";
 import { drawn, forward, lossAndGradients, right } from "./train-live/model.js";
 import { Optimiser } from "./train-live/optimiser.js";
-import { generator } from "./random.js";
 import { HEADS, LEAST, LENGTH, ROWS, STEPS, TEST_LENGTHS, TEST_TEXTS } from "./train-live/sizes.js";
 import { repeated } from "./train-live/task.js";
 
@@ -17,7 +18,7 @@ let goOn = () => {};
 
 const ACTS = { train, pause, show, gradients };
 
-onmessage = async ({ data: { act, ...given } }) => {
+self.onmessage = async ({ data: { act, ...given } }) => {
   try {
     await ACTS[act](given);
   } catch (error) {
@@ -61,7 +62,7 @@ function pause({ on }) {
 /** Lets messages in; while the reader pauses, not before the reader goes on. */
 async function turnOfOthers() {
   await new Promise((resolve) => setTimeout(resolve));
-  if (paused) await new Promise((resolve) => (goOn = resolve));
+  if (paused) await new Promise((resolve) => (goOn = () => resolve(null)));
 }
 
 /** Of TEST_TEXTS fresh texts, the share of letters right that can be told, and its standard error. */

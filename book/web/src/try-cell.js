@@ -1,13 +1,13 @@
 // Cells of a chapter that the reader runs and changes: "Try it" makes an editor of one (book/_ext/try_cell.py).
 import { button, made, withoutScripts } from "./elements.js";
-import { whenNear } from "./near.js";
 import { machine } from "./machine.js";
+import { whenNear } from "./near.js";
 import { pythonOf, Runner } from "./runner.js";
 import * as store from "./store.js";
-import { Workplace } from "./workplace.js";
 import { language } from "./words.js";
 import { words as machineWords } from "./words-machine.js";
 import { words } from "./words-try-cell.js";
+import { Workplace } from "./workplace.js";
 
 const KIND = "cell";
 const SAVE_AFTER = 300; // ms without a key pressed
@@ -34,23 +34,22 @@ export async function start([page]) {
 
 /** Runs cells on this machine, where a Python of it is behind the page. */
 async function runnerOfMachine() {
-  const behind = await machine;
-  if (!behind.token) return undefined;
+  const { api, token } = await machine;
+  if (!token) return undefined;
   const { KernelWorker } = await import("./kernel-worker.js");
-  return new Runner({ language }, () => new KernelWorker(behind));
+  return new Runner({ language }, () => new KernelWorker({ api, token }));
 }
 
 /** What the cells of a page share: their Python, and what stands above each. */
 class Chapter {
   #listed;
+  cells = [];
 
   constructor({ dataset }, machine) {
-    Object.assign(this, {
-      runner: pythonOf(dataset),
-      machine,
-      seconds: Number(dataset.seconds),
-      name: dataset.chapter,
-    });
+    this.runner = pythonOf(dataset);
+    this.machine = machine;
+    this.seconds = Number(dataset.seconds);
+    this.name = dataset.chapter;
     this.pictures = dataset.pictures === "yes";
     this.notebook = made("a", "", words.run);
     this.notebook.href = dataset.notebook;
@@ -98,7 +97,11 @@ class Cell extends Workplace {
     super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : chapter.seconds));
     elsewhere?.remove();
     element.classList.add("posenc-tryable");
-    Object.assign(this, { onMachine, element, chapter, notebook: chapter.notebook, begins: words.running });
+    this.onMachine = onMachine;
+    this.element = element;
+    this.chapter = chapter;
+    this.notebook = chapter.notebook;
+    this.begins = words.running;
     this.id = `${chapter.name}.${element.id.replace(/^cell-/, "")}`;
     this.still = element.querySelector("div[class*='highlight-']") ?? element.firstElementChild;
     this.original = element.querySelector("pre").textContent.trimEnd();

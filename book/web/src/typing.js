@@ -2,11 +2,12 @@
 // no input element has the focus, which an editor is not; the theme takes Ctrl+K, even before an editor hears of it.
 const PLACES = "input, textarea, select, [contenteditable]";
 const MAC = /mac/i.test(navigator.platform);
+const isIn = (places, target) => target instanceof Element && target.closest(places);
 
 // At the body: after whatever the key does where it is typed, before what listens on the document.
 for (const kind of ["keydown", "keypress", "keyup"]) {
   document.body.addEventListener(kind, (event) => {
-    if (event.target.closest(PLACES)) event.stopPropagation();
+    if (isIn(PLACES, event.target)) event.stopPropagation();
   });
 }
 
@@ -14,7 +15,7 @@ addEventListener(
   "keydown",
   (event) => {
     const search = event.key?.toLowerCase() === "k" && (MAC ? event.metaKey : event.ctrlKey) && !event.shiftKey;
-    if (!search || !event.target.closest?.(".posenc-editor")) return;
+    if (!search || !isIn(".posenc-editor", event.target)) return;
     event.stopImmediatePropagation();
     event.preventDefault();
   },

@@ -23,12 +23,12 @@ export function wordRow({ label, onMove }) {
       return chip;
     });
     if (!chips.includes(chosen)) chosen = undefined;
-    const focused = document.activeElement;
+    const focused = chips.find((chip) => chip === document.activeElement);
     const standing = [...list.children].map((item) => item.firstElementChild);
     if (standing.length !== chips.length || standing.some((chip, at) => chip !== chips[at])) {
       list.replaceChildren(...chips.map((chip) => made("li", "", chip)));
     }
-    if (chips.includes(focused)) focused.focus({ preventScroll: true }); // to be put elsewhere takes the focus away
+    focused?.focus({ preventScroll: true }); // to be put elsewhere takes the focus away
     showChosen();
   }
 

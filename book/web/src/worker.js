@@ -43,7 +43,7 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   self.postMessage({ kind: "starting" });
   const fetchElsewhere = self.fetch.bind(self);
   self.fetch = async (what, options) => {
-    const file = files.get(String(what?.url ?? what));
+    const file = files.get(what instanceof Request ? what.url : String(what));
     return file ? new Response(file) : fetchElsewhere(what, options);
   };
   await script(files.get(`${pyodide}pyodide.asm.js`)); // Pyodide would fetch it past `fetch`

@@ -8,6 +8,11 @@ export class Workplace {
   #toldOfPython = false; // by what the status says now
 
   #seconds;
+  // What a kind of workplace has:
+  element;
+  notebook; // a link to it
+  begins = ""; // what is said as a run begins
+  again; // the button that begins one
 
   /** `seconds()`: how long a run may take. */
   constructor(runner, seconds) {
@@ -17,7 +22,10 @@ export class Workplace {
     this.output = made("div", "posenc-output");
     this.result = made("div", "posenc-result");
     this.stop = button(words.stop, () => runner.stop());
-    this.retry = button(words.retry, () => (runner.restart(), this.again.focus()));
+    this.retry = button(words.retry, () => {
+      runner.restart();
+      this.again.focus();
+    });
     this.stop.hidden = this.retry.hidden = true;
     this.meter = made("progress", "");
     this.meter.setAttribute("aria-label", words.python.loading);
@@ -34,7 +42,11 @@ export class Workplace {
     return this.#seconds();
   }
 
-  /** How Python comes, for the eye. The status has it in sentences. */
+  /**
+   * How Python comes, for the eye. The status has it in sentences.
+   *
+   * @param {{ kind: string, received?: number, total?: number }} state
+   */
   hear({ kind, received, total }) {
     this.loading.hidden = kind !== "loading" && kind !== "stalled";
     this.retry.hidden = kind !== "stalled";

@@ -35,15 +35,15 @@ export function cells(element) {
     at = [clip(at[0], map.rows), clip(at[1], map.columns)];
     Object.assign(field.style, percent(share));
     field.setAttribute("aria-label", map.label);
-    field.setAttribute("aria-valuemin", 0);
-    field.setAttribute("aria-valuemax", map.rows * map.columns - 1);
+    field.setAttribute("aria-valuemin", "0");
+    field.setAttribute("aria-valuemax", String(map.rows * map.columns - 1));
     say();
   }
 
   function say() {
     const [row, column] = at;
     const text = map.tell(row, column);
-    field.setAttribute("aria-valuenow", row * map.columns + column);
+    field.setAttribute("aria-valuenow", String(row * map.columns + column));
     field.setAttribute("aria-valuetext", text);
     tip.textContent = text;
     const [width, height] = [1 / map.columns, 1 / map.rows];

@@ -39,7 +39,7 @@ export function grips(element, controls) {
   }
 
   function make() {
-    const grip = { element: document.createElement("span") };
+    const grip = { element: document.createElement("span"), handle: undefined };
     grip.element.setAttribute("role", "slider");
     grip.element.tabIndex = 0;
     grip.element.addEventListener("keydown", (event) => byKey(event, grip));

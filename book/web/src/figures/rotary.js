@@ -41,8 +41,8 @@ export function draw(values, width) {
 
 function plane({ left, side, x, y, scale }, values) {
   const now = turned(values);
-  const vector = ([a, b], look) => arrow(x, y, scale * a, -scale * b, look);
-  const start = ([a, b], look) => line(x, y, x + scale * a, y - scale * b, `${look} dotted`);
+  const vector = (end, look) => arrow(x, y, scale * end[0], -scale * end[1], look);
+  const start = (end, look) => line(x, y, x + scale * end[0], y - scale * end[1], `${look} dotted`);
   const name = (row, words, look) =>
     line(left + 8 + row * 90, side - 8, left + 34 + row * 90, side - 8, look) +
     text(left + 40 + row * 90, side - 4, words, "start");

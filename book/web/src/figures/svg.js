@@ -3,7 +3,7 @@
 export const round = (value) => Math.round(value * 100) / 100;
 
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-export const escape = (words) => String(words).replace(/[&<>"]/g, (sign) => ESCAPES[sign]);
+export const escaped = (words) => String(words).replace(/[&<>"]/g, (sign) => ESCAPES[sign]);
 
 export const line = (x1, y1, x2, y2, look) =>
   `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" class="line ${look}"/>`;
@@ -34,7 +34,7 @@ export const square = (x, y, half, look) =>
 
 /** Words at a point; anchor is start, middle or end. */
 export const text = (x, y, words, anchor = "middle", more = "") =>
-  `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" ${more}>${escape(words)}</text>`;
+  `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" ${more}>${escaped(words)}</text>`;
 
 /** An arrow from a point along (dx, dy). */
 export function arrow(x, y, dx, dy, look) {
@@ -91,7 +91,7 @@ export function axes(box, x, y) {
 }
 
 /** From the values of an axis {from, to, log} to the points between two ends, and back. */
-export function scale({ from, to, log }, start, end) {
+export function scale({ from, to, log = false }, start, end) {
   const [put, take] = log ? [Math.log, Math.exp] : [(value) => value, (value) => value];
   const [low, high] = [put(from), put(to)];
   return [

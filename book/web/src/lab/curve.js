@@ -1,6 +1,7 @@
 // The loss of both models along the text, and where the training ended.
-import { axes, line, path, text, ticks } from "../figures/svg.js";
+
 import { made } from "../elements.js";
+import { axes, line, path, text, ticks } from "../figures/svg.js";
 import { number } from "../words.js";
 import { words } from "../words-lab.js";
 
@@ -62,7 +63,8 @@ export function curve(onPlace) {
 /** [place, mean of the losses around it], about so many as the eye tells apart. */
 function smooth(losses, length) {
   const known = losses.subarray(1, length);
-  const sums = known.reduce((all, each) => (all.push(all.at(-1) + each), all), [0]);
+  const sums = [0];
+  for (const each of known) sums.push(sums.at(-1) + each);
   const count = Math.min(POINTS, known.length);
   return Array.from({ length: count }, (_, point) => {
     const middle = Math.round((point * (known.length - 1)) / Math.max(1, count - 1));

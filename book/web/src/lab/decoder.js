@@ -172,10 +172,10 @@ function scored(queries, keys, bias) {
 const even = (x) => mul(x, rsqrt(add(mean(square(x), -1, true), EPSILON)));
 
 /** Queries by one set of angles, keys by another. */
-function separately(x, { keys, ...queries }, heads) {
+function separately(x, { cos, sin, keys }, heads) {
   const [count, , size] = x.shape;
   const half = (begin) => slice(x, [0, begin, 0], [count, heads, size]);
-  return concat([turned(half(0), queries), turned(half(heads), keys)], 1);
+  return concat([turned(half(0), { cos, sin }), turned(half(heads), keys)], 1);
 }
 
 /** (count, heads, size), each pair by the angles of its place. */

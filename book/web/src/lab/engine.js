@@ -1,6 +1,7 @@
 // TensorFlow.js with its WASM backend: benchmarks/results/pages/engines.json says why.
-import { ready, setBackend } from "@tensorflow/tfjs-core";
+
 import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
+import { ready, setBackend } from "@tensorflow/tfjs-core";
 
 let started;
 

@@ -3,7 +3,7 @@
 import { Decoder } from "./decoder.js";
 import { doorsOf } from "./doors.js";
 import { Reading } from "./reading.js";
-import { TREATMENTS, later } from "./treated.js";
+import { later, TREATMENTS } from "./treated.js";
 
 const COLUMN = 24; // of what is added: a wave of some 35 positions, where it is a wave
 const SHOWN = 320;
@@ -17,11 +17,11 @@ const [PART, BLOCK] = [64, 32]; // bytes
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
-/** @param file { settings, weights }, @param own those in the engine's memory, @param bytes a text to read. */
-export async function measure(question, { own, ...file }, tables, treatment, bytes) {
+/** Of a model with its `settings` and `weights`; `own` are those in the engine's memory, `bytes` a text to read. */
+export async function measure(question, { own, settings, weights }, tables, treatment, bytes) {
   const { x, line } = MEASURED[question];
-  const doors = (done) => doorsOf(file, tables, tables.readings?.none[1], done);
-  const given = { ...file, own, doors, bytes };
+  const doors = (done) => doorsOf({ settings, weights }, tables, tables.readings?.none[1], done);
+  const given = { settings, weights, own, doors, bytes };
   return { x, lines: [await line(given, TREATMENTS[treatment]), await line(given, TREATMENTS.nothing)] };
 }
 
@@ -37,17 +37,17 @@ export const MEASURED = {
   last: { x: range(BACK + 1), line: (given, done) => byDistance(given, done, Number(given.settings.layers) - 1) },
   shift: {
     x: STARTS,
-    async line({ doors, bytes, ...given }, done) {
+    async line({ settings, own, doors, bytes }, done) {
+      const losses = (start) => lossesOf({ settings, own }, doors(later(done, start)), bytes.slice(0, PART));
       const found = [];
-      for (const start of STARTS)
-        found.push(mean((await losses(given, doors(later(done, start)), bytes.slice(0, PART))).slice(1)));
+      for (const start of STARTS) found.push(mean((await losses(start)).slice(1)));
       return found;
     },
   },
   loss: {
     x: range(16).map((block) => block * BLOCK + BLOCK / 2),
-    async line({ doors, bytes, ...given }, done) {
-      const found = await losses(given, doors(done), bytes);
+    async line({ settings, own, doors, bytes }, done) {
+      const found = await lossesOf({ settings, own }, doors(done), bytes);
       return range(16).map((block) => mean(found.slice(Math.max(block * BLOCK, 1), (block + 1) * BLOCK)));
     },
   },
@@ -63,7 +63,7 @@ function byDistance({ settings, own, doors }, done, layer) {
 }
 
 /** In nats, of each byte; that of the first is no number. */
-async function losses({ settings, own }, doors, bytes) {
+async function lossesOf({ settings, own }, doors, bytes) {
   const reading = new Reading(settings, own, doors);
   const found = [];
   for await (const piece of reading.read(bytes)) found.push(...piece.losses);

@@ -9,9 +9,6 @@ const SHADES = 6; // nats at which the colour is full
 const SEEN = 0.01; // a share of attention below this is not drawn
 const FAR = 32; // characters that a page key goes
 
-/**
- * @param asks {client, side, models, start: {model, rule, factor}, onPlace(cell number), onRead(), onChoice()}.
- */
 export class Panel {
   losses = new Float32Array(0);
   count = 0; // bytes that it has read of the text that is shown
@@ -21,9 +18,14 @@ export class Panel {
   #job; // the last thing that was asked
   #place; // { cell, layer, head }
 
-  constructor(asks) {
-    Object.assign(this, asks);
-    const { models, start, side } = asks;
+  /** `start` is {model, rule, factor}; a place is the number of a cell. */
+  constructor({ client, side, models, start, onPlace, onRead, onChoice }) {
+    this.client = client;
+    this.side = side;
+    this.models = models;
+    this.onPlace = onPlace;
+    this.onRead = onRead;
+    this.onChoice = onChoice;
     const changed = () => {
       this.#offer();
       this.onChoice();
@@ -89,7 +91,7 @@ export class Panel {
     this.#cells = cells;
     this.#spans = cells.map(({ sign, from }, at) => {
       const span = made("span", "", sign === "\n" ? "↵\n" : sign);
-      span.dataset.at = at;
+      span.dataset.at = String(at);
       if (from <= this.trained && this.trained < cells[at].to) span.dataset.end = "";
       return span;
     });
@@ -130,7 +132,7 @@ export class Panel {
   }
 
   #colour() {
-    let [near, far] = [[], []];
+    const [near, far] = [[], []];
     this.#spans.forEach((span, at) => {
       const { from, to } = this.#cells[at];
       const known = to <= this.count && from > 0;

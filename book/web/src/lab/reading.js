@@ -1,6 +1,7 @@
 // A text as a model reads it: how surprised it was by each byte, what it looked at, and what it writes on.
-import { Decoder } from "./decoder.js";
+
 import { generator } from "../random.js";
+import { Decoder } from "./decoder.js";
 
 const CHUNK = 256; // bytes that are read at once
 const SIGNS = 256;

@@ -128,7 +128,8 @@ function layerBack(dx, layer, { its, weights, gradients, rows, length, y, factor
   normedBack(dx, dy, y, factors, DIM);
 }
 
-function embedded(weights, { added, row }, read, length) {
+function embedded(weights, its, read, length) {
+  const { added, row } = its;
   const x = zeros(read.length * DIM);
   for (let token = 0; token < read.length; token++) {
     const place = token % length;
@@ -163,7 +164,8 @@ function eachHead(rows, length, act) {
 }
 
 /** Of each head, the bias of each distance; undefined where there is none. */
-function biasOf({ slopes, bucket }, table, length) {
+function biasOf(its, table, length) {
+  const { slopes, bucket } = its;
   if (slopes) return slopes.map((slope) => Float32Array.from({ length }, (_, distance) => -slope * distance));
   if (!bucket) return undefined;
   return Array.from({ length: HEADS }, (_, head) => Float32Array.from(bucket, (each) => table[each * HEADS + head]));

@@ -1,0 +1,32 @@
+// What the scripts find in a page and no import tells: for the type check alone (book/jsconfig.json).
+
+declare module "*.py" {
+  const program: string;
+  export default program;
+}
+
+/** Sphinx's, on the page of results. */
+declare const Search: any;
+declare const MathJax: any;
+
+interface Window {
+  MathJax?: any;
+  posencWords?: { sentences: Record<string, string[]>; forms: number[] };
+  posencFigures: any;
+}
+
+interface Navigator {
+  connection?: { saveData: boolean };
+}
+
+// What we look for in a page are elements of HTML, or of SVG with properties that both have.
+interface ParentNode {
+  querySelector<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): HTMLElementTagNameMap[Tag] | null;
+  querySelector<Found extends Element = HTMLElement>(selector: string): Found | null;
+  querySelectorAll<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): NodeListOf<HTMLElementTagNameMap[Tag]>;
+  querySelectorAll<Found extends Element = HTMLElement>(selector: string): NodeListOf<Found>;
+}
+
+interface Element {
+  closest(selector: string): HTMLElement | null;
+}
