@@ -48,3 +48,8 @@ def test_serving_the_book_fetches_none_of_the_checks():
     checks = json.loads((HERE / "package.json").read_text())["devDependencies"]
     fetched = json.loads((BOOK / "web" / "package-lock.json").read_text())["packages"]
     assert [name for name in checks if f"node_modules/{name}" in fetched] == []
+
+
+def test_drawings_begin_in_one_place():
+    begins = [path.name for path in sources("book/web/src") if "createElementNS" in path.read_text()]
+    assert begins == ["svg.js"]

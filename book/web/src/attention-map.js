@@ -2,11 +2,10 @@
 // it is asked for, the row of numbers that a word gets; their mean stays below.
 import { made } from "./elements.js";
 import { cells } from "./figures/cells.js";
-import { escaped } from "./figures/svg.js";
+import { escaped, picture } from "./figures/svg.js";
 import { number } from "./words.js";
 import { words } from "./words-landing.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [MARGIN, SIZE, LONGEST, DEEPEST] = [92, 360, 10, 0.75];
 const OUTPUT = { gap: 22, cell: 17, height: 22 }; // the rows beside the map
 
@@ -14,10 +13,9 @@ export const percent = (share) => `${number(Math.round(1000 * share) / 10, 3)}%`
 
 /** With `width` numbers in what each word gets; none is shown without. */
 export function attentionMap(width = 0) {
-  const svg = document.createElementNS(SVG, "svg");
   const size = width ? [SIZE + OUTPUT.gap + width * OUTPUT.cell, SIZE + OUTPUT.height + 18] : [SIZE, SIZE];
+  const svg = picture();
   svg.setAttribute("viewBox", `0 0 ${size.join(" ")}`);
-  svg.setAttribute("role", "img");
   const holder = made("span", "posenc-mapped", svg);
   const byKeys = cells(holder);
   const reading = made("p", "posenc-reading");

@@ -1,71 +1,66 @@
-// A small chart of lines: in the page's own colours, and told apart by more than colour.
-const SVG = "http://www.w3.org/2000/svg";
+// A small chart of lines: in the page's own colours, and told apart by more than colour (challenges.css).
+import { circle, line, path, picture, scale, text } from "./figures/svg.js";
+
 const WIDEST = 480;
 const MARGIN = 80; // of a page, so that on a phone its letters keep their size
 const MOST_POINTS = 50; // that are marked
 const LETTER = 7.2;
 const HEIGHT = 240;
-const LEFT = 56;
-const BOTTOM = 44;
-const TOP = 28;
-const RIGHT = 12;
-const DASHES = ["", "7 4", "2 3"];
+const LOOKS = 3;
 
 export function plot({ names, x, lines, xLabel, yLabel, title }) {
   const width = Math.max(240, Math.min(WIDEST, innerWidth - MARGIN));
-  const entry = 34 + LETTER * Math.max(...names.map((name) => name.length)); // of the legend
+  const box = { left: 56, right: width - 12, top: 28, bottom: HEIGHT - 44 };
   const values = lines.flat();
   const [low, high] = spread(Math.min(0, ...values), Math.max(0, ...values));
   const [first, last] = [Math.min(...x), Math.max(...x)];
-  const across = (value) => LEFT + ((value - first) / (last - first || 1)) * (width - LEFT - RIGHT);
-  const up = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low)) * (HEIGHT - BOTTOM - TOP);
-  const parts = [
-    element("path", { d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${width - RIGHT}`, class: "posenc-axis" }),
-    element("path", { d: `M${LEFT} ${up(0)}H${width - RIGHT}`, class: "posenc-zero" }),
-    ...[low, high].map((value) => text(value.toPrecision(3), LEFT - 6, up(value) + 4, "end")),
-    text("0", LEFT - 6, up(0) + 4, "end"),
-    ...[first, last].map((value) => text(String(value), across(value), HEIGHT - BOTTOM + 16, "middle")),
-    text(xLabel, (LEFT + width - RIGHT) / 2, HEIGHT - 8, "middle"),
-    text(yLabel, 4, 14, "start"),
+  const [across] = scale({ from: first, to: last > first ? last : first + 1 }, box.left, box.right);
+  const [up] = scale({ from: low, to: high }, box.bottom, box.top);
+  const level = (value, words) => text(box.left - 6, up(value) + 4, words, "end");
+  const axis = [
+    [box.left, box.top],
+    [box.left, box.bottom],
+    [box.right, box.bottom],
   ];
-  // 0 is written once.
-  if (low === 0) parts.splice(2, 1);
-  if (high === 0) parts.splice(3, 1);
-  lines.forEach((line, number) => {
-    const points = line.map((value, index) => `${across(x[index]).toFixed(1)},${up(value).toFixed(1)}`).join(" ");
-    const kind = `posenc-line-${number % DASHES.length}`;
-    parts.push(element("polyline", { points, class: kind, "stroke-dasharray": DASHES[number % DASHES.length] }));
-    for (const point of x.length > MOST_POINTS ? [] : points.split(" ")) {
-      const [cx, cy] = point.split(",");
-      parts.push(element("circle", { cx, cy, r: 2.5, class: kind }));
-    }
-    if (lines.length > 1) {
-      const at = width - RIGHT - entry * (lines.length - number);
-      parts.push(
-        element("path", { d: `M${at} 22h22`, class: kind, "stroke-dasharray": DASHES[number % DASHES.length] }),
-      );
-      parts.push(text(names[number], at + 26, 26, "start"));
-    }
-  });
-  const svg = element("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", class: "posenc-plot" });
+
+  const svg = picture();
+  svg.classList.add("posenc-plot");
+  svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
   svg.setAttribute("aria-label", title);
-  svg.append(...parts);
+  svg.innerHTML = [
+    path(axis, "posenc-axis"),
+    line(box.left, up(0), box.right, up(0), "posenc-zero"),
+    ...[low, high].filter((value) => value !== 0).map((value) => level(value, value.toPrecision(3))),
+    level(0, "0"),
+    ...[first, last].map((value) => text(across(value), box.bottom + 16, value)),
+    text((box.left + box.right) / 2, HEIGHT - 8, xLabel),
+    text(4, 14, yLabel, "start"),
+    ...lines.map((each, i) =>
+      curve(
+        each.map((value, at) => [across(x[at]), up(value)]),
+        look(i),
+      ),
+    ),
+    ...(lines.length > 1 ? legend(names, box.right) : []),
+  ].join("");
   return svg;
+}
+
+const look = (number) => `posenc-line-${number % LOOKS}`;
+
+const curve = (points, look) =>
+  path(points, look) + (points.length > MOST_POINTS ? [] : points).map(([x, y]) => circle(x, y, 2.5, look)).join("");
+
+/** The names of the lines, side by side, up to the right end. */
+function legend(names, right) {
+  const entry = 34 + LETTER * Math.max(...names.map((name) => name.length));
+  return names.map((name, i) => {
+    const at = right - entry * (names.length - i);
+    return line(at, 22, at + 22, 22, look(i)) + text(at + 26, 26, name, "start");
+  });
 }
 
 /** A range that holds both, and is no point. */
 function spread(low, high) {
   return high - low > 1e-9 ? [low, high] : [low - 1, high + 1];
-}
-
-function text(content, x, y, anchor) {
-  const made = element("text", { x, y, "text-anchor": anchor });
-  made.textContent = content;
-  return made;
-}
-
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== "") made.setAttribute(key, value);
-  return made;
 }

@@ -2,14 +2,13 @@
 // it what can be grasped.
 import { cells } from "./cells.js";
 import { grips } from "./handles.js";
+import { picture } from "./svg.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [NARROWEST, WIDEST] = [280, 720];
 
 /** Draws `figure` into `element` with settings; `draw(values)` again for others, `tell(words)` for its text form. */
 export function stage(element, figure, controls) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("role", "img");
+  const svg = picture();
   const canvases = [];
   element.classList.add("posenc-stage");
   element.replaceChildren(svg);

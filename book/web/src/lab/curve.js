@@ -1,19 +1,17 @@
 // The loss of both models along the text, and where the training ended.
 
 import { made } from "../elements.js";
-import { axes, line, path, text, ticks } from "../figures/svg.js";
+import { axes, line, path, picture, text, ticks } from "../figures/svg.js";
 import { number } from "../words.js";
 import { words } from "../words-lab.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [HEIGHT, POINTS, NEAR] = [250, 300, 24]; // a point is the mean of so many bytes before and after it
 const LOOKS = ["blue", "orange dashed"];
 const UPPER = 5; // nats; a model that knows nothing has ln(256), 5.5
 
 /** onPlace(place) is called where a pointer shows one. */
 export function curve(onPlace) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("role", "img");
+  const svg = picture();
   const element = made("div", "posenc-stage posenc-lab-curve", svg);
   let scale; // of the last drawing: { across, left, right, length }
   let shown;
