@@ -234,7 +234,7 @@ def _read_sink(sink: Any, q: Array) -> Array:
     require.real_array(sink, "sink", "(heads,)", 0, more=True)
     namespace(q, sink)
     require.same_device(q=q, sink=sink)
-    require.all_hold(sink == sink, sink, "sink holds NaN; give numbers")
+    require.all_hold(sink < math.inf, sink, "sink holds NaN or +inf; give numbers, or -inf for no sink")
     if sink.ndim > 1 or (sink.ndim == 1 and (q.ndim < 3 or sink.shape[0] not in (1, q.shape[-3]))):
         raise ValueError(
             f"sink of shape {tuple(sink.shape)} does not fit q of shape {tuple(q.shape)}; give one "
@@ -304,6 +304,8 @@ def _require_fit(
         require.mask(mask, scores)
     if bias is not None and not is_floating(bias):
         raise TypeError(f"bias has dtype {bias.dtype}; give real numbers (booleans are a mask)")
+    if bias is not None:  # what NaN and +inf do to a row cannot be told from its weights
+        require.all_hold(bias < math.inf, bias, "bias holds NaN or +inf; give numbers, or -inf for a mask")
     return xp
 
 

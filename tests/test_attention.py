@@ -357,6 +357,18 @@ BAD: list[tuple[str, Callable[[], Any], type[Exception], list[str]]] = [
         ValueError,
         ["bias of shape (7, 2, 3, 5)", "(2, 3, 5)"],
     ),
+    (
+        "NaN in the bias",
+        lambda: attention(Q, K, V, bias=np.asarray([0.0, 0, np.nan, 0, 0])),
+        ValueError,
+        ["bias holds NaN or +inf", "-inf for a mask"],
+    ),
+    (
+        "infinity in the bias",
+        lambda: attention(torch.ones(3, 4), *[torch.ones(5, 4)] * 2, bias=torch.full((5,), torch.inf)),
+        ValueError,
+        ["bias holds NaN or +inf", "-inf for a mask"],
+    ),
     ("mask too wide", lambda: attention(Q, K, V, mask=np.ones((3, 4), bool)), ValueError, ["mask", "(3, 4)"]),
     ("mask of numbers", lambda: attention(Q, K, V, mask=np.ones(5)), TypeError, ["float64", "give booleans"]),
     (

@@ -106,8 +106,14 @@ def test_the_map_is_what_a_streaming_cache_does():
     np.testing.assert_allclose(got, np.concatenate(outputs, axis=1), atol=1e-12)
 
 
-@pytest.mark.parametrize("sink", [np.asarray([0.0, np.nan]), np.asarray(np.nan)])
+def test_no_sink_in_front_of_the_text():
+    """Positions count from 0: what has a negative one (padding, say) is none of the first keys."""
+    assert not window_mask(np.asarray([5]), np.asarray([-5]), 2).any()
+    assert window_mask(np.asarray([5]), np.asarray([-1, 0, 1]), 2, sinks=1).tolist() == [[False, True, False]]
+
+
+@pytest.mark.parametrize("sink", [np.asarray([0.0, np.nan]), np.asarray(np.nan), np.asarray([np.inf, 0.0])])
 def test_a_sink_that_is_no_number(sink):
     q = np.ones((2, 3, 4))
-    with pytest.raises(ValueError, match="sink holds NaN"):
+    with pytest.raises(ValueError, match=r"sink holds NaN or \+inf"):
         attention(q, q, q, sink=sink)

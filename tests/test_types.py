@@ -36,6 +36,17 @@ p.window_mask(4, 4, 2).astype(int)
 p.apply_rotary(x, 4).astype(int)
 p.convert_layout(x, heads=2, source="half", target="interleaved").astype(int)
 nn.Rotary(8, layout="half")
+p.DynamicNTKScaling(2.0, 64, 128, formula="paper")
+p.YaRNScaling(2.0, 64, ramp="turns")
+p.sinusoidal(4, 7, odd="pad")
+nn.Sinusoidal(7, odd="pad")
+p.grid_sinusoidal((2, 2), 8, axes="yx")
+nn.Grid((2, 2), 8, axes="yx")
+nn.ALiBi(2, direction="symmetric")
+nn.LaplacianEigenvectors(None, 8, signs="random")
+p.calendar_phases(x, ("day",))
+p.calendar_features(x, ["day", "week"])
+nn.Calendar(8, circles=("day",))
 """
 
 WRONG = [
@@ -48,6 +59,17 @@ WRONG = [
     'p.convert_layout(x, heads=2, source="hf", target="half")',
     'p.mrope_positions([2], after="video")',
     'nn.Rotary(8, layout="halves")',
+    'p.DynamicNTKScaling(2.0, 64, 128, formula="hf")',
+    'p.YaRNScaling(2.0, 64, ramp="pairs")',
+    'p.sinusoidal(4, 7, odd="drop")',
+    'nn.Sinusoidal(7, odd="drop")',
+    'p.grid_sinusoidal((2, 2), 8, axes="x,y")',
+    'nn.Grid((2, 2), 8, axes="x,y")',
+    'nn.ALiBi(2, direction="both")',
+    'nn.LaplacianEigenvectors(None, 8, signs="flipped")',
+    'p.calendar_phases(x, ("days",))',
+    'p.calendar_features(x, "day")',
+    'nn.Calendar(8, circles=("days",))',
     'p.attention(x, x, x, return_weights="yes")',
     "p.sinusoidal(4, 8).not_there",
     "p.attention(x, x, x).not_there",

@@ -14,7 +14,8 @@ from posenc_lib.angles import Spacing
 
 LAYOUTS = (*LAYOUTS_OF_ONE_AXIS, "split-across")
 GridLayout = Literal["interleaved", "split", "split-cos-first", "split-across"]
-AXES = {2: ("xy", "yx"), 3: ("zxy", "zyx", "xyz", "xzy", "yxz", "yzx")}
+Axes = Literal["xy", "yx", "zxy", "zyx", "xyz", "xzy", "yxz", "yzx"]
+AXES: dict[int, tuple[Axes, ...]] = {2: ("xy", "yx"), 3: ("zxy", "zyx", "xyz", "xzy", "yxz", "yzx")}
 """The orders of columns that can be named; the first is the default."""
 
 
@@ -22,7 +23,7 @@ def grid_sinusoidal(
     shape: Sequence[int | Array],
     dim: int | Sequence[int],
     *,
-    axes: str | None = None,
+    axes: Axes | None = None,
     base: float = 10000.0,
     layout: GridLayout = "split",
     spacing: Spacing = "paper",

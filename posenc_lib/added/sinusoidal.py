@@ -16,6 +16,7 @@ from posenc_lib.angles import SPACINGS, Spacing, angles, frequencies
 LAYOUTS = ("interleaved", "split", "split-cos-first")
 Layout = Literal["interleaved", "split", "split-cos-first"]
 ODD = ("truncate", "pad")
+Odd = Literal["truncate", "pad"]
 
 
 @overload
@@ -26,7 +27,7 @@ def sinusoidal(
     base: float = 10000.0,
     layout: Layout = "interleaved",
     spacing: Spacing = "paper",
-    odd: str | None = None,
+    odd: Odd | None = None,
     dtype: Any = None,
 ) -> np.ndarray: ...
 
@@ -39,7 +40,7 @@ def sinusoidal(
     base: float = 10000.0,
     layout: Layout = "interleaved",
     spacing: Spacing = "paper",
-    odd: str | None = None,
+    odd: Odd | None = None,
     dtype: Any = None,
 ) -> ArrayT: ...
 
@@ -51,7 +52,7 @@ def sinusoidal(
     base: float = 10000.0,
     layout: Layout = "interleaved",
     spacing: Spacing = "paper",
-    odd: str | None = None,
+    odd: Odd | None = None,
     dtype: Any = None,
 ) -> Array:
     """Sinusoidal positional encoding.
@@ -223,7 +224,7 @@ def columns(dim: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
     return (first, second) if layout == "split" else (second, first)
 
 
-def _read_width(dim: Any, base: float, spacing: Spacing, odd: str | None) -> tuple[np.ndarray, str | None]:
+def _read_width(dim: Any, base: float, spacing: Spacing, odd: Odd | None) -> tuple[np.ndarray, str | None]:
     """The frequencies for this width, and what an odd one lacks: None, "cosine" or "column"."""
     if odd is not None:
         require.choice(odd, "odd", ODD)

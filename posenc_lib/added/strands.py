@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, ArrayT, constant, count_up, namespace, narrow, result_dtype, widen
+from posenc_lib._arrays import (
+    Array,
+    ArrayT,
+    constant,
+    count_up,
+    namespace,
+    narrow,
+    result_dtype,
+    values_are_known,
+    widen,
+)
 
 
 def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> ArrayT:
@@ -23,7 +34,8 @@ def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> Ar
 
     Raises:
         TypeError: bases no integers, pairs no list of integers.
-        ValueError: bases without an axis, or not among the pairs; pairs that are not partners of each other.
+        ValueError: bases without an axis, not among the pairs, or one-hot; pairs that are not each other's
+            partners.
 
     Which symmetry do you want? For "is there a binding site" the answer is that of the other strand:
     invariance. For "where is it" it is turned around: equivariance. For "in which direction is this gene
@@ -45,6 +57,7 @@ def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> Ar
     known = len(partners)
     require.all_hold((bases >= 0) & (bases < known), bases, f"bases must be 0 to {known - 1}, those of pairs")
     xp = namespace(bases)
+    _require_not_one_hot(xp, bases, known)
     table = xp.astype(constant(partners, bases), bases.dtype)
     places = xp.reshape(xp.astype(xp.flip(bases, axis=-1), xp.int64), (-1,))
     return xp.reshape(xp.take(table, places, axis=0), tuple(bases.shape))
@@ -82,6 +95,18 @@ def centred_positions(length: int, *, like: Array | None = None) -> Array:
     xp = namespace(places)
     dtype = xp.result_type(result_dtype(places if like is None else like), xp.float32)
     return narrow(widen(places) - (length - 1) / 2, places, dtype)
+
+
+def _require_not_one_hot(xp: Any, bases: Array, known: int) -> None:
+    """Raise ValueError for rows that each hold a single 1: they would be read as sequences of two bases."""
+    if bases.ndim > 1 and bases.shape[-2] > 1 and bases.shape[-1] == known > 1:
+        ones = xp.sum(xp.astype(bases == 1, xp.int32), axis=-1)
+        zeros = xp.sum(xp.astype(bases == 0, xp.int32), axis=-1)
+        if values_are_known(bases) and bool(xp.all((ones == 1) & (zeros == known - 1))):
+            raise ValueError(
+                f"bases of shape {tuple(bases.shape)} look like one-hot rows, one 1 in each; give the "
+                "number of each base, such as bases.argmax(-1)"
+            )
 
 
 def _read_pairs(pairs: object) -> np.ndarray:

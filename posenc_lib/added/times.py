@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from posenc_lib._arrays import (
 from posenc_lib.added.sinusoidal import LAYOUTS, Layout, join_pairs
 
 CIRCLES = ("hour", "day", "week", "month", "year")
+Circle = Literal["hour", "day", "week", "month", "year"]
 _DAY = 86_400
 _SECONDS = {"hour": 3_600, "day": _DAY, "week": 7 * _DAY}
 _YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
@@ -32,7 +33,7 @@ _FIRST_MONDAY = 4 * _DAY
 
 def calendar_phases(
     times: ArrayT,
-    circles: Sequence[str] = ("day", "week", "year"),
+    circles: Sequence[Circle] = ("day", "week", "year"),
     *,
     offset: Array | int = 0,
     dtype: Any = None,
@@ -93,7 +94,7 @@ def calendar_phases(
 
 def calendar_features(
     times: ArrayT,
-    circles: Sequence[str] = ("day", "week", "year"),
+    circles: Sequence[Circle] = ("day", "week", "year"),
     *,
     offset: Array | int = 0,
     layout: Layout = "interleaved",
@@ -190,7 +191,7 @@ def line_and_waves(times: Array, rates: Array, phases: Array, dtype: Any) -> Arr
     return narrow(xp.concat([angle[..., :1], xp.sin(angle[..., 1:])], axis=-1), times, dtype)
 
 
-def _read_circles(circles: Any) -> tuple[str, ...]:
+def _read_circles(circles: Any) -> tuple[Circle, ...]:
     if not isinstance(circles, (tuple, list)) or not circles:
         raise ValueError(
             f"circles={circles!r}; give a tuple of one or more of {', '.join(map(repr, CIRCLES))}"

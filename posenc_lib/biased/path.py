@@ -158,6 +158,7 @@ def _require_fit(q: Array, k: Array, w: Array, beta: Array) -> Any:
     keys = k.shape[-2]
     if w.shape[-2] != keys or beta.shape[-1] != keys:
         raise ValueError(f"{require.shapes(k=k, w=w, beta=beta)}; give one w and one beta for each key")
+    require.all_hold(xp.isfinite(w), w, "w must be finite")
     require.all_hold(xp.isfinite(beta), beta, "beta must be finite")
     require.no_more_queries(q.shape[-2], keys)
     require.heads_in_groups(q, k=k, w=w, beta=beta[..., None])

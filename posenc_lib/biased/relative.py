@@ -13,6 +13,7 @@ from posenc_lib._arrays import (
     constant,
     count_up,
     default_integer,
+    extremes,
     is_floating,
     namespace,
     result_dtype,
@@ -91,14 +92,30 @@ def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tupl
 
 
 def offsets(query_positions: Array, key_positions: Array) -> Array:
-    """key - query, (..., queries, keys), exact: in int64, or in float64 for real positions."""
+    """key - query, (..., queries, keys), exact: in int64, or in float64 for real positions.
+
+    Raises:
+        ValueError: JAX without 64-bit numbers, and positions whose distances need them.
+    """
     xp = namespace(query_positions, key_positions)
     if is_floating(query_positions) or is_floating(key_positions):
         first, second = widen_all(query_positions, key_positions)
     else:
         whole = default_integer(xp)
         first, second = xp.astype(query_positions, whole), xp.astype(key_positions, whole)
+        if whole == xp.int32:
+            _require_near(first, second)
     return second[..., None, :] - first[..., :, None]
+
+
+def _require_near(first: Array, second: Array) -> None:
+    """Raise ValueError where a distance would wrap around in 32 bits."""
+    ends = extremes(first), extremes(second)
+    if ends[0] and ends[1] and max(ends[1][1] - ends[0][0], ends[0][1] - ends[1][0]) >= 2**31:
+        raise ValueError(
+            "positions are further apart than 32-bit integers count; set "
+            "jax.config.update('jax_enable_x64', True), or count them from a nearer start"
+        )
 
 
 def of_heads(q: Array, k: Array, at_q: Array, at_k: Array) -> tuple[Array, Array]:

@@ -73,7 +73,7 @@ def window_mask(
     Args:
         queries, keys: where they stand, as in `relative_positions`.
         window: how many keys are seen, the query itself among them, as models count their `sliding_window`.
-        sinks: how many of the first positions are seen by all, as in StreamingLLM.
+        sinks: how many of the first positions, from 0 on, are seen by all, as in StreamingLLM.
         causal: False for keys less than `window` ahead as well.
         like: an array whose library and device the result has where both are ints; NumPy if None.
 
@@ -100,5 +100,6 @@ def window_mask(
     at_q, at_k = queries_and_keys(queries, keys, like)
     ahead = offsets(at_q, at_k)
     xp = namespace(ahead)
-    seen = xp.logical_or(ahead > -window, (at_k < sinks)[..., None, :])
+    first = xp.logical_and(at_k >= 0, at_k < sinks)
+    seen = xp.logical_or(ahead > -window, first[..., None, :])
     return xp.logical_and(seen, ahead <= 0 if require.flag(causal, "causal") else ahead < window)

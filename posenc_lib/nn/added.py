@@ -18,9 +18,9 @@ from posenc_lib.added import (
     learned,
     sinusoidal,
 )
-from posenc_lib.added.grid import GridLayout
+from posenc_lib.added.grid import Axes, GridLayout
 from posenc_lib.added.learned import BEYOND, Beyond
-from posenc_lib.added.sinusoidal import Layout
+from posenc_lib.added.sinusoidal import Layout, Odd
 from posenc_lib.angles import Spacing
 from posenc_lib.nn.base import PositionalEncoding, for_tracer, wide_dtype
 from posenc_lib.nn.positions import Positions, as_tensor, in_grid, one_axis, read_places, read_shape
@@ -54,7 +54,7 @@ class Sinusoidal(PositionalEncoding):
         base: float = 10000.0,
         layout: Layout = "interleaved",
         spacing: Spacing = "paper",
-        odd: str | None = None,
+        odd: Odd | None = None,
         scale: float = 1.0,
     ) -> None:
         super().__init__()
@@ -283,7 +283,7 @@ class Grid(PositionalEncoding):
         shape: Sequence[int],
         dim: int,
         *,
-        axes: str | None = None,
+        axes: Axes | None = None,
         base: float = 10000.0,
         layout: GridLayout = "split",
         spacing: Spacing = "paper",

@@ -407,7 +407,7 @@ def _read_mask(mask: Any, x: Tensor, scores: tuple[int, ...]) -> Tensor | None:
     if mask.dtype == torch.bool:
         require.one_reading_of_mask(mask, scores)
     else:
-        require.all_hold(mask == mask, mask, "mask holds NaN; give numbers to add, or booleans")
+        require.all_hold(mask < math.inf, mask, "mask holds NaN or +inf; give numbers to add, or booleans")
     return mask if mask.ndim > 1 else mask.reshape(1, -1)
 
 

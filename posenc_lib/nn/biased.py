@@ -6,7 +6,7 @@ positions run on without a gap, and lay them out as a matrix: q + k numbers in p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from posenc_lib.nn.base import for_tracer, wide_dtype
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.nn.tables import KeptTables
+
+DIRECTIONS = ("causal", "symmetric", "asymmetric")
+Direction = Literal["causal", "symmetric", "asymmetric"]
 
 
 class _OffsetBias(ScoreBias):
@@ -77,14 +80,14 @@ class ALiBi(_OffsetBias):
         self,
         heads: int,
         *,
-        direction: str = "causal",
+        direction: Direction = "causal",
         slopes: Any = None,
         slopes_after: Any = None,
         learned: bool = False,
     ) -> None:
         super().__init__()
         self.heads = require.count(heads, "heads")
-        self.direction = require.choice(direction, "direction", ("causal", "symmetric", "asymmetric"))
+        self.direction = require.choice(direction, "direction", DIRECTIONS)
         after = direction == "asymmetric"
         if after and slopes_after is None and not require.flag(learned, "learned"):
             raise ValueError(

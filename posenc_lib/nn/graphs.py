@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from posenc_lib.nn.positions import Places, Positions, among, read_places
 from posenc_lib.nn.tables import KeptTables, rows_of
 
 SIGNS = ("invariant", "random", "fixed")
+Signs = Literal["invariant", "random", "fixed"]
 
 
 class _OfNodes(PositionalEncoding):
@@ -129,7 +130,7 @@ class LaplacianEigenvectors(_OfNodes):
         dim: int,
         *,
         count: int = 8,
-        signs: str = "invariant",
+        signs: Signs = "invariant",
         hidden: int = 16,
         normalization: Normalization = "symmetric",
     ) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib.added import calendar_features
-from posenc_lib.added.times import line_and_waves
+from posenc_lib.added.times import Circle, line_and_waves
 from posenc_lib.nn.added import add_rows, read_input
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import Positions, as_tensor, one_axis, read_places
@@ -40,7 +40,7 @@ class Calendar(PositionalEncoding):
     """
 
     def __init__(
-        self, dim: int, *, circles: Sequence[str] = ("day", "week", "year"), unit: float = 1.0
+        self, dim: int, *, circles: Sequence[Circle] = ("day", "week", "year"), unit: float = 1.0
     ) -> None:
         super().__init__()
         self.dim, self.unit = require.count(dim, "dim"), require.positive(unit, "unit")

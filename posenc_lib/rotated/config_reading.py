@@ -330,6 +330,8 @@ class Given:
     def _layer(
         self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
     ) -> LayerPositions:
+        if kind not in WITHOUT_ATTENTION:
+            self._require_groups(config)
         turns = self.turns(index, kind)
         rope = self._rope(config, index, kind, length, layout) if turns else None
         known = self.model_type in FAMILIES
@@ -345,6 +347,16 @@ class Given:
             softmax_factor=1.0 if scale is None else scale * math.sqrt(width),
             also=self.family.also.get(kind, ""),
         )
+
+    def _require_groups(self, config: Mapping[str, Any]) -> None:
+        """Raise ValueError where heads of queries cannot share the heads of keys evenly."""
+        heads: Any = config.get("num_attention_heads")
+        kv_heads: Any = config.get("num_key_value_heads")
+        if require.is_count(heads) and require.is_count(kv_heads) and not require.divides(kv_heads, heads):
+            raise ValueError(
+                f"num_key_value_heads={kv_heads} does not divide num_attention_heads={heads}; mend one of "
+                "them"
+            )
 
     # ---- one layer's rotation
 

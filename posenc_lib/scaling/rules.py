@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class DynamicNTKScaling:
     factor: float
     original_length: int
     length: int
-    formula: str = "transformers"
+    formula: Literal["transformers", "paper"] = "transformers"
     attention_scaling: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
@@ -290,7 +290,7 @@ class YaRNScaling:
     mscale: float | None = None
     mscale_all_dim: float | None = None
     truncate: bool = True
-    ramp: str = "pair"
+    ramp: Literal["pair", "turns"] = "pair"
 
     def __post_init__(self) -> None:
         for name in ("factor", "original_length", "beta_fast", "beta_slow"):

@@ -170,6 +170,7 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
     # genomes
     (lambda: reverse_complement(np.asarray([0.0])), TypeError, "bases have dtype float64"),
     (lambda: reverse_complement(np.asarray([0, 4])), ValueError, "bases must be 0 to 3, those of pairs; got"),
+    (lambda: reverse_complement(np.eye(4, dtype=int)[[0, 2, 2]]), ValueError, "look like one-hot rows"),
     (lambda: reverse_complement(np.asarray(1)), ValueError, "bases have no axis; give a sequence"),
     (lambda: reverse_complement(np.asarray([0]), (1, 2, 0)), ValueError, "no partners of each other"),
     (lambda: reverse_complement(np.asarray([0]), (0, 0)), ValueError, "do not name each base once"),

@@ -31,6 +31,8 @@ CALLS = [
     (lambda: path_products(X, X, X[:, :4], BETA), ValueError, "give one w and one beta for each key"),
     (lambda: path_products(X, X[:, :3], X[:, :3], BETA[:, :3]), ValueError, "5 queries on 3 keys"),
     (lambda: path_products(X, X, X[..., :3], BETA), ValueError, "differ in head_dim"),
+    (lambda: path_products(X, X, X * np.nan, BETA), ValueError, "w must be finite"),
+    (lambda: path_products(X, X, X, BETA * np.inf), ValueError, "beta must be finite"),
     (lambda: path_products(X, X, X, BETA, block=0), ValueError, "block=0 is too small"),
     (lambda: path_products(X, X, X, BETA, block=2.5), TypeError, "block=2.5 is no integer"),
     (lambda: path_products(X, X, X, T[..., 0]), TypeError, "different libraries"),

@@ -144,6 +144,17 @@ def test_angles_of_traced_positions_are_exact_or_refused() -> None:
         np.testing.assert_allclose(table(far), exact, atol=1e-7)
 
 
+def test_distances_beyond_32_bits_are_exact_or_refused() -> None:
+    early, late = jnp.asarray([-(2**31 - 2)]), jnp.asarray([2**31 - 2])
+    if jax.config.jax_enable_x64:
+        assert p.relative_positions(early, late).tolist() == [[2**32 - 4]]
+        return
+    for first, second in ((early, late), (late, early)):
+        with pytest.raises(ValueError, match="further apart than 32-bit integers count"):
+            p.window_mask(first, second, 5)
+    assert p.relative_positions(late, late - 5).tolist() == [[-5]]
+
+
 def test_xpos_too_far_out_is_refused_where_the_positions_are_known_and_where_they_are_not() -> None:
     near, far = jnp.arange(4), jnp.arange(4) + 200_000
 

@@ -158,9 +158,10 @@ def test_the_cache_grows_positions_as_they_come():
     assert Cache().counts() == 0
 
 
-def test_a_mask_of_numbers_holds_no_nan():
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_a_mask_of_numbers_holds_no_nan(value):
     mask = torch.zeros(3, 3)
-    mask[1, 2] = torch.nan
+    mask[1, 2] = value
     with pytest.raises(ValueError, match="mask holds NaN"):
         Attention(8, 2)(torch.ones(1, 3, 8), mask=mask)
 

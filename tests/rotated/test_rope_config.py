@@ -589,6 +589,15 @@ def test_heads_that_do_not_divide(family: str) -> None:
         rope_from_config(config)
 
 
+@pytest.mark.parametrize("kv_heads", [3, 8, 0])
+def test_heads_that_cannot_share_keys(kv_heads: int) -> None:
+    sizes = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1}
+    with pytest.raises(ValueError, match=f"num_key_value_heads={kv_heads} does not divide num_attention_h"):
+        rope_from_config({**sizes, "num_key_value_heads": kv_heads})
+    for fitting in (1, 2, 4, None):
+        assert rope_from_config({**sizes, "num_key_value_heads": fitting}).head_dim == 16
+
+
 @pytest.mark.parametrize(
     ("name", "part", "advice"),
     [
