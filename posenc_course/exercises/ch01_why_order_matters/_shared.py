@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from posenc_course.exercises.exercise import Case
+from posenc_course.exercises.exercise import Case, Property
 from posenc_lib._arrays import Array
 
 Generator = np.random.Generator
@@ -63,6 +63,18 @@ DECODER = "Attention for your decoder"
 def softmax_by_log(scores: Array) -> Array:
     with np.errstate(all="ignore"):
         return np.nan_to_num(np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)))
+
+
+def _a_little_short(value: Array) -> bool:
+    total = np.sum(value, axis=-1)
+    return bool(np.any((total > 0.9) & (total < 1 - 1e-7)))
+
+
+NOTHING_ADDED_BELOW = Property(
+    lambda args, value: not _a_little_short(value),
+    "Some rows sum to a little less than 1. Did you add a small number to the sum that you divide by? Once "
+    "the largest score has been taken away, that sum is at least 1 and needs no help.",
+)
 
 
 def past(scores: Array, diagonal: int = 0) -> Array:

@@ -113,7 +113,7 @@ ATTENTION = Exercise(
             attention(*_words_that_attend(), False), rows=rows, columns=columns, words=SENTENCE
         ),
         axes=("query", "key"),
-        look="Both rows of “the” are alike: the head knows the words, and not where they stand.",
+        look="Both rows of “the” are alike: the head knows the words, but not where they are.",
     ),
     reference=lambda q, k, v, causal: attention(q, k, v, causal=causal),
     make_cases=_attention_cases,
@@ -158,6 +158,18 @@ ATTENTION = Exercise(
             "vectors: use q.shape[-1].",
         ),
         Mistake(
+            "scale-by-queries",
+            lambda q, k, v, causal: _weights(q @ turned(k) / np.sqrt(q.shape[-2]), causal) @ v,
+            "You divide by the square root of the number of queries. The scale belongs to the width of the "
+            "vectors: use q.shape[-1].",
+        ),
+        Mistake(
+            "scale-by-value-width",
+            lambda q, k, v, causal: _weights(q @ turned(k) / np.sqrt(v.shape[-1]), causal) @ v,
+            "You divide by the square root of the width of a value, which may differ from that of a key. "
+            "Scores are made of queries and keys: use q.shape[-1].",
+        ),
+        Mistake(
             "scale-by-second-axis",
             lambda q, k, v, causal: _weights(q @ turned(k) / np.sqrt(q.shape[1]), causal) @ v,
             "It is right for one head. With axes in front, q.shape[1] is no longer head_dim: count from the "
@@ -189,7 +201,7 @@ ATTENTION = Exercise(
         Mistake(
             "all-axes-turned",
             lambda q, k, v, causal: _weights(q @ k.T / np.sqrt(q.shape[-1]), causal) @ v,
-            "It is right for one head. With more axes in front, k.T turns all axes round, the heads too. "
+            "It is right for one head. With more axes in front, k.T reverses all of them, the heads too. "
             "Swap the last two alone: np.swapaxes(k, -1, -2).",
         ),
         Mistake(
@@ -218,6 +230,42 @@ ATTENTION = Exercise(
             "look at itself and at what came before it.",
         ),
         Mistake(
+            "future-kept",
+            lambda q, k, v, causal: (
+                _softmax(np.where(~past(_scores(q, k), -1) | (not causal), _scores(q, k), -np.inf)) @ v
+            ),
+            "Under the mask, each token sees itself and its future. The rows of the scores are queries, so "
+            "the past is below the diagonal: keep the lower triangle.",
+        ),
+        Mistake(
+            "one-ahead",
+            lambda q, k, v, causal: (
+                _softmax(np.where(past(_scores(q, k), 1) | (not causal), _scores(q, k), -np.inf)) @ v
+            ),
+            "Under the mask, each token sees one token of its future: the triangle is one diagonal too "
+            "large.",
+        ),
+        Mistake(
+            "future-scores-0",
+            lambda q, k, v, causal: _softmax((past(_scores(q, k)) | (not causal)) * _scores(q, k)) @ v,
+            "Under the mask, you set the scores of the future to 0. exp(0) is 1, so the future still gets "
+            "weight. The score that gives weight 0 is minus infinity.",
+        ),
+        Mistake(
+            "leading-axis-counted",
+            lambda q, k, v, causal: (
+                (masked(_scores(q, k), np.tri(len(q), dtype=bool)) if causal else _softmax(_scores(q, k))) @ v
+            ),
+            "It is right for one head. len(q) is the first axis, and with several heads that is the number "
+            "of heads: call causal_weights of the step before, or count from the end.",
+        ),
+        Mistake(
+            "queries-and-keys-exchanged",
+            lambda q, k, v, causal: _weights(_scores(k, q), causal) @ v,
+            "Queries and keys have changed places. The rows of the scores are queries: q @ k turned, and not "
+            "k @ q turned.",
+        ),
+        Mistake(
             "causal-turned-round",
             lambda q, k, v, causal: _weights(_scores(q, k), not causal) @ v,
             "You mask where causal is False, and do not where it is True.",
@@ -233,8 +281,8 @@ ATTENTION = Exercise(
                 @ v
             ),
             "It is right where there are as many queries as keys. Where there are fewer, the queries are "
-            "the newest tokens, and the last query stands at the last key: call causal_weights of the "
-            "step before.",
+            "the newest tokens, and the last query is at the last key: call causal_weights of the step "
+            "before.",
         ),
         Mistake(
             "masked-after-softmax",
@@ -261,7 +309,7 @@ ATTENTION = Exercise(
         "Shapes tell you the products: `(queries, head_dim)` times `(head_dim, keys)` gives `(queries, "
         "keys)`, and that times `(keys, value_dim)` gives the output. Axes in front come along by "
         "themselves.",
-        "For several heads, `k.T` turns too much. `np.swapaxes(k, -1, -2)` turns the last two axes alone.",
+        "For several heads, `k.T` swaps too much. `np.swapaxes(k, -1, -2)` swaps the last two axes alone.",
         "With `causal`, your `causal_weights` of the step before; without, your `softmax`.",
     ),
 )

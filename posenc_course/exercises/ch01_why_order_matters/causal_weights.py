@@ -8,6 +8,7 @@ import numpy as np
 
 from posenc_course.exercises.ch01_why_order_matters._shared import (
     DECODER,
+    NOTHING_ADDED_BELOW,
     Generator,
     _softmax,
     careless_softmax,
@@ -77,17 +78,25 @@ CAUSAL_WEIGHTS = Exercise(
             causal_weights(np.random.default_rng(1).normal(size=(8, 8))), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="Nothing stands above the diagonal: no query looks at what comes after it.",
+        look="Everything above the diagonal is empty: no query looks at what comes after it.",
     ),
     reference=lambda scores: masked(scores, past(scores)),
     make_cases=_causal_cases,
+    relative_tolerance=5e-7,
+    absolute_tolerance=1e-12,
     where_not_finite="Mask the scores with minus infinity before the softmax, and take each row's largest "
     "remaining score away before exp.",
     properties=(
         Property(
             lambda args, value: bool(np.all(value[..., ~past(args[0])] == 0)),
-            "A token looks into its future: the weight of every key behind the query must be exactly 0.",
+            "A token looks into its future: the weight of every key after the query must be exactly 0.",
         ),
+        Property(
+            lambda args, value: bool(np.all(value[..., past(args[0]) & ~past(args[0], -1)] != 0)),
+            "A token may look at itself, and one of yours does not: keep the diagonal, on which the last "
+            "query meets the last key.",
+        ),
+        NOTHING_ADDED_BELOW,
         Property(
             lambda args, value: bool(np.allclose(np.sum(value, axis=-1), 1.0)),
             "Each row of weights must sum to 1 after the mask. Yours do not.",
@@ -144,6 +153,33 @@ CAUSAL_WEIGHTS = Exercise(
             "where a token may look and minus infinity where it may not.",
         ),
         Mistake(
+            "zero-times-infinity",
+            lambda scores: np.full(scores.shape, np.nan),
+            "Every weight is NaN. That happens when a mask of zeros and ones is multiplied by minus "
+            "infinity: 0 times infinity is NaN. Pick with np.where instead: np.where(allowed, scores, "
+            "-np.inf).",
+        ),
+        Mistake(
+            "equal-weights",
+            lambda scores: (past(scores) / past(scores).sum(axis=-1, keepdims=True)) * np.ones(scores.shape),
+            "Each query shares its attention out evenly over what it may see. That is right where all scores "
+            "are equal. Take the softmax of the scores that are left.",
+        ),
+        Mistake(
+            "scaled",
+            lambda scores: masked(scores / np.sqrt(scores.shape[-1]), past(scores)),
+            "You divide the scores by a square root first. That comes before, in attention, and belongs to "
+            "the width of its heads. Here the scores are taken as they come.",
+        ),
+        Mistake(
+            "moved-the-wrong-way",
+            lambda scores: _softmax(
+                np.where(past(scores, 2 * (scores.shape[-2] - scores.shape[-1])), scores, -np.inf)
+            ),
+            "It is right where there are as many queries as keys. Where there are fewer, you move the "
+            "diagonal to the left, and the newest tokens see less: it moves to the right, by keys - queries.",
+        ),
+        Mistake(
             "softmax-over-queries",
             lambda scores: turned(masked(turned(scores), turned(past(scores)))),
             "The mask is right, but the softmax runs over the queries: your columns sum to 1. Each query, "
@@ -153,8 +189,8 @@ CAUSAL_WEIGHTS = Exercise(
             "first-query-at-first-key",
             lambda scores: masked(scores, np.tri(*scores.shape[-2:], dtype=bool)),
             "It is right where there are as many queries as keys. Where there are fewer, the queries are the "
-            "newest tokens: the last query stands at the last key, and the triangle moves to the right. "
-            "np.tri takes k=keys - queries for that.",
+            "newest tokens: the last query is at the last key, and the triangle moves to the right. np.tri "
+            "takes k=keys - queries for that.",
         ),
         Mistake(
             "leading-axis-counted",

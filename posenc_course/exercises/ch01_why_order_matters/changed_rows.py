@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ def _changed_cases(rng: Generator) -> Iterator[Case]:
     yield Case("causal mask, one layer, two neighbours", (six, 2, 3, True, 1))
     yield Case("causal mask, one layer, the later place is given first", (six, 4, 1, True, 1))
     yield Case("causal mask, three layers, the last two", (six, 5, 4, True, 3))
+    yield Case(
+        "causal mask, three layers, the first two of seven", (np.array([7, 1, 4, 2, 9, 3, 6]), 0, 1, True, 3)
+    )
     yield Case("no mask, first and last", (six, 5, 0, False, 2))
     yield Case("causal mask, two layers, the same place twice", (six, 2, 2, True, 2))
     twins = np.array([5, 8, 5, 8, 1])
@@ -89,6 +93,25 @@ def _changed_in_a_loop(tokens: Array, i: int, j: int, causal: bool, layers: int)
     return [one != other for one, other in zip(now, then, strict=True)]
 
 
+def _at(
+    where: Callable[[Array, int, int], Array],
+    *,
+    changes: bool,
+    causal: bool,
+    layers: Sequence[int] = (1, 2, 3),
+) -> Callable[[tuple[Any, ...], Any], bool]:
+    """Whether the rows of these places change, or do not, where two different tokens trade places."""
+
+    def holds(args: tuple[Any, ...], value: Any) -> bool:
+        tokens, i, j, masked, depth = args
+        asked = where(np.arange(len(tokens)), min(i, j), max(i, j))
+        if masked != causal or depth not in layers or tokens[i] == tokens[j]:
+            return True
+        return bool((value[asked] == changes).all())
+
+    return holds
+
+
 CHANGED_ROWS = Exercise(
     id="01-why-order-matters.changed_rows",
     title="Two tokens trade places",
@@ -103,11 +126,36 @@ CHANGED_ROWS = Exercise(
             lambda args, value: bool(
                 args[0][args[1]] == args[0][args[2]] or (value[args[1]] and value[args[2]])
             ),
-            "At the places i and j other tokens stand now. So both rows change, with a mask and without.",
+            "There are other tokens at i and at j now. So both rows change, with a mask and without.",
         ),
         Property(
             lambda args, value: bool(not args[3] or not np.any(value[: min(args[1], args[2])])),
-            "Under a causal mask, nobody who stands before both places can see that anything has changed.",
+            "Under a causal mask, no token before both places can see that anything has changed.",
+        ),
+        Property(
+            _at(lambda row, first, last: (row != first) & (row != last), changes=False, causal=False),
+            "Without a mask, the tokens that stay where they are see the same tokens as before, only in "
+            "another order, so their rows do not change. (If you ran a layer to find out: differences below "
+            "1e-9 are rounding.)",
+        ),
+        Property(
+            _at(lambda row, first, last: (first < row) & (row < last), changes=True, causal=True),
+            "Under a causal mask, a token between the two places sees another word than before. Its row "
+            "changes.",
+        ),
+        Property(
+            _at(lambda row, first, last: row > last, changes=False, causal=True, layers=(1,)),
+            "In a single causal layer, a token after both places sees the same tokens as before, only in "
+            "another order, and it takes an average of them. Its row does not change.",
+        ),
+        Property(
+            _at(lambda row, first, last: row > last, changes=True, causal=True, layers=(2, 3)),
+            "With two causal layers or more, a token after both places changes as well, however far away it "
+            "is: the second layer reads the rows of the first, and some of those have changed.",
+        ),
+        Property(
+            lambda args, value: bool(args[0][args[1]] != args[0][args[2]] or not np.any(value)),
+            "The two tokens are equal here, so the sequence is what it was, and no row changes.",
         ),
     ),
     mistakes=(
@@ -121,12 +169,12 @@ CHANGED_ROWS = Exercise(
             "layers-ignored",
             lambda tokens, i, j, causal, layers: _changed(tokens, i, j, causal, 1),
             "It is right for one layer. The second layer does not read the tokens but the rows of the first, "
-            "and some of those have changed. What does a token see that stands behind both places?",
+            "and some of those have changed. What does a token after both places see?",
         ),
         Mistake(
             "one-layer-as-many",
             lambda tokens, i, j, causal, layers: _changed(tokens, i, j, causal, 2),
-            "It is right for two and more layers. In a single causal layer, a token behind both places sees "
+            "It is right for two and more layers. In a single causal layer, a token after both places sees "
             "the same tokens as before, only in another order, and it takes an average of them.",
         ),
         Mistake(
@@ -142,8 +190,8 @@ CHANGED_ROWS = Exercise(
         Mistake(
             "none-without-mask",
             lambda tokens, i, j, causal, layers: _changed(tokens, i, j, causal, layers) & causal,
-            "Without a mask you let no row change: that would be invariance. It is asked what stands at each "
-            "place, and at the two places other tokens stand now.",
+            "Without a mask you let no row change: that would be invariance. The question is what each place "
+            "holds, and two of the places hold other tokens now.",
         ),
         Mistake(
             "last-place-left-out",
@@ -168,8 +216,8 @@ CHANGED_ROWS = Exercise(
                 layers,
                 seen=lambda t, first, last: first < t and (t <= last or layers > 1),
             ),
-            "In a causal layer, the row at the earlier of the two places changes as well: another token "
-            "stands there now.",
+            "In a causal layer, the row at the earlier of the two places changes as well: there is another "
+            "token now.",
         ),
         Mistake(
             "mask-turned-round",
@@ -181,8 +229,8 @@ CHANGED_ROWS = Exercise(
                 layers,
                 seen=lambda t, first, last: t <= last and (first <= t or layers > 1),
             ),
-            "Your mask is turned round: you let rows change that stand before both places, and a causal mask "
-            "lets nobody look ahead.",
+            "Your mask is the wrong way round: you let rows before both places change, and a causal mask "
+            "lets no token look ahead.",
         ),
         Mistake(
             "equal-tokens",
@@ -204,7 +252,7 @@ CHANGED_ROWS = Exercise(
         Mistake(
             "turned-round",
             lambda tokens, i, j, causal, layers: ~_changed(tokens, i, j, causal, layers),
-            "Your answers are turned round: True is for a row that changes.",
+            "Your answers are the wrong way round: True is for a row that changes.",
         ),
     ),
     alternatives=(
@@ -222,11 +270,11 @@ CHANGED_ROWS = Exercise(
         "Take one place and ask two questions: does the same token ask there as before? Does it see the same "
         "tokens as before, whatever their order?",
         "With a causal mask, do this for a place before both, for the two places, for one between them, "
-        "and for one behind both.",
-        "In the second layer, the rows of the first layer take the part of the tokens. Ask the same two "
+        "and for one after both.",
+        "In the second layer, the rows of the first layer play the part of the tokens. Ask the same two "
         "questions once more.",
-        "Or let a machine answer: give each token a random vector, run `layers` layers of your own attention "
-        "on both sequences, and compare row with row. Small weights, of about 0.3, keep the softmax from "
-        "saturating.",
+        "Or find out by experiment: give each token a random vector, run `layers` layers of your own "
+        "attention on both sequences, and compare row with row. Small weights, of about 0.3, keep the "
+        "softmax from saturating.",
     ),
 )

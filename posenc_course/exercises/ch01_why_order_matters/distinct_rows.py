@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
@@ -9,6 +10,10 @@ from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 
 def _with_number_of_rows(args: tuple[Any, ...], value: Any) -> bool:
     return all(1 <= number <= 6 for number in value)
+
+
+def _unless(place: int, *numbers: int) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: value[place] not in numbers
 
 
 DISTINCT_ROWS = Exercise(
@@ -28,14 +33,44 @@ DISTINCT_ROWS = Exercise(
             "Six tokens go in, so six rows come out. Count how many of these six rows differ: each of your "
             "two numbers is at least 1 and at most 6.",
         ),
+        Property(
+            _unless(0, 1),
+            "Your first number would mean that all tokens get the same row, which is invariance. But each "
+            "token's own query mixes the values in its own way. Which tokens share a query?",
+        ),
+        Property(
+            _unless(0, 2, 3),
+            "Your first number is too small. Without a mask all tokens see the same keys and values, so only "
+            "tokens with the same query can share a row. Count the different words.",
+        ),
+        Property(
+            _unless(0, 4),
+            "Your first number counts the two tokens 'the' out altogether. They share one row, and that row "
+            "counts once.",
+        ),
+        Property(
+            _unless(0, 6),
+            "Without a mask, the two tokens 'the' are the same vector and look at the same six tokens. "
+            "Nothing tells them apart, so they share a row.",
+        ),
+        Property(
+            _unless(1, 5),
+            "With the causal mask, the first 'the' sees only itself, and the second one sees five tokens. Do "
+            "they still share a row?",
+        ),
+        Property(
+            _unless(1, 1, 2, 3, 4),
+            "Your second number is too small. Under the causal mask each token sees one token more than the "
+            "one before it. Could two of the six rows be the same average?",
+        ),
     ),
     mistakes=(
         Mistake(
             "every-row-its-own",
             lambda: (6, 6),
             "Without a mask, the two tokens 'the' are the same vector and look at the same six tokens. "
-            "Nothing tells them apart, so their rows are equal. Only the mask gives them different "
-            "company.",
+            "Nothing tells them apart, so their rows are equal. Only under the mask do they see different "
+            "tokens.",
         ),
         Mistake(
             "mask-changes-nothing",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch01_why_order_matters._shared import SHUFFLE, Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 from posenc_lib.attention import attention
 
@@ -40,6 +40,10 @@ def _noticed_cases(rng: Generator) -> Iterator[Case]:
     spoiled[order == 0, 0] += 1e-6
     spoiled[order == 3, 2] += 5e-4
     yield Case("four tokens with another row", (output, spoiled, order))
+    exchanged = output[order] + rounding
+    exchanged[order == 1] = exchanged[order == 1][:, ::-1]
+    exchanged[order == 4] *= -1.0
+    yield Case("two tokens whose rows are as long as before", (output, exchanged, order))
     swaps = np.array([1, 0, 3, 2])
     yield Case("two swaps, and nothing but rounding", (output[:4], output[swaps] + rounding[:4], swaps))
     for _ in range(3):
@@ -82,20 +86,59 @@ NOTICED = Exercise(
         _gaps(output, output_of_shuffled, order).max(axis=1) > 1e-9
     ),
     make_cases=_noticed_cases,
+    properties=(
+        Property(
+            lambda args, value: np.shape(value) == np.shape(args[2]),
+            "Return n truth values, one for each token. A row has noticed something if any of its numbers "
+            "has changed: take the largest difference along axis 1.",
+            about="form",
+        ),
+    ),
     mistakes=(
         Mistake(
             "places-compared",
             lambda output, output_of_shuffled, order: np.abs(output_of_shuffled - output).max(axis=1) > 1e-9,
-            "You compare what stands at the same place before and after. Another token stands there now: "
-            "undo the shuffle first, so that each token meets its own row.",
+            "You compare what is at the same place before and after. Another token is there now: undo the "
+            "shuffle first, so that each token meets its own row.",
+        ),
+        Mistake(
+            "moved",
+            lambda output, output_of_shuffled, order: order != np.arange(len(order)),
+            "You say which tokens were moved. The question is whether a token's row has changed, wherever it "
+            "is now: compare the rows.",
+        ),
+        Mistake(
+            "lengths-compared",
+            lambda output, output_of_shuffled, order: (
+                np.abs(
+                    np.linalg.norm(output_of_shuffled[np.argsort(order)], axis=1)
+                    - np.linalg.norm(output, axis=1)
+                )
+                > 1e-9
+            ),
+            "You compare the lengths of the rows. Two different rows can be equally long: subtract the rows "
+            "first, then look at how large the difference is.",
+        ),
+        Mistake(
+            "first-column-alone",
+            lambda output, output_of_shuffled, order: _gaps(output, output_of_shuffled, order)[:, 0] > 1e-9,
+            "You look at the first number of each row alone. Take the largest difference of the whole row, "
+            "along axis 1.",
         ),
         Mistake(
             "in-the-new-order",
             lambda output, output_of_shuffled, order: (
                 np.abs(output_of_shuffled - output[order]).max(axis=1) > 1e-9
             ),
-            "You compare the right rows, but your answers stand in the shuffled order. Entry t is to be "
-            "about the token that stood at t before the shuffle.",
+            "You compare the right rows, but your answers come in the shuffled order. Entry t must be about "
+            "the token that was at t before the shuffle.",
+        ),
+        Mistake(
+            "undone-twice",
+            lambda output, output_of_shuffled, order: (
+                _gaps(output, output_of_shuffled, order).max(axis=1) > 1e-9
+            )[np.argsort(order)],
+            "You undo the shuffle twice: once for the rows, and then again for your answers. Once is enough.",
         ),
         Mistake(
             "shuffled-again",
@@ -110,23 +153,23 @@ NOTICED = Exercise(
             lambda output, output_of_shuffled, order: (
                 _gaps(output, output_of_shuffled, order).max(axis=1) > 0
             ),
-            "You ask whether the numbers are exactly the same. A sum in another order rounds otherwise in "
-            "its last digits: count differences above 1e-9 only.",
+            "You ask whether the numbers are exactly the same. A sum taken in another order is rounded "
+            "differently in its last digits: count differences above 1e-9 only.",
         ),
         Mistake(
             "too-coarse",
             lambda output, output_of_shuffled, order: (
                 _gaps(output, output_of_shuffled, order).max(axis=1) > 1e-3
             ),
-            "You pass over a difference that is small and still far above rounding. The limit is 1e-9.",
+            "You miss a difference that is small and yet far above rounding. The limit is 1e-9.",
         ),
         Mistake(
             "millionth-passed-over",
             lambda output, output_of_shuffled, order: (
                 ~np.isclose(output_of_shuffled[np.argsort(order)], output).all(axis=1)
             ),
-            "You pass over a difference of a millionth, which is small and still far above rounding. (By "
-            "default, np.isclose and np.allclose do so too.) Count every difference above 1e-9.",
+            "You miss a difference of a millionth, which is small and yet far above rounding. (By default, "
+            "np.isclose and np.allclose miss it too.) Count every difference above 1e-9.",
         ),
         Mistake(
             "sign-kept",
@@ -156,7 +199,7 @@ NOTICED = Exercise(
             lambda output, output_of_shuffled, order: (
                 _gaps(output, output_of_shuffled, order).max(axis=1) <= 1e-9
             ),
-            "Your answers are turned round: True is for a token that gets another row.",
+            "Your answers are the wrong way round: True is for a token that gets another row.",
         ),
         Mistake(
             "one-answer",
@@ -178,6 +221,6 @@ NOTICED = Exercise(
         "Bring the rows of `output_of_shuffled` back to where their tokens stood: your `restore_rows` "
         "does that.",
         "Then row t of both arrays belongs to one token. How large is the largest difference in that row?",
-        "Compare with 1e-9, not with 0: a sum in another order rounds otherwise.",
+        "Compare with 1e-9, not with 0: a sum taken in another order is rounded differently.",
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,23 @@ def _positions_by_multiples(means: Array, first: float, other: float) -> list[fl
     return found
 
 
+def _positions(args: tuple[Any, ...]) -> Array:
+    means, first, other = args
+    return (first - means) / (means - other)
+
+
+def _not_cut_off(args: tuple[Any, ...], value: Any) -> bool:
+    """False where some are one too small, and all others right."""
+    short = np.round(_positions(args) - np.asarray(value), 6)
+    return not (np.isin(short, (0.0, 1.0)).all() and 0 < np.sum(short) < len(short))
+
+
+def _not_a_numbering(args: tuple[Any, ...], value: Any) -> bool:
+    right = np.sort(np.round(_positions(args)))
+    count = np.arange(len(right))
+    return len(right) < 2 or bool((right == count).all()) or not (np.sort(value) == count).all()
+
+
 POSITIONS_FROM_MEAN = Exercise(
     id="01-why-order-matters.positions_from_mean",
     title="Read a position from an average",
@@ -51,6 +69,16 @@ POSITIONS_FROM_MEAN = Exercise(
         Property(
             lambda args, value: bool(np.all(np.asarray(value) > -1e-6)),
             "Positions count from 0 upwards; some of yours are negative.",
+        ),
+        Property(
+            _not_cut_off,
+            "Some positions are one too small. Rounding turns 42 into 41.9999999, and cutting the fraction "
+            "off makes it 41. Use np.round, or leave the numbers as they come.",
+        ),
+        Property(
+            _not_a_numbering,
+            "Your positions are just 0, 1, 2 and so on, in some order. The tokens may come from anywhere in "
+            "the sequence: compute each position from its own mean.",
         ),
     ),
     mistakes=(
@@ -91,9 +119,15 @@ POSITIONS_FROM_MEAN = Exercise(
             "instead of first - other to get t itself.",
         ),
         Mistake(
+            "share-of-the-first",
+            lambda means, first, other: (means - other) / (first - other),
+            "That is 1 / (t + 1), the share of the first token in the mean. One more step: turn it upside "
+            "down, and take 1 away.",
+        ),
+        Mistake(
             "negative",
             lambda means, first, other: (first - means) / (other - means),
-            "The sign of the denominator is turned: your positions are negative. Divide by means - other.",
+            "The denominator has the wrong sign, so your positions are negative. Divide by means - other.",
         ),
     ),
     alternatives=(

@@ -52,6 +52,11 @@ RESTORE_ROWS = Exercise(
     make_cases=_restore_cases,
     properties=(
         Property(
+            lambda args, value: np.shape(value) == np.shape(args[0]),
+            "The rows come back whole: your answer must have the shape of shuffled. (np.take needs axis=0.)",
+            about="form",
+        ),
+        Property(
             lambda args, value: bool(np.allclose(np.asarray(value)[args[1]], args[0])),
             "Shuffle your answer again as a test: answer[order] must be equal to shuffled. It is not.",
         ),
@@ -78,7 +83,7 @@ RESTORE_ROWS = Exercise(
         Mistake(
             "rows-reversed",
             lambda shuffled, order: shuffled[::-1],
-            "You turn the rows upside down, whatever the order was. Where each row has to go is written in "
+            "You put the rows in reverse order, whatever order says. Where each row has to go is written in "
             "order: use its inverse, np.argsort(order).",
         ),
         Mistake(

@@ -56,6 +56,24 @@ def _counted_otherwise(words: Iterator[str], n: int) -> tuple[str, str]:
     )
 
 
+def _another_end(words: Iterator[str], n: int) -> tuple[str, str]:
+    """As long as each other; only the last run differs."""
+    shared = [next(words) for _ in range(n + 1)]
+    return " ".join([*shared, next(words)]), " ".join([*shared, next(words)])
+
+
+def _blocks_exchanged(words: Iterator[str], n: int) -> tuple[str, str]:
+    """Two blocks of n words that trade places; the runs across the border differ."""
+    one, other = ([next(words) for _ in range(n)] for _ in range(2))
+    return " ".join([*one, *other]), " ".join([*other, *one])
+
+
+def _round_a_ring(words: Iterator[str]) -> tuple[str, str]:
+    """One bag of pairs, and two bags of words: a b c a and b c a b."""
+    a, b, c = (next(words) for _ in range(3))
+    return f"{a} {b} {c} {a}", f"{b} {c} {a} {b}"
+
+
 def _shaken(words: Iterator[str]) -> tuple[str, str]:
     """One bag of words; hardly any two that stood side by side still do."""
     some = [next(words) for _ in range(4)]
@@ -72,21 +90,24 @@ def _bag_cases(rng: Generator) -> Iterator[Case]:
     few = [
         "the dog sees the cat",
         "dog chases cat and bird",
+        "dog chases cat and fish",
         "dog chases cat",
         "the dog sleeps",
         "cat chases dog",
     ]
     yield Case("who chases whom", (few, 1))
-    yield Case("the same letters in other words", (["tea is late", "is eat late", "late is tea"], 1))
+    yield Case(
+        "the same letters in other words", (["tea is late", "is eat late", "tea is eat", "late is tea"], 1)
+    )
     for n, left, right, decoys_first in (
         *((1, 2, 3, True), (1, 1, 3, False), (2, 1, 1, True), (2, 2, 1, False)),
         *((2, 1, 3, False), (3, 1, 1, True), (3, 2, 1, False)),
     ):
         words = iter(rng.permutation(_VOCABULARY.split()).tolist())
         alike = _alike(words, n, left, right)
-        decoys = [*_counted_otherwise(words, n), " ".join(next(words) for _ in range(4))]
+        decoys = [*_counted_otherwise(words, n), *_another_end(words, n)]
         if n > 1:
-            decoys += [*_shaken(words), *_turned_round(words)]
+            decoys += [*_shaken(words), *_turned_round(words), *_blocks_exchanged(words, n)]
         if n > 2:
             decoys += _alike(words, n - 1, 1, 1)
         sentences = [*decoys, *alike]
@@ -94,6 +115,9 @@ def _bag_cases(rng: Generator) -> Iterator[Case]:
             sentences = [sentences[place] for place in rng.permutation(len(sentences))]
         label = {1: "single words", 2: "neighbours", 3: "runs of three words"}[n]
         yield Case(label, (sentences, n))
+    words = iter(rng.permutation(_VOCABULARY.split()).tolist())
+    ring = [*_another_end(words, 2), *_turned_round(words), *_round_a_ring(words)]
+    yield Case("neighbours, of other words", ([ring[place] for place in rng.permutation(len(ring))], 2))
 
 
 def _bag_by_sorting(sentences: Sequence[str], n: int) -> tuple[int, int] | None:
@@ -158,6 +182,39 @@ SAME_BAG = Exercise(
             ),
             "You forget the order inside each run: “dog chases” and “chases dog” are two different runs. "
             "Only the order of the runs among each other is lost.",
+        ),
+        Mistake(
+            "last-run-left-out",
+            lambda sentences, n: _first_equal(sentences, lambda each: Counter(_runs(each, n)[:-1])),
+            "The last run of each sentence is missing: range stops one before its end. The last run begins "
+            "at len(words) - n, so go up to range(len(words) - n + 1).",
+        ),
+        Mistake(
+            "blocks",
+            lambda sentences, n: _first_equal(
+                sentences,
+                lambda each: Counter(
+                    tuple(each.split()[start : start + n]) for start in range(0, len(each.split()), n)
+                ),
+            ),
+            "You cut each sentence into blocks of n words. Runs overlap: one begins at every word, as long "
+            "as n words are left.",
+        ),
+        Mistake(
+            "runs-of-letters",
+            lambda sentences, n: _first_equal(
+                sentences, lambda each: Counter(each[start : start + n] for start in range(len(each) - n + 1))
+            ),
+            "Your runs are made of letters: a text is a sequence of letters for Python. Split it into words "
+            "first: sentence.split().",
+        ),
+        Mistake(
+            "shorter-runs-too",
+            lambda sentences, n: _first_equal(
+                sentences, lambda each: Counter(run for k in range(1, n + 1) for run in _runs(each, k))
+            ),
+            "Your bag holds runs of fewer than n words as well. It must hold runs of exactly n words: two "
+            "sentences can share those without sharing the shorter ones.",
         ),
         Mistake(
             "one-shorter",

@@ -29,13 +29,38 @@ SATURATING_WIDTH = Exercise(
             lambda args, value: bool(value >= 1 and value == round(value)),
             "A head is a whole number of columns wide, and at least one: give a whole number, 1 or more.",
         ),
+        Property(
+            lambda args, value: value < 1 or math.sqrt(value) > _margin(*args) - 1e-9,
+            "Test your width: let one score be its square root and all others 0. The softmax gives the "
+            "winner less than share, so the head must be wider.",
+        ),
+        Property(
+            lambda args, value: value < 2 or math.sqrt(value - 1) < _margin(*args),
+            "A head one column narrower already gives the winner the share. Find the smallest width.",
+        ),
     ),
     mistakes=(
         Mistake(
             "no-square",
             lambda keys, share: math.ceil(_margin(keys, share)),
-            "You take the margin itself for the width. An unscaled score stands out by the root of head_dim, "
-            "so the width is the square of the margin.",
+            "You take the margin itself for the width. An unscaled score exceeds the others by the root of "
+            "head_dim, so the width is the square of the margin.",
+        ),
+        Mistake(
+            "no-square-at-least-1",
+            lambda keys, share: max(1, math.ceil(_margin(keys, share))),
+            "You take the margin itself for the width. The margin is the root of head_dim, so square it.",
+        ),
+        Mistake(
+            "root",
+            lambda keys, share: max(1, math.ceil(math.sqrt(max(0.0, _margin(keys, share))))),
+            "You take the root of the margin. It goes the other way: the margin is the root of head_dim, so "
+            "head_dim is the square of the margin.",
+        ),
+        Mistake(
+            "square-of-the-next-whole-number",
+            lambda keys, share: max(1, math.ceil(max(0.0, _margin(keys, share))) ** 2),
+            "You round the margin up and then square it. Square first, and round the result up.",
         ),
         Mistake(
             "rounded-down",
@@ -73,14 +98,15 @@ SATURATING_WIDTH = Exercise(
             "negative-margin-squared",
             lambda keys, share: max(1, math.ceil(_margin(keys, share) ** 2)),
             "It is right wherever the margin is positive. A negative margin means that the key may even "
-            "stand below the others, so every width will do, and the smallest is 1. The square forgets the "
+            "score below the others, so every width will do, and the smallest is 1. The square forgets the "
             "sign.",
         ),
         Mistake(
             "plain-square",
             lambda keys, share: math.ceil(_margin(keys, share) ** 2),
-            "It is right wherever the margin is positive. Where it is 0 or negative, the key need not stand "
-            "out at all: every width will do, and the smallest is 1. The square forgets the sign.",
+            "It is right wherever the margin is positive. Where it is 0 or negative, the key need not score "
+            "higher than the others at all: every width will do, and the smallest is 1. The square forgets "
+            "the sign.",
         ),
         Mistake(
             "counts-itself",
@@ -97,9 +123,8 @@ SATURATING_WIDTH = Exercise(
         Mistake(
             "exponential",
             lambda keys, share: math.ceil(share / (1 - share) * (keys - 1)),
-            "You ask for a width at which head_dim itself is the ratio of weights. The softmax raises e to "
-            "the score: take the logarithm first, which is winning_margin of the step before, and then the "
-            "square.",
+            "You take the ratio of the weights for the width. The softmax raises e to the score: take the "
+            "logarithm first, which is winning_margin of the step before, and then the square.",
         ),
     ),
     alternatives=(
@@ -112,7 +137,7 @@ SATURATING_WIDTH = Exercise(
         lambda keys, share: max(1, -int(-(max(_margin(keys, share), 0.0) ** 2) // 1)),
     ),
     hints=(
-        "By how much does the score stand out at width d, if nothing is divided? By the root of d.",
+        "How far is the winner's score above the others at width d, if nothing is divided? The root of d.",
         "You need the first whole number d with root of d at least `winning_margin(keys, share)`.",
         "`np.ceil` gives the next whole number above. What if the margin is negative?",
     ),

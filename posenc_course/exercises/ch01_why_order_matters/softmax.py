@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from posenc_course.exercises.ch01_why_order_matters._shared import (
     DECODER,
+    NOTHING_ADDED_BELOW,
     Generator,
     _softmax,
     careless_softmax,
@@ -65,6 +67,28 @@ def _without_exponential(scores: Array) -> Array:
         return scores / scores.sum(axis=-1, keepdims=True)
 
 
+def _max_axis_lost(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(scores - scores.max(axis=-1))
+        return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def _in_the_order_of_scores(args: tuple[Any, ...], value: Any) -> bool:
+    """Whether no score has a smaller weight than a lower one of its row."""
+    scores, weights = (each.reshape(-1, args[0].shape[-1]) for each in (args[0], np.asarray(value)))
+    higher = scores[:, :, None] > scores[:, None, :]
+    return not (higher & (weights[:, :, None] < weights[:, None, :] - 1e-9)).any()
+
+
+def _apart(args: tuple[Any, ...], value: Any) -> bool:
+    """Whether scores of a row that differ clearly have different weights."""
+    scores, weights = (each.reshape(-1, args[0].shape[-1]) for each in (args[0], np.asarray(value)))
+    with np.errstate(invalid="ignore"):
+        higher = (scores[:, :, None] > scores[:, None, :] + 1e-3) & np.isfinite(scores[:, None, :])
+    equal = np.abs(weights[:, :, None] - weights[:, None, :]) < 1e-12
+    return not (higher & equal & (weights[:, :, None] > 1e-6)).any()
+
+
 def _softmax_over_first_axis(scores: Array) -> Array:
     with np.errstate(all="ignore"):
         return plain_softmax(scores, axis=0)
@@ -109,9 +133,12 @@ SOFTMAX = Exercise(
     ),
     reference=lambda scores: _softmax(scores),
     make_cases=_softmax_cases,
+    # A small number in the denominator must show; float32 is good enough.
+    relative_tolerance=5e-7,
+    absolute_tolerance=1e-12,
     credit=((BASIC, 0.5), ("large scores", 0.25), ("rows that may see nothing", 0.25)),
     where_not_finite="Softmax does not change when the same number is taken from every score of a row. So "
-    "take the row's largest score away before you raise: then no exponential is too large. A row of minus "
+    "take the row's largest score away before exp: then no exponential is too large. A row of minus "
     "infinity alone has no largest score to take away: minus infinity less minus infinity is NaN.",
     properties=(
         Property(
@@ -121,8 +148,20 @@ SOFTMAX = Exercise(
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) >= 0)),
-            "No weight can be negative: each is an exponential divided by a sum of exponentials.",
+            "No weight can be negative: each is an exponential divided by a sum of exponentials. Are these "
+            "logarithms of weights?",
         ),
+        Property(
+            _in_the_order_of_scores,
+            "A higher score of the row got a smaller weight than a lower one. Check the sign in exp, and "
+            "that each row is handled by itself.",
+        ),
+        Property(
+            _apart,
+            "Different scores of one row got equal weights. Were they cut off, by np.clip say, to keep exp "
+            "from overflowing? Take the row's largest score away instead: that keeps their differences.",
+        ),
+        NOTHING_ADDED_BELOW,
     ),
     mistakes=(
         Mistake(
@@ -166,8 +205,31 @@ SOFTMAX = Exercise(
         Mistake(
             "no-exponential",
             _without_exponential,
-            "You divide the scores by their sum. Softmax raises them first: exp makes every weight "
-            "positive, and only then are they divided by their sum.",
+            "You divide the scores by their sum. Softmax takes exp of them first, which makes every weight "
+            "positive, and only then divides by the sum.",
+        ),
+        Mistake(
+            "max-axis-lost",
+            _max_axis_lost,
+            "The sum is taken row by row, as it should be. But max drops the last axis, so NumPy takes the "
+            "largest score of row j away from column j. Give keepdims=True to max as well.",
+        ),
+        Mistake(
+            "base-two",
+            lambda scores: _softmax(scores * np.log(2.0)),
+            "You raise 2 to the scores. Softmax raises e to them: np.exp.",
+        ),
+        Mistake(
+            "scaled",
+            lambda scores: _softmax(scores / np.sqrt(scores.shape[-1])),
+            "You divide the scores by a square root first. That belongs to attention, and to the width of "
+            "its heads. Here the scores are taken as they come.",
+        ),
+        Mistake(
+            "blocked-scores-as-0",
+            lambda scores: plain_softmax(np.where(np.isinf(scores), 0.0, scores)),
+            "You replace minus infinity by 0. A score of 0 is an ordinary score, and exp(0) is 1: a key that "
+            "must not be seen gets weight again. Only in a row that has nothing else does it need care.",
         ),
         Mistake(
             "not-normalised",
@@ -189,7 +251,7 @@ SOFTMAX = Exercise(
         Mistake(
             "nan-painted-over",
             lambda scores: np.nan_to_num(careless_softmax(scores)),
-            "You turn every NaN into 0, those of the large scores too. Where scores are around 1000, the "
+            "You turn every NaN into 0, including those of large scores. Where scores are around 1000, the "
             "weights are ordinary numbers: take each row's largest score away before exp.",
         ),
     ),
@@ -200,12 +262,12 @@ SOFTMAX = Exercise(
         lambda scores: np.nan_to_num(plain_softmax(scores)),
     ),
     hints=(
-        "Write it for one row first: raise every score with `exp`, then divide by the sum.",
+        "Write it for one row first: take `exp` of every score, then divide by the sum.",
         "What does NumPy give for `exp(1000)`? Show on paper that softmax stays the same when you take the "
         "same number away from every score of a row.",
         "`scores.max(axis=-1, keepdims=True)` has one number per row and still broadcasts against `scores`. "
         "The sum needs the same two arguments.",
         "For a row of minus infinity alone, take 0 away instead of its largest score: then all "
-        "exponentials are 0. What must the sum be replaced by, so that 0 divided by it is 0?",
+        "exponentials are 0, and so is their sum. What can you divide by instead, to get 0?",
     ),
 )

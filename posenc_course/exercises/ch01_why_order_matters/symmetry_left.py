@@ -185,6 +185,10 @@ def _detect_by_two_generators(layer: _Layer, x: Array) -> str:
     return MIRROR if _moves_along(layer, x, np.arange(len(x))[::-1]) else NONE
 
 
+def _never(words: Sequence[str], *, for_a_box_of: Sequence[str]) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: value not in words or _detect(*args) not in for_a_box_of
+
+
 SYMMETRY_LEFT = Exercise(
     id="01-why-order-matters.symmetry_left",
     title="Symmetry detective",
@@ -201,6 +205,32 @@ SYMMETRY_LEFT = Exercise(
             "Answer with one of four words, in small letters: all, mirror, shift or none.",
             about="form",
         ),
+        Property(
+            _never((ALL,), for_a_box_of=(MIRROR, SHIFT, NONE)),
+            "You say all, and this box does not follow every order. To try one swap is not enough: a box may "
+            "treat two rows alike and no others. Try each pair of neighbours.",
+        ),
+        Property(
+            _never((MIRROR, SHIFT, NONE), for_a_box_of=(ALL,)),
+            "This box follows every order. If it did not pass your test of all, did you leave room for "
+            "rounding, and compare with layer(x)[order]?",
+        ),
+        Property(
+            _never((SHIFT, NONE), for_a_box_of=(MIRROR,)),
+            "Turn the rows of x back to front, and the rows of this box's output turn back to front as well. "
+            "(The rows are the first axis: x[::-1].)",
+        ),
+        Property(
+            _never((MIRROR, NONE), for_a_box_of=(SHIFT,)),
+            "Move the rows of x on by one place, the last one to the front, and the rows of this box's "
+            "output move on by one place as well. (In np.roll, give axis=0: without it the numbers move, "
+            "not the rows.)",
+        ),
+        Property(
+            _never((MIRROR, SHIFT), for_a_box_of=(NONE,)),
+            "This box follows neither the mirror nor the shift. Compare layer(x[order]) with "
+            "layer(x)[order], row by row.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -208,16 +238,16 @@ SYMMETRY_LEFT = Exercise(
             lambda layer, x: _detect(
                 layer, x, lambda layer, x, order: bool(np.abs(layer(x[order]) - layer(x)).max() < 1e-9)
             ),
-            "You ask whether the output stays where it was. That is invariance, and hardly any box has "
-            "it. Ask whether the rows move along: compare with layer(x)[order].",
+            "You ask whether the output stays as it was. That is invariance, and hardly any box has it. Ask "
+            "whether the rows move along: compare with layer(x)[order].",
         ),
         Mistake(
             "exactly",
             lambda layer, x: _detect(
                 layer, x, lambda layer, x, order: bool(np.array_equal(layer(x[order]), layer(x)[order]))
             ),
-            "You ask for exact equality. A sum in another order rounds otherwise in its last digits: let "
-            "differences below 1e-9 pass.",
+            "You ask for exact equality. A sum taken in another order is rounded differently in its last "
+            "digits: let differences below 1e-9 pass.",
         ),
         Mistake(
             "too-coarse",
@@ -259,13 +289,13 @@ SYMMETRY_LEFT = Exercise(
                     np.abs(layer(x[order]).sum(axis=0) - layer(x).sum(axis=0)).max() < 1e-9
                 ),
             ),
-            "You add the rows up before you compare, and a sum forgets which row stood where. Compare row "
-            "with row.",
+            "You add the rows up before you compare, and a sum forgets which row was where. Compare row with "
+            "row.",
         ),
         Mistake(
             "no-shift",
             lambda layer, x: _detect(layer, x, names=(ALL, MIRROR)),
-            "You find all and mirror, and never the shift. If you ask for it, look at which way the "
+            "You find all and mirror, and never the shift. If you do test for it, look at which way the "
             "output is moved: with order = np.roll(np.arange(n), 1), compare layer(x[order]) with "
             "layer(x)[order], and not with the rows moved back.",
         ),

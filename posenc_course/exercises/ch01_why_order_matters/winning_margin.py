@@ -28,7 +28,7 @@ WINNING_MARGIN = Exercise(
         Property(
             lambda args, value: bool(np.isclose(_share_won(args[0], float(value)), args[1])),
             "Test your margin: the softmax of one such score and of keys - 1 zeros must give the winner the "
-            "weight that is asked for. Yours gives another.",
+            "weight share. Yours gives another.",
         ),
     ),
     mistakes=(
@@ -76,19 +76,37 @@ WINNING_MARGIN = Exercise(
         Mistake(
             "sign",
             lambda keys, share: -_margin(keys, share),
-            "The sign is turned: a key that is to get more than its even share must stand above the others.",
+            "The sign is the wrong way round: a key that is to get more than an even share needs a higher "
+            "score than the others.",
+        ),
+        Mistake(
+            "ratio-upside-down",
+            lambda keys, share: math.log((1 - share) / share * (keys - 1)),
+            "The ratio share / (1 - share) is upside down, so a larger share gives you a smaller margin.",
+        ),
+        Mistake(
+            "divided-by-the-rivals",
+            lambda keys, share: math.log(share / (1 - share) / (keys - 1)),
+            "You divide by the number of rivals. The more rivals there are, the higher the winner must "
+            "score: multiply by keys - 1.",
+        ),
+        Mistake(
+            "never-negative",
+            lambda keys, share: max(0.0, _margin(keys, share)),
+            "It is right while the margin is positive. For less than an even share, the key must score below "
+            "the others: leave the margin negative there.",
         ),
         Mistake(
             "share-itself",
             lambda keys, share: math.log(share),
-            "The logarithm of the share is not yet a score: how far the winner must stand out depends on how "
+            "The logarithm of the share is not yet a score: how high the winner must score depends on how "
             "many others there are as well.",
         ),
         Mistake(
             "weight",
             lambda keys, share: math.exp(share) / (math.exp(share) + keys - 1),
-            "You put the share in as if it were a score, and give back a weight. It is asked the other way "
-            "round: the weight is known, and the score is not.",
+            "You put the share in as if it were a score, and return a weight. The question goes the other "
+            "way: the weight is known, and you are looking for the score.",
         ),
     ),
     alternatives=(

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.exercises.ch01_why_order_matters._shared import past
 from posenc_course.exercises.ch01_why_order_matters.causal_weights import CAUSAL_WEIGHTS
+from posenc_course.exercises.ch01_why_order_matters.softmax import SOFTMAX
 from tests.exercises.ch01_why_order_matters.shared import SEEDS
 
 
@@ -23,4 +25,14 @@ def test_causal_weights_against_torch(seed):
 NOT_KNOWN = (
     ("causal_weights", lambda s: np.tri(*s.shape[-2:]), None),
     ("causal_weights", lambda s: np.full_like(s, 1 / s.shape[-1]), "looks into its future"),
+    (
+        "causal_weights",
+        lambda s: SOFTMAX.reference(np.where(past(s, -1), s, -np.inf)),
+        "one of yours does not: keep the diagonal",
+    ),
+    (
+        "causal_weights",
+        lambda s: CAUSAL_WEIGHTS.reference(s) / (1 + 1e-5),
+        "a small number to the sum",
+    ),
 )

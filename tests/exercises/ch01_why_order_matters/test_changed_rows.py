@@ -29,4 +29,28 @@ def test_the_rows_said_to_change_are_those_that_change_in_random_layers(seed):
             np.testing.assert_array_equal(CHANGED_ROWS.reference(*case.args), changed, err_msg=case.label)
 
 
-NOT_KNOWN = (("changed_rows", lambda tokens, i, j, causal, layers: np.arange(len(tokens)) == i, None),)
+changed = CHANGED_ROWS.reference
+
+
+NOT_KNOWN = (
+    ("changed_rows", lambda tokens, i, j, causal, layers: np.arange(len(tokens)) == i, None),
+    (
+        "changed_rows",
+        lambda tokens, i, j, causal, layers: changed(tokens, i, j, True, layers),
+        "Without a mask, the tokens that stay",
+    ),
+    (
+        "changed_rows",
+        lambda tokens, i, j, causal, layers: (
+            changed(tokens, i, j, causal, layers) & (np.arange(len(tokens)) < max(i, j) + layers)
+        ),
+        "however far away it is",
+    ),
+    (
+        "changed_rows",
+        lambda tokens, i, j, causal, layers: (
+            changed(tokens, i, j, causal, layers) & (np.abs(np.arange(len(tokens)) - (i + j) / 2) > 1)
+        ),
+        "a token between the two places",
+    ),
+)

@@ -29,4 +29,12 @@ def test_a_possible_number_of_rows_is_not_called_impossible(prediction):
     assert "six rows come out" not in str(report)
 
 
-NOT_KNOWN = (("distinct_rows", (720, 6), "six rows come out"),)
+NOT_KNOWN = (
+    ("distinct_rows", (720, 6), "six rows come out"),
+    ("distinct_rows", (1, 5), "Which tokens share a query?"),
+    ("distinct_rows", (2, 6), "Your first number is too small"),
+    ("distinct_rows", (5, 1), "Your second number is too small"),
+    ("distinct_rows", (6, 1), "so they share a row"),
+    ("distinct_rows", (4, 5), "that row counts once"),
+    ("distinct_rows", (4, 5), "Do they still share a row?"),
+)

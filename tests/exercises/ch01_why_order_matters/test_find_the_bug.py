@@ -84,4 +84,17 @@ def test_what_users_noticed_of_the_broken_programs_is_so():
     )
 
 
-NOT_KNOWN = (("find_the_bug", (9, 12, 9, 3, 20), "listing E"),)
+LINES = FIND_THE_BUG.reference()
+
+
+NOT_KNOWN = (
+    ("find_the_bug", (9, 12, 9, 3, 20), "listing E"),
+    *(
+        ("find_the_bug", (*LINES[:place], line, *LINES[place + 1 :]), f"In listing {letter}, ")
+        for place, letter in enumerate(MENDED)
+        for line in range(1, 25)
+        if line != LINES[place]
+    ),
+    ("find_the_bug", (23, 12, 9, 4, 14), "In listing A, line 23 is innocent"),
+    ("find_the_bug", (23, 12, 9, 4, 14), "In listing D, line 4 takes away"),
+)

@@ -24,4 +24,8 @@ def test_nobody_notices_a_shuffle_without_a_mask_and_only_who_sees_others_does_u
     assert found["four tokens with another row"] == [True, False, True, True, False, True]
 
 
-NOT_KNOWN = (("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),)
+NOT_KNOWN = (
+    ("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),
+    ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y).max(axis=0) > 1e-9, "along axis 1"),
+    ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y) > 1e-9, "along axis 1"),
+)

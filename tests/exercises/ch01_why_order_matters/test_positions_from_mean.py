@@ -21,4 +21,14 @@ def test_positions_come_back_from_real_causal_attention(first, other):
     )
 
 
-NOT_KNOWN = (("positions_from_mean", lambda means, first, other: -1 - means * 0, "negative"),)
+NOT_KNOWN = (
+    ("positions_from_mean", lambda means, first, other: -1 - means * 0, "negative"),
+    (
+        "positions_from_mean",
+        lambda means, first, other: (
+            POSITIONS_FROM_MEAN.reference(means, first, other) - (np.arange(len(means)) == 1)
+        ),
+        "cutting the fraction off",
+    ),
+    ("positions_from_mean", lambda means, first, other: np.argsort(-means), "just 0, 1, 2"),
+)

@@ -19,4 +19,13 @@ def test_exactly_two_sentences_have_one_bag_of_runs(seed):
         assert len(set(sentences)) == len(sentences)
 
 
+def by_tails(sentences, n):
+    """Runs that may be cut short by the end of the sentence."""
+    words = [each.split() for each in sentences]
+    bags = [Counter(tuple(each[k : k + n]) for k in range(len(each))) for each in words]
+    return next(((i, j) for j in range(len(bags)) for i in range(j) if bags[i] == bags[j]), None)
+
+
 NOT_KNOWN = (("same_bag", lambda sentences, n: (0, len(sentences) - 1), None),)
+
+WRITTEN_IN_ANOTHER_WAY = (("same_bag", by_tails, "shorter-runs-too"),)

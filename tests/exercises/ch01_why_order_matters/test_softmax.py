@@ -6,6 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch01_why_order_matters._shared import plain_softmax
 from posenc_course.exercises.ch01_why_order_matters.softmax import SOFTMAX
 from tests.exercises.ch01_why_order_matters.shared import SEEDS
 
@@ -23,7 +25,27 @@ def test_softmax_against_exact_arithmetic(seed):
             )
 
 
+def softmax_with(added):
+    """Whose sum is kept from being 0 by a small number."""
+
+    def answer(scores):
+        peak = scores.max(axis=-1, keepdims=True)
+        raised = np.exp(scores - np.where(np.isinf(peak), 0.0, peak))
+        return raised / (raised.sum(axis=-1, keepdims=True) + added)
+
+    return answer
+
+
+def test_single_precision_is_good_enough():
+    assert report_on(SOFTMAX.id, lambda scores: SOFTMAX.reference(scores.astype(np.float32))).passed
+
+
 NOT_KNOWN = (
     ("softmax", lambda s: np.full_like(s, 1 / s.shape[-1]), None),
     ("softmax", lambda s: np.exp(np.clip(s, -5, 5)) / 3, "must sum to 1"),
+    *(("softmax", softmax_with(add), "a small number to the sum") for add in (1e-2, 1e-4, 1e-5, 1e-6)),
+    ("softmax", lambda s: plain_softmax(np.clip(s, -50, 50)), "np.clip"),
+    ("softmax", lambda s: plain_softmax(np.clip(s, -700, 700)), "np.clip"),
+    ("softmax", lambda s: plain_softmax(-np.maximum(s, -1e9)), "Check the sign in exp"),
+    ("softmax", lambda s: np.log(SOFTMAX.reference(s) + 1e-300), "logarithms of weights"),
 )
