@@ -9,7 +9,7 @@ READY := .venv/.ready
 # The tests start Python hundreds of times: what was compiled once is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup serve book lab site pdf exercises messages test test-apart quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book lab site pdf exercises messages test test-all test-apart quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000; PORT=8001 takes another port"
@@ -20,8 +20,9 @@ help:
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
 	@echo "make messages   gather all that a learner reads into _build/posenc_course.pot, to be translated"
-	@echo "make test       every check there is"
-	@echo "make test-apart other libraries, compilers and experiments; make test does it too, where a file of theirs has changed"
+	@echo "make test       every check whose files have changed since it passed here; the first time, every check there is"
+	@echo "make test-apart what make test leaves out while its files are as they were: other libraries, experiments, grading, the PDF, pages"
+	@echo "make test-all   make test, and nothing is left out"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
 	@echo "make experiments  train the small models that the book quotes, and keep the results (some five hours on two cores)"
@@ -95,14 +96,24 @@ messages: $(BOOK)
 
 test: lint types
 	@$(BIN)/python -m tests.system
+	@$(BIN)/python -m tests.apart begin
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
-	@$(BIN)/python -m tests.apart
+	@$(BIN)/python -m tests.apart keep
+
+# Every test, whatever was proven before.
+test-all: lint types
+	@$(BIN)/python -m tests.system
+	@$(BIN)/python -m tests.apart begin --again
+	@rm -f _build/pages.json
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
+	@$(BIN)/python -m tests.apart keep
 
 # What passes is remembered until what it looks at changes.
 test-apart: $(READY)
 	@$(BIN)/python -m tests.system
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or experiments"
-	@$(BIN)/python -m tests.apart
+	@$(BIN)/python -m tests.apart begin --again
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or experiments or grading or pdf or pages"
+	@$(BIN)/python -m tests.apart keep
 
 # The library's own: style, types, and its tests but for the slow ones.
 quick: lint types

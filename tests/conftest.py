@@ -18,7 +18,7 @@ from tests import apart
 ROOT = Path(__file__).resolve().parents[1]
 NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """Whatever passes in a browser needs no other site than the one that is served."""
-APART = {ROOT / "tests" / "conformance": "peers", ROOT / "tests" / "experiments": "experiments"}
+APART = {ROOT / "tests" / place: mark for place, mark in apart.PLACES.items()}
 
 # Before torch is loaded: what the tests compute is small, a second thread would only make the first wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,15 +33,16 @@ hypothesis.settings.load_profile("no clock")
 def pytest_configure(config: pytest.Config) -> None:
     """What is proven for the files as they are runs when it is asked for, by its mark or by its path."""
     if hasattr(config, "workerinput"):
-        config.left_out = config.workerinput["left_out"]
+        config.asked_for, config.left_out = config.workerinput["asked_for"], config.workerinput["left_out"]
     else:
-        asked_for = config.option.markexpr or config.args_source is pytest.Config.ArgsSource.ARGS
-        config.left_out = [] if asked_for else apart.proven()
+        by_path = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.asked_for = bool(config.option.markexpr) or by_path
+        config.left_out = [] if config.asked_for else apart.proven()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node) -> None:
-    node.workerinput["left_out"] = node.config.left_out
+    node.workerinput |= {"asked_for": node.config.asked_for, "left_out": node.config.left_out}
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -54,8 +55,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    for folder in APART.keys() & set(item.path.parents):
-        item.add_marker(APART[folder])
+    for place in APART.keys() & {item.path, *item.path.parents}:
+        item.add_marker(APART[place])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -147,7 +148,7 @@ def browser():
     from book.chromium import FLAGS, find
 
     path = find()
-    assert path, "no Chromium: run `python -m tests.system`"
+    assert path, "no Chromium: run `python -m tools.system`"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=[*FLAGS, NO_OTHER_HOST])
         yield chromium

@@ -67,9 +67,15 @@ def test_workflows_call_what_the_makefile_has():
     workflows = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")]
     steps = [step for flow in workflows for job in flow["jobs"].values() for step in job["steps"]]
     called = {name for step in steps for name in re.findall(r"\bmake ([\w-]+)", step.get("run", ""))}
-    assert called == {"test", "book", "site"}
+    assert called == {"test", "test-all", "book", "site"}
     makefile = (ROOT / "Makefile").read_text()
     assert [name for name in called if f"\n{name}:" not in makefile] == []
+
+
+def test_everything_runs_once_a_week():
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "weekly.yml").read_text())
+    assert re.fullmatch(r"\d+ \d+ \* \* \d", flow[True]["schedule"][0]["cron"])  # YAML reads "on" as true
+    assert flow["jobs"]["test-all"]["steps"][-1]["run"] == "make test-all"
 
 
 def test_the_workflow_tries_every_python_that_is_promised():

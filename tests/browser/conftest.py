@@ -20,6 +20,21 @@ PATIENT = """document.addEventListener("readystatechange", () => {
   for (const place of document.querySelectorAll("[data-seconds]")) place.dataset.seconds = 600;
 }, { once: true });"""
 """The page stops what a reader runs after some seconds. No test but the one of that shall hang on them."""
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: %s } })"
+PASSED = pytest.StashKey[bool]()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if "page" in getattr(item, "fixturenames", ()):
+        item.add_marker("pages")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
 
 
 class _Silent(SimpleHTTPRequestHandler):
@@ -139,6 +154,16 @@ def pages_end_with_their_test(request):
         for page in context.pages:
             if page not in pages:
                 page.close()
+
+
+@pytest.fixture
+def unless_unchanged(request, page, pages):
+    """Leaves a test of a page out, unless it is asked for, where it has passed for what it would look at."""
+    test, state = request.node.nodeid, pages.state(page, of_links="site" in request.fixturenames)
+    if pages.has_passed(test, state) and not request.config.asked_for:
+        pytest.skip("passed for this page as it is")
+    yield
+    pages.remember(test, state, request.node.stash.get(PASSED, False))
 
 
 def uncover(tab) -> None:

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of
-from tests.browser.conftest import make_editors, served
+from tests.browser.conftest import SAVES_DATA, make_editors, served
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
@@ -872,9 +872,6 @@ def scroll_through(tab) -> None:
             break
     for editor in tab.locator(".posenc-editor").all():
         editor.scroll_into_view_if_needed()
-
-
-SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: %s } })"
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])

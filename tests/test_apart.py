@@ -1,0 +1,221 @@
+"""What passed is left out until what it looks at changes. What failed, or ran in part, proves nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import apart
+from tests.browser.unchanged import NOT_SHOWN, TESTS, Pages
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKS = [*apart.LOOKED_AT, "pages"]
+
+
+@pytest.mark.parametrize("mark", apart.LOOKED_AT)
+def test_what_a_mark_looks_at_is_there(mark):
+    assert [pattern for pattern in apart.LOOKED_AT[mark] if not any(ROOT.glob(pattern))] == []
+
+
+def test_every_place_that_runs_apart_is_there_and_looked_at():
+    for place, mark in apart.PLACES.items():
+        path = ROOT / "tests" / place
+        files = [path] if path.is_file() else sorted(path.glob("test_*.py"))
+        assert files
+        assert set(files) <= set(apart._files(mark))
+
+
+def test_make_test_apart_runs_every_mark():
+    recipe = (ROOT / "Makefile").read_text().partition("\ntest-apart:")[2]
+    assert re.search(r'-m "(.+)"', recipe)[1].split(" or ") == MARKS
+
+
+# A project of two tests, one of which runs apart, and `make` as it is here.
+
+TEST = """
+import os, pathlib
+def test_it():
+    assert "FAILS" not in os.environ
+    if name := os.environ.get("WRITES"):
+        pathlib.Path(name).write_text("x = 2")
+"""
+LOOKED_AT = "posenc_course/experiments/one.py"
+
+
+class Small:
+    def __init__(self, root: Path):
+        self.root = root
+        for name in ("Makefile", "pyproject.toml", "tests/conftest.py", "tests/apart.py"):
+            self.write(name, (ROOT / name).read_text())
+        for name in ("tests/__init__.py", "tools/__init__.py", "tools/system.py", ".venv/.ready"):
+            self.write(name, "")
+        self.write(".venv/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        (root / ".venv/bin/python").chmod(0o755)
+        self.write("tests/experiments/test_it.py", TEST)
+        self.write("tests/test_other.py", "def test_other():\n    pass\n")
+        self.write(LOOKED_AT, "x = 1")
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def run(self, *command: str, **settings: str) -> int:
+        """How many tests passed; -1 where it failed."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "MAKE"))}
+        clean |= {"PYTEST_XDIST_AUTO_NUM_WORKERS": "1"}
+        done = subprocess.run(
+            command, cwd=self.root, env=clean | settings, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0 or settings, done.stdout + done.stderr
+        return int(re.search(r"(\d+) passed", done.stdout)[1]) if done.returncode == 0 else -1
+
+    def make(self, target: str, **settings: str) -> int:
+        ready = [part for each in ("lint", "types", ".venv/.ready") for part in ("--old-file", each)]
+        return self.run("make", *ready, target, **settings)
+
+    def pytest(self, *asked_for: str, **settings: str) -> int:
+        return self.run(sys.executable, "-m", "pytest", *asked_for, **settings)
+
+
+@pytest.fixture
+def small(tmp_path):
+    return Small(tmp_path)
+
+
+@pytest.mark.slow
+def test_what_passed_is_left_out_until_a_file_of_it_changes(small):
+    assert small.make("test") == 2
+    assert small.make("test") == 1
+    assert small.pytest("tests/experiments") == 1
+    assert small.pytest("-m", "experiments") == 1
+    assert small.make("test-all") == 2
+    small.write(LOOKED_AT, "x = 2")
+    assert small.make("test") == 2
+    assert small.make("test") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["test", "test-apart", "test-all"])
+def test_a_failure_is_not_kept_and_takes_back_what_was(small, target):
+    if target != "test":
+        assert small.make("test") == 2
+    assert small.make(target, FAILS="yes") == -1
+    assert small.make("test") == 2
+
+
+@pytest.mark.slow
+def test_a_part_of_the_tests_proves_nothing(small):
+    for asked_for in (["-k", "test_it"], ["tests/experiments"], ["-m", "experiments"]):
+        assert small.pytest(*asked_for) == 1
+    assert small.pytest() == 2
+
+
+@pytest.mark.slow
+def test_what_changed_while_the_tests_ran_is_not_proven(small):
+    assert small.make("test", WRITES=LOOKED_AT) == 2
+    assert small.make("test") == 2
+
+
+# Pages.
+
+
+@pytest.fixture
+def site(tmp_path):
+    site = tmp_path / "site"
+    for name, text in {
+        "book/one.html": '<h1 id="one">One</h1><a href="two.html#two">2</a>',
+        "book/two.html": '<h1 id="two">Two</h1>',
+        "_static/all.css": "h1 { color: black }",
+        **{f"_static/{folder}/x.js": "x" for folder in NOT_SHOWN},
+    }.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text)
+    return site
+
+
+def states(site: Path, browser: str = "1.0", tests: Path = ROOT) -> dict[str, str]:
+    pages = Pages(site, browser, site / "kept.json", tests)
+    looks = {f"{name} {links}": (name, links) for name in ("one", "two") for links in (False, True)}
+    return {key: pages.state(f"book/{name}.html", of_links=links) for key, (name, links) in looks.items()}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "changed"),
+    [
+        ("book/two.html", '<h1 id="two">2</h1>', {"two False", "two True"}),
+        ("book/two.html", '<h1 id="to">Two</h1>', {"two False", "two True", "one True"}),
+        ("_static/all.css", "h1 { color: white }", {"one False", "one True", "two False", "two True"}),
+        ("_static/new.js", "more()", {"one False", "one True", "two False", "two True"}),
+        *((f"_static/{folder}/x.js", "y", set()) for folder in NOT_SHOWN),
+    ],
+)
+def test_a_page_is_looked_at_again_where_something_of_it_changed(site, file, text, changed):
+    before = states(site)
+    (site / file).write_text(text)
+    after = states(site)
+    assert {each for each in before if before[each] != after[each]} == changed
+
+
+def test_pages_are_looked_at_again_in_another_browser_or_by_another_test(site, tmp_path):
+    before = states(site)
+    assert not before.items() & states(site, browser="1.1").items()
+    for name in TESTS:
+        copies = tmp_path / name.replace("/", "-")
+        for each in TESTS:
+            (copies / each).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / each, copies / each)
+        assert states(site, tests=copies) == before
+        (copies / name).write_text("# changed")
+        assert not before.items() & states(site, tests=copies).items()
+
+
+def test_which_python_a_page_would_load_is_not_looked_at(site):
+    found = []
+    for digest in ("0123456789ab", "ba9876543210"):
+        loads = f'data-pyodide="_static/pyodide/{digest}/" data-sizes="{digest}"'
+        (site / "book/one.html").write_text(f'<p {loads} data-library="_static/library/x?v={digest}">')
+        found.append(states(site))
+    assert found[0] == found[1]
+
+
+ON_PAGES = f"""
+import os, pathlib, pytest
+from tests.browser.unchanged import Pages
+SITE = pathlib.Path("site").resolve()
+
+@pytest.fixture(scope="module")
+def pages():
+    return Pages(SITE, "1.0", SITE.parent / "kept.json", pathlib.Path({str(ROOT)!r}))
+
+@pytest.fixture(scope="module", params=["book/one.html", "book/two.html"])
+def page(request):
+    return request.param
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_look(unless_unchanged, page, theme):
+    assert not (page == "book/one.html" and theme == os.environ.get("FAILS"))
+"""
+
+
+@pytest.mark.slow
+def test_a_page_that_passed_is_left_out_and_one_that_failed_is_not(small, site):
+    shutil.rmtree(small.root / "tests" / "experiments")
+    for name in ("__init__.py", "conftest.py", "unchanged.py"):
+        small.write(f"tests/browser/{name}", (ROOT / "tests" / "browser" / name).read_text())
+    small.write("tests/browser/test_look.py", ON_PAGES)
+    other = 1
+    assert small.pytest("-k", "one and light or other") == 1 + other
+    assert small.pytest() == 3 + other
+    assert small.pytest() == 0 + other
+    assert small.pytest("tests/browser") == 4
+    (site / "book" / "one.html").write_text("<h1>Another</h1>")
+    assert small.pytest(FAILS="dark") == -1
+    assert small.pytest() == 1 + other
+    assert small.pytest("-m", "pages", FAILS="light") == -1  # as it was when it passed: that counts no more
+    assert small.pytest() == 1 + other
