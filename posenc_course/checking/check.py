@@ -12,7 +12,7 @@ from posenc_course.checking.answer import fits, lack
 from posenc_course.checking.judge import judge
 from posenc_course.checking.report import Report
 from posenc_course.checking.run import as_function, in_place, run
-from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_course.exercises import Exercise, exercise, exercises_of
 from posenc_course.translation import _
 
 
@@ -106,10 +106,13 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
     names = getattr(answer, "__globals__", None)
     if report.passed or not isinstance(names, dict):
         return report
+    wrong = _not_right(asked, names, seed)
+    if not wrong:
+        return report
     called: set[str] = set()
-    with in_place(names, {step.function: _noting(step, called) for step in _not_right(asked, names, seed)}):
+    with in_place(names, {step.function: _noting(step, called) for step in wrong}):
         again = _judged(asked, answer, seed)
-    instead = tuple(step for step in steps_of(asked, exercises_of(asked.chapter)) if step.function in called)
+    instead = tuple(step for step in wrong if step.function in called)
     return replace(again, instead=instead) if instead else report
 
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from functools import partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from posenc_course.checking.answer import unwritten
-from posenc_course.checking.kinds import (
-    another_array,
-    another_kind,
-    array_or_none,
-    in_form,
-    of_part,
-    several,
-    truth,
-)
+from posenc_course.checking.differences import another_array, another_kind, input_name, of_part
+from posenc_course.checking.kinds import array_or_none, in_form, several, truth
 from posenc_course.checking.run import Outcome
 from posenc_course.exercises import Case, Exercise, Property
 from posenc_course.translation import _
@@ -38,25 +30,28 @@ def certain_notes(
         if note := _not_finite(case, want.value, got.value):
             notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
             break
-    in_order = sorted(range(len(cases)), key=lambda number: number != first_wrong)
+    in_order = [first_wrong, *(number for number in range(len(cases)) if number != first_wrong)]
     kinds = [_kind_note(exercise, want, got) for want, got in zip(expected, outcomes, strict=True)]
     if not notes and (kind := kinds[first_wrong]):
         notes.append(kind)
+
+    @cache
+    def seen(number: int, about: str) -> Any:
+        """What a property about numbers, or about the form, is asked of in a case; None where of nothing."""
+        want, got = expected[number], outcomes[number]
+        if not want.kind == got.kind == "value":
+            return None
+        if about == "form":
+            return _form(want.value, got.value)
+        # Where its kind is what is wrong with it, its numbers tell nothing.
+        return None if kinds[number] else in_form(exercise, want.value, got.value)
+
     for prop in exercise.properties:
         for number in in_order:
-            if prop.about == "numbers" and kinds[number]:
-                continue  # its kind is what is wrong with it
-            if _breaks(exercise, prop, cases[number], expected[number], outcomes[number]):
+            if _breaks(prop, cases[number], seen(number, prop.about)):
                 notes.append(_in_case(_(prop.message), cases[number], shown=number == first_wrong))
                 break
     return tuple(notes)
-
-
-def changed_input(exercise: Exercise, got: Outcome) -> str | None:
-    """What is told of an answer that changed what it was given; None where it did not."""
-    if got.changed is None:
-        return None
-    return _("It changed its input {name}.").format(name=_input_name(exercise, got.changed))
 
 
 def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
@@ -70,13 +65,7 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
         "{name} *= ... and {name}[...] = ...: both write into the input."
     )
     copy = "clone" if exercise.array_library == "torch" else "copy"
-    return (note.format(name=_input_name(exercise, changed), copy=copy),)
-
-
-def _input_name(exercise: Exercise, place: int) -> str:
-    """What the starter calls that input."""
-    names = tuple(inspect.signature(exercise.reference).parameters)
-    return names[place] if 0 <= place < len(names) else _("an input")
+    return (note.format(name=input_name(exercise, changed), copy=copy),)
 
 
 def _in_case(message: str, case: Case, *, shown: bool) -> str:
@@ -155,12 +144,8 @@ def _first_not_finite(want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | 
     return (given[tuple(places[0])], tuple(int(i) for i in places[0])) if len(places) else None
 
 
-def _breaks(exercise: Exercise, prop: Property, case: Case, want: Outcome, got: Outcome) -> bool:
+def _breaks(prop: Property, case: Case, value: Any) -> bool:
     """Whether what the property's message says is certain to be true of this value."""
-    if want.kind != "value" or got.kind != "value":
-        return False
-    form = _form if prop.about == "form" else partial(in_form, exercise)
-    value = form(want.value, got.value)
     if value is None:
         return False
     try:

@@ -53,7 +53,7 @@ class _Room:
         """An axis of length 0 does not make the others small: a sum over it is as long as they are."""
         if len(shape) > MAX_AXES:
             raise NotPlain(_("It is an array of more than {n} axes.").format(n=MAX_AXES))
-        self.take(math.prod(size for size in shape if size))
+        self.take(math.prod(filter(None, shape)))
 
 
 # --- From whatever an answer returned ---------------------------------------------------------------
@@ -110,7 +110,11 @@ def _as_array_of_its_own(value: Any) -> np.ndarray | None:
     masked = sys.modules.get("numpy.ma")
     if masked is not None and issubclass(kind, masked.MaskedArray) and masked.is_masked(value):
         raise NotPlain(_("It is a masked array with masked cells, which hold no number; fill them first."))
-    if any(hasattr(kind, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
+    if (
+        hasattr(kind, "__array__")
+        or hasattr(kind, "__array_interface__")
+        or hasattr(kind, "__array_struct__")
+    ):
         return np.asarray(value)
     if hasattr(kind, "__dlpack__"):
         return np.from_dlpack(value)

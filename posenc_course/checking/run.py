@@ -54,8 +54,9 @@ def as_function(answer: Any, *, value: bool) -> Callable[..., Any]:
 
 def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "numpy") -> Outcome:
     """The outcome of one call, on copies of the arguments; what a generator raises, the answer raised."""
-    copies = [copy.deepcopy(each) for each in args]
-    arguments = [for_library(each, library) for each in copies]  # A tensor shares its numbers with its copy.
+    copies = list(map(copy.deepcopy, args))
+    # A tensor shares its numbers with its copy.
+    arguments = copies if library == "numpy" else [for_library(each, library) for each in copies]
     try:
         # nbgrader takes away all points where anything stands on stderr, a warning too.
         with contextlib.redirect_stderr(sys.stdout):
@@ -69,10 +70,12 @@ def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "nu
 
 
 def _first_change(before: Sequence[Any], after: Sequence[Any]) -> int | None:
-    pairs = enumerate(zip(before, after, strict=True))
-    return next(
-        (place for place, (was, now) in pairs if not callable(was) and encode(was) != encode(now)), None
-    )
+    for place, (was, now) in enumerate(zip(before, after, strict=True)):
+        if was is now or callable(was):  # the copy of what cannot change is the thing itself
+            continue
+        if encode(was) != encode(now):
+            return place
+    return None
 
 
 @contextlib.contextmanager

@@ -157,6 +157,8 @@ def wholes(exercises: Iterable[Exercise]) -> list[tuple[Exercise, ...]]:
 
 def steps_of(asked: Exercise, exercises: Iterable[Exercise]) -> tuple[Exercise, ...]:
     """All steps of the exercise that `asked` is one of, out of these."""
+    if not asked.step_of:
+        return (asked,)
     return next((steps for steps in wholes(exercises) if asked in steps), (asked,))
 
 

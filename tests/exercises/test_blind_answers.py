@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from posenc_course.checking import Outcome
-from posenc_course.checking.judge import difference
+from posenc_course.checking.differences import difference
 from posenc_course.checking.plain import encode
 from posenc_course.checking.run import call
 from posenc_course.exercises import Case, Exercise, all_exercises

@@ -23,7 +23,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import posenc_course
 import posenc_lib
-from posenc_course.checking.judge import difference, right_outcomes
+from posenc_course.checking.differences import difference
+from posenc_course.checking.judge import right_outcomes
 from posenc_course.checking.plain import encode
 from posenc_course.exercises import all_exercises
 from posenc_course.grading.handed_back.feedback_page import feedback_page

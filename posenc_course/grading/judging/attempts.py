@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from posenc_course.checking.answer import stops_as_released, unwritten
-from posenc_course.checking.judge import differences, right_outcomes
+from posenc_course.checking.differences import differences
+from posenc_course.checking.judge import right_outcomes
 from posenc_course.checking.run import Outcome
 from posenc_course.exercises import Case, Exercise
 from posenc_course.exercises.exercise import BASIC

@@ -1,0 +1,298 @@
+"""How a value differs from the right one, in sentences: a wrong shape, wrong numbers, text, None, an error.
+
+These are the judge's own words, the same for all exercises. What one exercise says stands with its mistakes
+and properties.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from posenc_course.checking.kinds import array_or_none, in_form, is_close, several, shown, truth
+from posenc_course.checking.plain import as_array
+from posenc_course.checking.run import Outcome
+from posenc_course.exercises import Exercise
+from posenc_course.translation import _
+
+
+def differences(
+    exercise: Exercise, expected: Sequence[Outcome], outcomes: Sequence[Outcome]
+) -> tuple[str | None, ...]:
+    """For each case what is wrong with its outcome, in a sentence; None where nothing is."""
+    texts = _wrong_values(exercise, expected, outcomes)
+    return tuple(
+        text or _another_dtype(exercise, got) or changed_input(exercise, got)
+        for text, got in zip(texts, outcomes, strict=True)
+    )
+
+
+def _wrong_values(
+    exercise: Exercise, expected: Sequence[Outcome], outcomes: Sequence[Outcome]
+) -> tuple[str | None, ...]:
+    if exercise.lacks is None:
+        return tuple(difference(exercise, want, got) for want, got in zip(expected, outcomes, strict=True))
+    faults = [_no_value(each) or (_returned_none() if each.value is None else None) for each in outcomes]
+    if fault := next(filter(None, faults), None):
+        return tuple(each or fault for each in faults)
+    return tuple(exercise.lacks([each.value for each in outcomes]))
+
+
+def difference(exercise: Exercise, want: Outcome, got: Outcome) -> str | None:
+    """A sentence that says how `got` differs from `want`; None where it does not."""
+    if want.kind == "raised":
+        return _different_error(want, got)
+    if fault := _no_value(got):
+        return fault
+    text = _different_value(exercise, want.value, got.value, exercise.parts)
+    alone = got.value is None or not isinstance(want.value, tuple | dict)
+    if text is not None and exercise.kind == "value" and alone:
+        # To show what was expected would be to give the answer away.
+        return _("{got} is not the answer.").format(got=shown(got.value))
+    return text
+
+
+def _no_value(got: Outcome) -> str | None:
+    """Why there is nothing to judge; None where there is."""
+    if got.kind == "raised":
+        return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
+    if got.kind == "malformed":
+        return _("It returned something that cannot be compared.") + f" {got.text}"
+    return None
+
+
+def _returned_none() -> str:
+    return _("It returned None. Does every path of the function end in a return?")
+
+
+def _different_error(want: Outcome, got: Outcome) -> str | None:
+    if got.kind == "raised":
+        if got.error_type == want.error_type:
+            return None
+        return _("It raised {error} ({text}); {expected} was expected.").format(
+            error=got.error_type, text=got.text, expected=want.error_type
+        )
+    return _("It returned a value; {expected} should be raised for this input.").format(
+        expected=want.error_type
+    )
+
+
+def _different_value(exercise: Exercise, want: Any, got: Any, names: Sequence[str] = ()) -> str | None:
+    """`names`: of the parts, where it is several values."""
+    if got is None:  # a right answer never is; a known mistake may be
+        return None if want is None else _returned_none()
+    if isinstance(want, tuple | dict):
+        return _different_parts(exercise, want, got, names)
+    if isinstance(want, str | bool):
+        if in_form(exercise, want, got) == in_form(exercise, want, want):
+            return None
+        return _("It returned {got}; {want} was expected.").format(got=shown(got), want=shown(want))
+    return _different_array(exercise, want, got)
+
+
+def _different_parts(
+    exercise: Exercise, want: tuple[Any, ...] | dict[str, Any], got: Any, names: Sequence[str]
+) -> str | None:
+    right, parts = several(want, got)
+    if parts is None:
+        return _too_few_or_many(want, names)
+    texts = [_different_value(exercise, one, other) for one, other in zip(right, parts, strict=True)]
+    wrong = [number for number, text in enumerate(texts) if text is not None]
+    if not wrong:
+        return None
+    first = wrong[0]
+    # Of a value, what kind it is of; to say more would be to give the answer away.
+    why = another_kind(exercise, right[first], parts[first]) if exercise.kind == "value" else texts[first]
+    detail = of_part(first, why) if why else None
+    return " ".join(filter(None, (_which(len(right), wrong), detail, _called(names, wrong))))
+
+
+def _too_few_or_many(want: tuple[Any, ...] | dict[str, Any], names: Sequence[str]) -> str:
+    if isinstance(want, dict):
+        return _("There should be a dict with the keys {keys}.").format(keys=", ".join(map(repr, want)))
+    if names:
+        told = "; ".join(map(_, names))
+        return _("There should be {count} values, as a tuple: {names}.").format(count=len(want), names=told)
+    return _("There should be {count} values, as a tuple.").format(count=len(want))
+
+
+def _which(count: int, wrong: Sequence[int]) -> str:
+    """Which of so many values are wrong."""
+    if len(wrong) == count > 1:
+        return _("All of your {count} values are wrong.").format(count=count)
+    one = _("Of your {count} values, number {number} is wrong.")
+    some = _("Of your {count} values, these are wrong: numbers {numbers}.")
+    numbers = ", ".join(str(number + 1) for number in wrong)
+    return (one if len(wrong) == 1 else some).format(count=count, number=numbers, numbers=numbers)
+
+
+def _called(names: Sequence[str], wrong: Sequence[int]) -> str | None:
+    """What the wrong ones are called, where not all are wrong."""
+    if not names or len(wrong) == len(names):
+        return None
+    one, some = _("Number {number} is {name}."), _("Numbers {numbers} are {names}.")
+    numbers = ", ".join(str(number + 1) for number in wrong)
+    told = ", ".join(_("“{part}”").format(part=_(names[number])) for number in wrong)
+    return (one if len(wrong) == 1 else some).format(number=numbers, name=told, numbers=numbers, names=told)
+
+
+def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
+    if isinstance(got, str):
+        return _("It returned text, {got}; numbers were expected.").format(got=shown(got))
+    try:
+        expected, given = np.asarray(want), as_array(got)
+    except ValueError:
+        return _("It returned rows of different lengths.")
+    if given is None:
+        where = no_number(got)
+        return " ".join(filter(None, (_("It returned something that is not made of numbers."), where)))
+    if given.dtype.kind == "b" and expected.dtype.kind != "b":
+        return _("It returned booleans; numbers were expected.")
+    if expected.dtype.kind == "b" and given.dtype.kind != "b":
+        return _("It returned numbers; booleans were expected.")
+    if expected.shape != given.shape:
+        return _("It returned shape {got}; shape {want} was expected.").format(
+            got=given.shape, want=expected.shape
+        )
+    close = is_close(exercise, expected, given)
+    if close.all():
+        return None
+    index = tuple(int(i) for i in np.argwhere(~close)[0])
+    if not index:
+        return _("It returned {got}; {want} was expected.").format(
+            got=_number(given[()]), want=_number(expected[()])
+        )
+    return _(
+        "{wrong} of {total} elements are wrong. The first is at index {index}: got {got}, expected {want}."
+    ).format(
+        wrong=int((~close).sum()),
+        total=close.size,
+        index=list(index),
+        got=_number(given[index]),
+        want=_number(expected[index]),
+    )
+
+
+def _another_dtype(exercise: Exercise, got: Outcome) -> str | None:
+    """What is told of the right numbers in another type than the one that is asked for."""
+    given = array_or_none(got.value) if exercise.dtype else None
+    if given is None or given.dtype == exercise.dtype:
+        return None
+    return _("The numbers are right, but their type is {got}; {want} was asked for.").format(
+        got=given.dtype, want=exercise.dtype
+    )
+
+
+def _number(value: Any) -> str:
+    return str(value) if value.dtype.kind in "bc" else f"{value:.6g}"
+
+
+def of_part(number: int, text: str) -> str:
+    return _("Number {number}:").format(number=number + 1) + f" {text}"
+
+
+def another_kind(exercise: Exercise, want: Any, got: Any) -> str | None:
+    """What is told of a value that is not of the kind that is asked for: nothing of its right number."""
+    return _no_numbers(want, got) or another_array(exercise, want, got)
+
+
+def _no_numbers(want: Any, got: Any) -> str | None:
+    """What is told of a value that is of quite another kind than the right one."""
+    if got is None:
+        return _("It is None: nothing has been assigned yet.")
+    if isinstance(want, bool):
+        no_truth = _("{got} is no truth value: True or False is asked for.")
+        return no_truth.format(got=shown(got)) if truth(got) is None else None
+    if isinstance(want, str):
+        no_text = _("{got} is no text: a word is asked for.")
+        return None if isinstance(got, str) else no_text.format(got=shown(got))
+    if isinstance(got, str):
+        return _("{got} is text: numbers are asked for.").format(got=shown(got))
+    given, expected = array_or_none(got), array_or_none(want)
+    if given is None:
+        return no_number(got) or _("Its rows differ in length.")
+    if given.dtype.kind == "b" and expected is not None and expected.dtype.kind != "b":
+        return _("{got} is a truth value: numbers are asked for.").format(got=shown(got))
+    return None
+
+
+def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
+    """What is told of numbers of another kind than the right ones: complex, cut to whole ones, too coarse."""
+    given, expected = array_or_none(got), array_or_none(want)
+    if given is None or expected is None or isinstance(want, bool):
+        return None
+    if given.ndim == 0 < expected.ndim:
+        return _("That is a single number: several are asked for.")
+    if expected.ndim == 0 < given.ndim and given.size == 1:
+        return _(
+            "The number lies in a list or an array: the number itself is asked for. "
+            "Is there a comma at the end of a line? It makes a tuple."
+        )
+    if expected.ndim == 0 < given.ndim:
+        return _("That is several numbers, an array of shape {shape}: a single one is asked for.").format(
+            shape=given.shape
+        )
+    if given.size == 0 < expected.size:
+        return _("It is empty: it holds no number at all.")
+    if given.dtype.kind == "c" and expected.dtype.kind != "c":
+        if np.isclose(given.imag, 0, rtol=0, atol=exercise.absolute_tolerance).all():
+            return None
+        return _("Its numbers are complex: real ones are asked for.")
+    if given.shape != expected.shape or is_close(exercise, expected, given).all():
+        return None
+    if given.ndim and given.dtype.kind in "iu" and _cut_down(expected, given):
+        return _(
+            "It is an array of whole numbers ({dtype}), and the fractions were lost on the way into it. "
+            "Make it an array of floats."
+        ).format(dtype=given.dtype)
+    if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given):
+        return _("Its numbers are float16, which holds three digits. Compute in float64.")
+    return None
+
+
+def _cut_down(expected: np.ndarray, given: np.ndarray) -> bool:
+    """Whether they are the right numbers without their fractions."""
+    cuts = (np.trunc, np.floor, np.rint) if expected.dtype.kind == "f" else ()
+    return any(np.array_equal(given, cut(expected)) for cut in cuts)
+
+
+def _nearly(expected: np.ndarray, given: np.ndarray) -> bool:
+    """Whether they are as near as float16 can tell."""
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    return bool(np.isclose(given, expected, rtol=2e-3, atol=2e-3 * scale, equal_nan=True).all())
+
+
+def no_number(got: Any) -> str | None:
+    """The first thing in lists and dicts that is no number, and where it stands."""
+    if isinstance(got, dict):
+        return _("It is a dict: numbers are asked for.")
+    found = _first_other(got, ())
+    if found is None:
+        return None
+    index, thing = found
+    return _("At index {index} stands {thing}, which is no number.").format(
+        index=list(index), thing=shown(thing)
+    )
+
+
+def _first_other(got: Any, index: tuple[int, ...]) -> tuple[tuple[int, ...], Any] | None:
+    if isinstance(got, list | tuple):
+        inside = (_first_other(each, (*index, number)) for number, each in enumerate(got))
+        return next(filter(None, inside), None)
+    return None if isinstance(got, bool | int | float | complex | np.ndarray) else (index, got)
+
+
+def changed_input(exercise: Exercise, got: Outcome) -> str | None:
+    """What is told of an answer that changed what it was given; None where it did not."""
+    if got.changed is None:
+        return None
+    return _("It changed its input {name}.").format(name=input_name(exercise, got.changed))
+
+
+def input_name(exercise: Exercise, place: int) -> str:
+    """What the starter calls that input."""
+    names = tuple(inspect.signature(exercise.reference).parameters)
+    return names[place] if 0 <= place < len(names) else _("an input")
