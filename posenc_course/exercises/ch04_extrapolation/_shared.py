@@ -15,7 +15,7 @@ EARLY_TOKENS = "How a long window flatters a model"
 LOSS = "Your decoder gets its loss"
 
 
-GATE = "Better than counting?"
+BETTER_THAN_COUNTING = "Better than counting?"
 
 
 Generator = np.random.Generator

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc_course.exercises.ch04_extrapolation._shared import GATE, Generator
+from posenc_course.exercises.ch04_extrapolation._shared import BETTER_THAN_COUNTING, Generator
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
 from posenc_lib._arrays import Array
 
@@ -81,7 +81,7 @@ def _decided(gain: float, uncertain: float) -> tuple[float, float, bool]:
 ADMITTED = Exercise(
     id="04-extrapolation.admitted",
     title="Open or shut",
-    step_of=GATE,
+    step_of=BETTER_THAN_COUNTING,
     parts=("the gain", "its uncertainty", "whether the model is admitted"),
     signature="admitted(model: array of shape (files,), counted: array of shape (files,), sizes: array of "
     "shape (files,)) -> (float, float, bool)",

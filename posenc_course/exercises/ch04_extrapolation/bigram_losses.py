@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from posenc_course.exercises.ch04_extrapolation._shared import GATE, Generator
+from posenc_course.exercises.ch04_extrapolation._shared import BETTER_THAN_COUNTING, Generator
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
@@ -106,7 +106,7 @@ def _bigram_by_library(seen: Array, text: Array, vocab: int) -> Array:
 BIGRAM_LOSSES = Exercise(
     id="04-extrapolation.bigram_losses",
     title="What counting alone knows",
-    step_of=GATE,
+    step_of=BETTER_THAN_COUNTING,
     signature="bigram_losses(seen: array of shape (m,), text: array of shape (n,), vocab: int) -> array of "
     "shape (n - 1,), in nats",
     points=4,
