@@ -95,14 +95,14 @@ messages: $(BOOK)
 	@echo "what a learner reads: _build/posenc_course.pot"
 
 test: lint types
-	@$(BIN)/python -m tests.system
+	@$(BIN)/python -m tools.system
 	@$(BIN)/python -m tests.apart begin
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
 	@$(BIN)/python -m tests.apart keep
 
 # Every test, whatever was proven before.
 test-all: lint types
-	@$(BIN)/python -m tests.system
+	@$(BIN)/python -m tools.system
 	@$(BIN)/python -m tests.apart begin --again
 	@rm -f _build/pages.json
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
@@ -110,7 +110,7 @@ test-all: lint types
 
 # What passes is remembered until what it looks at changes.
 test-apart: $(READY)
-	@$(BIN)/python -m tests.system
+	@$(BIN)/python -m tools.system
 	@$(BIN)/python -m tests.apart begin --again
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "peers or experiments or grading or pdf or pages"
 	@$(BIN)/python -m tests.apart keep
@@ -128,7 +128,7 @@ experiments: $(READY)
 	@$(BIN)/python -m posenc_course.experiments all
 
 mutants: $(READY)
-	@$(BIN)/python -m tests.exercises.mutants
+	@$(BIN)/python -m tools.mutants
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def deprecated(advice: str) -> Callable[[F], F]:
     """Mark a function that the next minor version will not have; `advice` says since when, and what to call.
 
-    Each call gives a DeprecationWarning. `__deprecated__` is PEP 702's mark, which `tests.promise` reads.
+    Each call gives a DeprecationWarning. `__deprecated__` is PEP 702's mark, which `tools.promise` reads.
     """
 
     def marked(function: F) -> F:

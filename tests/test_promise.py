@@ -10,7 +10,7 @@ import pytest
 
 import posenc_lib
 from posenc_lib._stability import EXPERIMENTAL, deprecated
-from tests import promise
+from tools import promise
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASED = json.loads(promise.RECORD.read_text())

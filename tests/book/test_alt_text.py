@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.book.claims import PARSER, ROOT
+from tools.claims import PARSER, ROOT
 
 PAGES = [
     *(path for path in sorted((ROOT / "book").rglob("*.md")) if "node_modules" not in path.parts),

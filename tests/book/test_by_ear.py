@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.book.claims import QUOTED, ROOT
 from tests.book.test_spelling import prose
+from tools.claims import QUOTED, ROOT
 
 READ_ALOUD = (
     "book/index.md",

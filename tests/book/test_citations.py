@@ -11,7 +11,7 @@ import pytest
 from markdown_it.token import Token
 from pybtex.database import Entry, parse_file
 
-from tests.book.claims import PARSER, ROOT, quiz
+from tools.claims import PARSER, ROOT, quiz
 
 BOOK = ROOT / "book"
 SOURCES: dict[str, Entry] = dict(parse_file(str(BOOK / "references.bib")).entries)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.book.claims import ROOT, asserted_numbers, pages, unbacked
+from tools.claims import ROOT, asserted_numbers, pages, unbacked
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)
@@ -264,7 +264,7 @@ def test_a_number_may_be_written_otherwise(written, problems):
 def test_the_command_lists_what_is_left_and_says_so_by_its_status(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# A page\n\nThere are 345 of them.\n")
-    command = [sys.executable, "-m", "tests.book.claims", str(page)]
+    command = [sys.executable, "-m", "tools.claims", str(page)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, f"{page}:3: nothing backs 345: There are 345 of them.\n")
     page.write_text("# A page\n\nThere are some of them.\n")

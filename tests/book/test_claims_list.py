@@ -15,7 +15,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from markdown_it.token import Token
 
-from tests.book.claims import PARSER, ROOT, _assertions
+from tools.claims import PARSER, ROOT, _assertions
 
 BOOK = ROOT / "book"
 PAGE = (BOOK / "claims.md").read_text()

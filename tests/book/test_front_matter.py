@@ -11,8 +11,8 @@ import pytest
 from docutils import nodes
 
 from posenc_course.exercises import all_exercises, wholes
-from tests.book import reading_time
-from tests.book.claims import PARSER, ROOT, chapters
+from tools import reading_time
+from tools.claims import PARSER, ROOT, chapters
 
 BOOK = ROOT / "book"
 sys.path.append(str(BOOK / "_ext"))

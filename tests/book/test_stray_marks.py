@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.book.claims import ROOT
 from tests.book.test_spelling import prose
+from tools.claims import ROOT
 
 PAGES = sorted((ROOT / "book").glob("*.md"))
 

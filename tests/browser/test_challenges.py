@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from posenc_course.challenges import breaking, bugs, mystery
 from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
-from tests.challenges.find_bugs import solution
+from tools.find_bugs import solution
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import pytest
 from posenc_course.challenges import bugs
 from posenc_course.challenges.draws import Draws
 from posenc_course.exercises import all_exercises, exercise
-from tests.challenges.find_bugs import ENOUGH, report, slips, solution
 from tests.challenges.test_draws import in_javascript
+from tools.find_bugs import ENOUGH, report, slips, solution
 
 EXERCISES = list(dict.fromkeys(each.exercise for each in bugs.all_bugs()))
 
@@ -19,7 +19,7 @@ def test_there_are_many_in_every_chapter_and_each_is_there_once():
     chapters = {each.chapter for each in all_exercises()}
     counts = {chapter: sum(each.exercise.startswith(chapter) for each in found) for chapter in chapters}
     few = [chapter for chapter, count in counts.items() if count < ENOUGH]
-    assert not few, f"run `python -m tests.challenges.find_bugs` for {few}"
+    assert not few, f"run `python -m tools.find_bugs` for {few}"
 
 
 def test_only_what_a_page_can_run_has_bugs():

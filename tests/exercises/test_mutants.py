@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 from posenc_course.exercises import all_exercises, exercise
-from tests.exercises import mutants
+from tools import mutants
 
 
 def test_the_stored_result_is_current():

@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook
 from posenc_course.grading.release import release
 from tests.grading.class_fixtures import CHAPTER, NO_DIVISION, POINTS, ROOT, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
-from tests.system import postgresql
+from tools.system import postgresql
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ class Server:
 
     def __init__(self) -> None:
         found = postgresql()
-        assert found, "no PostgreSQL: run `python -m tests.system`"
+        assert found, "no PostgreSQL: run `python -m tools.system`"
         self._programs = Path(found)
         # Short, as the path of a socket must be, and open to whoever runs the server.
         self._folder = Path(tempfile.mkdtemp(prefix="posenc-pg-", dir="/tmp"))

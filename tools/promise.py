@@ -1,6 +1,6 @@
 """What users of the last release may rely on: its public names, their parameters, and the defaults of these.
 
-With each release `python -m tests.promise` writes down what the library has. Until the next one,
+With each release `python -m tools.promise` writes down what the library has. Until the next one,
 `tests/test_promise.py` holds the library to it. CONTRIBUTING, "Release a version", says what may change when.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import posenc_lib
 from posenc_lib._stability import EXPERIMENTAL
 
-RECORD = Path(__file__).with_name("promise.json")
+RECORD = Path(__file__).resolve().parents[1] / "tests" / "promise.json"
 REQUIRED = "required"
 BY_NAME = "*, "
 

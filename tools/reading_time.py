@@ -1,6 +1,6 @@
 """How long a chapter takes to read: 200 words and one cell a minute, with everything folded.
 
-    python -m tests.book.reading_time [PAGE ...]
+    python -m tools.reading_time [PAGE ...]
 
 What counts is the prose up to the quiz, and the take-away: no folded box, no exercise, no quiz. A cell
 counts if a reader sees its code or what it shows.
@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-from tests.book.claims import PARSER, chapters
-from tests.book.test_spelling import prose
+from tools.claims import PARSER, chapters
+from tools.prose import prose
 
 WORDS_A_MINUTE = 200
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w-]+)\}.*?^(?P=fence)$\n?", re.DOTALL | re.MULTILINE)

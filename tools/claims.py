@@ -1,6 +1,6 @@
 """No claim without its cell: the sentences of a chapter that state a number which nothing backs.
 
-    python -m tests.book.claims [PAGE ...]
+    python -m tools.claims [PAGE ...]
 
 lists them, for the pages named or for all that state results. CONTRIBUTING.md tells authors the rule.
 """
@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 import quiz  # noqa: E402
@@ -187,9 +187,7 @@ class _Reader:
         elif name in WITH_PROSE:
             self.markdown(body, line, replace(place, quotes_are_exempt=title.startswith("Spot the error")))
         elif name not in WITHOUT_PROSE:
-            self._slip(
-                line, "tests/book/claims.py does not know whether this holds prose; tell it", f"{{{name}}}"
-            )
+            self._slip(line, "tools/claims.py does not know whether this holds prose; tell it", f"{{{name}}}")
 
     def _quiz(self, body: str, line: int, place: Place) -> None:
         """Questions ask and wrong answers are wrong; right answers and all feedback state."""

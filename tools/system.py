@@ -1,6 +1,6 @@
 """Programs of the system that the checks need: find each, or install it where that is ours to do.
 
-python -m tests.system
+python -m tools.system
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bugs for "find the bug in three minutes": one slip in a right solution, which the judge names.
 
-    python -m tests.challenges.find_bugs         # for every chapter that has too few
-    python -m tests.challenges.find_bugs 08      # anew for the chapters that begin so
+    python -m tools.find_bugs         # for every chapter that has too few
+    python -m tools.find_bugs 08      # anew for the chapters that begin so
 
 A slip changes a few words of one line, as people do who are in a hurry: another operator, a number one
 higher, a part left out, two names mixed up. It is kept where the judge rejects it and knows the mistake by
@@ -24,9 +24,9 @@ import jupytext
 from posenc_course.challenges import bugs
 from posenc_course.checking import judge, run
 from posenc_course.exercises import Exercise, all_exercises, exercise
-from tests.exercises.mutants import defines, limited
+from tools.mutants import defines, limited
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 RESULT = Path(bugs.__file__).with_suffix(".json")
 ENOUGH = 20
 """Bugs of a chapter."""

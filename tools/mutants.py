@@ -1,7 +1,7 @@
 """Does the judge notice a small change of a right answer? Mutation testing of the exercises.
 
-    python -m tests.exercises.mutants            # those that changed since; each result is kept at once
-    python -m tests.exercises.mutants 02         # those of one chapter, shown only
+    python -m tools.mutants            # those that changed since; each result is kept at once
+    python -m tools.mutants 02         # those of one chapter, shown only
 
 Every right answer that there is (the solution in the text, the reference, the alternatives) is changed by
 cosmic-ray's operators, one at a time: another operator, a number one higher or lower, a comparison the other
@@ -23,7 +23,7 @@ import signal
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -36,11 +36,11 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.provider import OperatorProvider
 from tqdm import tqdm
 
-from posenc_course.checking import judge, run
+from posenc_course.checking import Outcome, judge, run
 from posenc_course.exercises import Exercise, all_exercises, exercise
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULT = Path(__file__).with_suffix(".json")
+ROOT = Path(__file__).resolve().parents[1]
+RESULT = ROOT / "tests" / "exercises" / "mutants.json"
 GOAL = 0.95
 SEEDS = range(8)
 SECONDS = 5  # for all cases of one seed; a mutant that takes longer is rejected, as in grading
@@ -54,6 +54,8 @@ PASSED_OVER = {
     "VariableInserter",
     "KeywordReplacer",
 }
+# Of posenc_course/checking: what decides whether an answer passes. The others say why it does not.
+DECIDES = ("differences.py", "judge.py", "kinds.py", "plain.py", "run.py")
 OPERATORS = OperatorProvider()
 
 
@@ -111,16 +113,16 @@ def as_answer(asked: Exercise, source: str, names: dict[str, Any], name: str) ->
     return made() if asked.kind == "value" and callable(made) else made
 
 
-def outcomes(asked: Exercise, answer: Any, seed: int) -> list[Any]:
+def outcomes(asked: Exercise, answer: Any, seed: int) -> tuple[Outcome, ...]:
     return run(answer, asked.cases(seed), asked.array_library)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: Outcome, other: Outcome) -> bool:
     """Whether two outcomes are, up to rounding."""
     if one.kind != other.kind:
         return False
     if one.kind != "value":
-        return bool(one.error_type == other.error_type)
+        return one.error_type == other.error_type
     return _same_values(one.value, other.value)
 
 
@@ -177,7 +179,7 @@ def examine(exercise_id: str) -> tuple[str, Tally]:
     return exercise_id, tally
 
 
-def _agrees(asked: Exercise, answer: Any, seed: int, expected: list[Any]) -> bool:
+def _agrees(asked: Exercise, answer: Any, seed: int, expected: Sequence[Outcome]) -> bool:
     got = limited(functools.partial(outcomes, asked, answer, seed))
     return got is not None and len(got) == len(expected) and all(map(same, got, expected))
 
@@ -195,8 +197,8 @@ def _limit_memory() -> None:
 
 
 def fingerprint(asked: Exercise) -> str:
-    """Of all that the result of an exercise hangs on: what judges it, and all exercises of its chapter."""
-    judging = sorted((ROOT / "posenc_course" / "checking").glob("*.py"))
+    """Of all that the result of an exercise depends on: what decides, and all exercises of its chapter."""
+    judging = [ROOT / "posenc_course" / "checking" / name for name in DECIDES]
     frame = ROOT / "posenc_course" / "exercises" / "exercise.py"
     chapter = sorted((frame.parent / f"ch{asked.chapter.replace('-', '_')}").glob("*.py"))
     solutions = ROOT / "solutions" / f"{asked.chapter}.md"
