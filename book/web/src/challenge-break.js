@@ -3,6 +3,7 @@ import { button, made } from "./elements.js";
 import { words } from "./words-challenges.js";
 import { words as code } from "./words-exercises.js";
 
+/** @param {import("./challenges.js").Place} place */
 export async function open(place, seed, isOpen) {
   const challenge = { do: "play", challenge: "break", seed };
   const drawn = await place.ask({ ...challenge, act: "draw" });

@@ -11,6 +11,7 @@ const SECONDS = 180;
 const POINTS = 10;
 const COST_OF_A_TRY = 2;
 
+/** @param {import("./challenges.js").Place} place */
 export function open(place, seed, isOpen) {
   const { bugs, exercises } = place.data;
   const [exercise, right, wrong] = new Draws("bug", seed).choice(bugs);

@@ -8,6 +8,8 @@ import { words } from "./words-challenges.js";
  *   ask(question) -> {sentence, names, x, lines, x_label, y_label},
  *   name(chosen, questions, wrong) -> {counts, right, sentence, wrong: [group], points, title, why},
  *   reveal() -> {sentence, title, why} }. Each gives a promise, of null where no answer came and the reader was told.
+ *
+ * @param {import("./challenges.js").Place} place
  */
 export function investigate(place, seed, isOpen, game) {
   const asked = new Set();

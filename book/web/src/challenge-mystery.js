@@ -2,6 +2,7 @@
 import { investigate } from "./challenge-evidence.js";
 import { words } from "./words-challenges.js";
 
+/** @param {import("./challenges.js").Place} place */
 export async function open(place, seed, isOpen) {
   const challenge = { do: "play", challenge: "mystery", seed };
   const drawn = await place.ask({ ...challenge, act: "draw" });

@@ -15,6 +15,7 @@ let client;
 /** [model, treatment] of a number. */
 export const drawn = (seed) => new Draws("trained", seed).choice(CASES);
 
+/** @param {import("./challenges.js").Place} place */
 export function open(place, seed, isOpen) {
   const [model, treatment] = drawn(seed);
   client ??= new Client();

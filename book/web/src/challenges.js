@@ -23,9 +23,13 @@ export function start(elements) {
 }
 
 /** Where challenges of one kind are played. */
-class Place {
+export class Place {
   #game = 0; // which one is open: what an earlier one still hears is passed over
 
+  /**
+   * @param {HTMLElement} element
+   * @param {import("./runner.js").Runner} runner
+   */
   constructor(element, runner) {
     this.element = element;
     this.runner = runner;

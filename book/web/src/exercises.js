@@ -55,6 +55,7 @@ function startWhole(element) {
 
 /** An exercise that a page cannot check: the reader says when it has passed. */
 class NotebookExercise {
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.id = element.dataset.exercise;
     this.tick = made("input", "");
@@ -88,6 +89,11 @@ class LiveExercise extends Workplace {
   #agreed; // the code that this tab read or kept last: another in the store comes from elsewhere
   #elsewhere = false; // other code came from another tab, and is now the former version
 
+  /**
+   * @param {HTMLElement} element
+   * @param {import("./runner.js").Runner} runner
+   * @param {LiveExercise[]} earlier
+   */
   constructor(element, runner, earlier) {
     super(runner, () => Number(element.dataset.seconds));
     this.element = element;
@@ -97,7 +103,9 @@ class LiveExercise extends Workplace {
     this.id = element.dataset.exercise;
     this.place = element.querySelector(".posenc-editor");
     this.starter = this.place.querySelector("pre").textContent.trimEnd();
-    this.hints = [...element.querySelectorAll(".posenc-hint")];
+    /** @type {HTMLDetailsElement[]} */
+    this.hints = Array.from(element.querySelectorAll(".posenc-hint"));
+    /** @type {HTMLDetailsElement} */
     this.solution = element.querySelector(".posenc-solution");
     this.record = this.#begin(store.load("exercise", this.id));
     this.#agreed = this.code;

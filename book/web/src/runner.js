@@ -5,7 +5,11 @@ const STALLED_AFTER = 8000; // ms without a byte
 
 let shared;
 
-/** The one Python of a page. `data` says where it comes from, as attributes of an element (book/_ext/live_exercise.py). */
+/**
+ * The one Python of a page. `data` says where it comes from, as attributes of an element (book/_ext/live_exercise.py).
+ *
+ * @param {DOMStringMap} data
+ */
 export function pythonOf({ pyodide, library, sizes, exercise }) {
   const address = (path) => {
     const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
@@ -82,7 +86,7 @@ export class Runner {
   /**
    * The result of in_page.py's `run`. Rejects with NoVerdict. The time counts from when all is there that it needs.
    */
-  run(request, { seconds, onBegin = () => {}, onPrint = () => {} }) {
+  run(request, { seconds, onBegin = () => {}, onPrint = (_text) => {} }) {
     return new Promise((resolve, reject) => {
       this.#running = { request, seconds, onBegin, onPrint, resolve, reject };
       if (this.ready) this.#send();

@@ -43,8 +43,13 @@ async function runnerOfMachine() {
 /** What the cells of a page share: their Python, and what stands above each. */
 class Chapter {
   #listed;
+  /** @type {Cell[]} */
   cells = [];
 
+  /**
+   * @param {HTMLElement} page
+   * @param {Runner} [machine]
+   */
   constructor({ dataset }, machine) {
     this.runner = pythonOf(dataset);
     this.machine = machine;
@@ -69,7 +74,11 @@ class Chapter {
     }
   }
 
-  /** What to ask Python for: to run a cell after all above it, as the reader has changed it. */
+  /**
+   * What to ask Python for: to run a cell after all above it, as the reader has changed it.
+   *
+   * @param {Cell} cell
+   */
   async request(cell) {
     const listed = await this.listed();
     const place = listed.findIndex(({ id }) => cell.element.id === `cell-${id}`);
@@ -90,6 +99,10 @@ class Cell extends Workplace {
   #saving; // the timer of a save to come
   #editor;
 
+  /**
+   * @param {HTMLElement} element
+   * @param {Chapter} chapter
+   */
   constructor(element, chapter) {
     const elsewhere = element.querySelector(".posenc-not-here");
     const draws = element.classList.contains("posenc-draws") && !chapter.pictures;
@@ -103,7 +116,7 @@ class Cell extends Workplace {
     this.notebook = chapter.notebook;
     this.begins = words.running;
     this.id = `${chapter.name}.${element.id.replace(/^cell-/, "")}`;
-    this.still = element.querySelector("div[class*='highlight-']") ?? element.firstElementChild;
+    this.still = element.querySelector("div[class*='highlight-']") ?? element.querySelector(":scope > *");
     this.original = element.querySelector("pre").textContent.trimEnd();
     const { code, ran } = store.load(KIND, this.id) ?? {};
     this.code = code ?? this.original;

@@ -9,12 +9,18 @@ export class Workplace {
 
   #seconds;
   // What a kind of workplace has:
+  /** @type {HTMLElement} */
   element;
-  notebook; // a link to it
+  /** @type {HTMLElement} a link to it */
+  notebook;
   begins = ""; // what is said as a run begins
-  again; // the button that begins one
+  /** @type {HTMLButtonElement} what begins one */
+  again;
 
-  /** `seconds()`: how long a run may take. */
+  /**
+   * @param {import("./runner.js").Runner} runner
+   * @param {() => number} seconds how long a run may take
+   */
   constructor(runner, seconds) {
     this.runner = runner;
     this.#seconds = seconds;
