@@ -11,8 +11,8 @@ One module an experiment. Each has three names, and `lab.py` does the rest:
 
 What more it may have:
 
-* `GATE` and `shortfall(run, result)`: what a run has to reach before the book may speak of it, in words and
-  in code. A run that does not is stored as "not admitted", with the reason;
+* `GATE`: what a run has to reach before the book may speak of it (a `Gate` of `gates.py`, in words and in
+  code). A run that does not is stored as "not admitted", with the reason;
 * `HAS_FULL`: `runs` also takes `full`, for a form that needs days or a GPU;
 * `SWEEP`: the experiment that finds the learning rates of this one; a rate not known yet is None;
 * `STORES_EACH`: its result is stored after every run, and what is stored is not run again;

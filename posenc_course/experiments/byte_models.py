@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_course.experiments import byte_model, decoder, ngram, results, source_text, uncertainty
-from posenc_course.experiments.byte_model import THE_ORDER, measure
+from posenc_course.experiments import byte_model, decoder, gates, ngram, results, source_text, uncertainty
+from posenc_course.experiments.byte_model import measure
 
 __all__ = ["measure"]
 
 QUESTION = "What does each encoding give a language model, at the length of its training and beyond?"
 
-GATE = (
-    "At the length of training, on held-out text, better than an interpolated Witten-Bell 5-gram that "
-    "counted the same bytes, by more than the 95% interval over files."
-)
-
+GATE = gates.BYTE_MODELS
 STORES_EACH = HAS_FULL = True
 SWEEP = "byte-model-rates"
 PARTS = (byte_model, decoder, ngram, source_text)
@@ -84,21 +80,6 @@ def best_rates(full: bool = False) -> dict[str, float]:
         tried = (each["result"]["loss"], each["run"]["rate"])
         best[each["run"]["encoding"]] = min(tried, best.get(each["run"]["encoding"], tried))
     return {name: rate for name, (_, rate) in best.items()}
-
-
-def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    """What a run lacks to be spoken of; None where it passes."""
-    found = result["trained"]
-    counted = found["ngram"][str(THE_ORDER)]
-    gain, uncertain = uncertainty.mean_over_files(
-        np.subtract(found["by_file"]["ngram"], found["by_file"]["loss"]), found["by_file"]["bytes"]
-    )
-    if gain > uncertain:
-        return None
-    return (
-        f"{found['loss']:.3f} nats a byte at the length of training, where the {THE_ORDER}-gram has "
-        f"{counted:.3f}; the gain, {gain:.3f}, is not above its 95% interval over files, {uncertain:.3f}"
-    )
 
 
 def difference(one: str, other: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:

@@ -23,22 +23,17 @@ from posenc_course.experiments import (
     byte_model,
     byte_models,
     decoder,
+    gates,
     kneser_ney,
     ngram,
     source_text,
-    uncertainty,
 )
 from posenc_course.experiments.kneser_ney import KneserNey
 from posenc_course.experiments.training import Bench
 
 QUESTION = "What does each encoding give a language model that knows more than counting does?"
 
-GATE = (
-    "At the length of training, on held-out text, better than the best n-gram that counted the same bytes, "
-    "by more than the 95% interval over files: modified Kneser-Ney, of the orders 2 to 8 the one with the "
-    "lowest loss on files that no test looks at, its discounts tuned on them."
-)
-
+GATE = gates.BYTE_MODELS_BEYOND_COUNTING
 STORES_EACH = True
 SWEEP = "byte-model-rates"
 PARTS = (byte_model, decoder, ngram, kneser_ney, source_text)
@@ -94,20 +89,3 @@ def _by_file(model: KneserNey, files: tuple[source_text.File, ...], length: int)
     for path, first in source_text.windows(files, length + 1, most=16):
         windows.setdefault(path, []).append(losses[path][:, first + 1 : first + 1 + length].mean(axis=1))
     return {path: np.mean(each, axis=0) for path, each in windows.items()}
-
-
-def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    """What a run lacks to be spoken of; None where it passes."""
-    found, best = result["trained"], result["counted"]
-    weights = found["by_file"]["bytes"]
-    gain, uncertain = uncertainty.mean_over_files(
-        np.subtract(best["by_file"], found["by_file"]["loss"]), weights
-    )
-    if gain > uncertain:
-        return None
-    counted_loss = np.average(best["by_file"], weights=weights)
-    return (
-        f"{found['loss']:.3f} nats a byte at the length of training, where a Kneser-Ney {best['order']}-gram "
-        f"has {counted_loss:.3f}; the gain, {gain:.3f}, is not above its 95% interval over files, "
-        f"{uncertain:.3f}"
-    )

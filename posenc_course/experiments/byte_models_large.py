@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_course.experiments import byte_models
-from posenc_course.experiments.byte_models import FULL, GATE, PARTS, measure, shortfall
+from posenc_course.experiments.byte_models import FULL, GATE, PARTS, measure
 
-__all__ = ["GATE", "PARTS", "measure", "shortfall"]
+__all__ = ["GATE", "PARTS", "measure"]
 
 QUESTION = "What does each encoding give a larger language model, at the length of its training and beyond?"
 

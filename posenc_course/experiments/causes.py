@@ -43,6 +43,7 @@ from posenc_course.experiments import (
     byte_model,
     byte_models,
     decoder,
+    gates,
     ngram,
     readings,
     results,
@@ -50,14 +51,14 @@ from posenc_course.experiments import (
     uncertainty,
     wrapped,
 )
-from posenc_course.experiments.byte_models import GATE, shortfall
 from posenc_course.experiments.readings import AS_IT_IS, READ, measure
 from posenc_course.experiments.uncertainty import Finding
 
-__all__ = ["GATE", "measure", "shortfall"]
+__all__ = ["measure"]
 
 QUESTION = "What makes the loss rise beyond the length of training?"
 
+GATE = gates.BYTE_MODELS
 STORES_EACH = HAS_FULL = True
 SWEEP = "byte-model-rates"
 PARTS = (byte_model, decoder, ngram, source_text, wrapped, ablations, readings)

@@ -24,7 +24,7 @@ import torch
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 import posenc_lib
-from posenc_course.experiments import NAMES, NEXT, training
+from posenc_course.experiments import NAMES, NEXT, gates, training
 from posenc_course.experiments.keys import key_of
 from posenc_course.experiments.training import Bench
 
@@ -141,14 +141,11 @@ def perform(
 
 
 def verdict(module: Any, outcome: dict[str, Any]) -> dict[str, Any]:
-    """Whether a run passes the gate of its experiment, and why not; nothing where there is no gate.
-
-    An experiment with a gate says it in words, `GATE`, and applies it: `shortfall(run, result)` gives None
-    for a run that passes, else what it lacks, in one sentence.
-    """
-    if not hasattr(module, "GATE"):
+    """Whether a run passes the gate of its experiment, and why not; nothing where there is no gate."""
+    gate = gates.of(module)
+    if gate is None:
         return {}
-    lacks = module.shortfall(outcome["run"], outcome["result"])
+    lacks = gate.shortfall(outcome["run"], outcome["result"])
     if lacks is None:
         return {"verdict": ADMITTED}
     return {"verdict": NOT_ADMITTED, "reason": lacks}
@@ -173,12 +170,12 @@ def _report(
     asked: int,
 ) -> dict[str, Any]:
     """What is stored of an experiment."""
-    gate = getattr(module_of(name), "GATE", None)
+    gate = gates.of(module_of(name))
     return {
         "format": FORMAT,
         "experiment": name,
         "question": question,
-        **({} if gate is None else {"gate": gate}),
+        **({} if gate is None else {"gate": gate.words}),
         "command": command,
         "date": date.today().isoformat(),
         "seconds": round(sum(each["seconds"] for each in outcomes), 1),

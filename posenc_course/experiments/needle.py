@@ -8,6 +8,7 @@ from posenc_course.experiments import (
     byte_model,
     byte_models,
     decoder,
+    gates,
     ngram,
     rescaling,
     results,
@@ -15,6 +16,7 @@ from posenc_course.experiments import (
     source_text,
     wrapped,
 )
+from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.retrieval import measure
 
 __all__ = ["measure"]
@@ -22,9 +24,27 @@ __all__ = ["measure"]
 QUESTION = "Where in a long text does a model still find what it was asked for?"
 
 LEAST = 0.99
-GATE = (
+
+
+def _begins_behind(result: dict[str, Any]) -> str | None:
+    """What the model lacks that it begins with."""
+    return gates.BYTE_MODELS.shortfall({}, {"trained": result["base"]})
+
+
+def _shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
+    lacks = _begins_behind(result)
+    if lacks is not None:
+        return f"before the tuning: {lacks}"
+    if result["trained"] >= LEAST:
+        return None
+    share, steps = result["trained"], result["steps"]
+    return f"{share:.2%} of the values right at the length of training, after {steps:,} steps"
+
+
+GATE = Gate(
     "At the length of training, at least 99% of the values right, in files that no training saw; and the "
-    f"model that it begins with passes the gate of the byte models. {byte_models.GATE}"
+    f"model that it begins with passes the gate of the byte models. {gates.BYTE_MODELS.words}",
+    _shortfall,
 )
 
 STORES_EACH = HAS_FULL = True
@@ -101,16 +121,5 @@ def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[d
     found = [
         each["result"] for each in results.runs("needle", every=True, full=full, encoding=encoding, rule=rule)
     ]
-    begun_well = [each for each in found if byte_models.shortfall({}, {"trained": each["base"]}) is None]
+    begun_well = [each for each in found if _begins_behind(each) is None]
     return [each["harder"] for each in begun_well if each["harder"]["trained"][kind] >= LEAST]
-
-
-def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    """What a run lacks to be spoken of; None where it passes."""
-    lacks = byte_models.shortfall(run, {"trained": result["base"]})
-    if lacks is not None:
-        return f"before the tuning: {lacks}"
-    if result["trained"] >= LEAST:
-        return None
-    share, steps = result["trained"], result["steps"]
-    return f"{share:.2%} of the values right at the length of training, after {steps:,} steps"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_course.experiments import byte_models, decoder, position_task, results
+from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.position_task import TASKS, measure
 
 __all__ = ["measure"]
@@ -12,7 +13,17 @@ __all__ = ["measure"]
 QUESTION = "Which encodings let a model find a token by its place, at lengths that no training had?"
 
 LEAST = 0.99
-GATE = "At the trained sizes, at least 99% of the answers right from end to end."
+
+
+def _shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
+    if result["exact"][0] >= LEAST:
+        return None
+    return (
+        f"{result['exact'][0]:.2%} of the answers right at the trained sizes, after {result['steps']:,} steps"
+    )
+
+
+GATE = Gate("At the trained sizes, at least 99% of the answers right from end to end.", _shortfall)
 
 STORES_EACH = HAS_FULL = True
 SWEEP = "position-task-rates"
@@ -63,12 +74,3 @@ def best_rates(full: bool = False) -> dict[str, float]:
         rates = needed.setdefault(run["encoding"], {})
         rates[run["rate"]] = rates.get(run["rate"], 0.0) + share
     return {name: min(rates, key=lambda rate: rates[rate]) for name, rates in needed.items()}
-
-
-def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    """What a run lacks to be spoken of; None where it passes."""
-    if result["exact"][0] >= LEAST:
-        return None
-    return (
-        f"{result['exact'][0]:.2%} of the answers right at the trained sizes, after {result['steps']:,} steps"
-    )

@@ -10,6 +10,7 @@ from posenc_course.experiments import (
     byte_model,
     byte_models,
     decoder,
+    gates,
     ngram,
     rescaling,
     results,
@@ -17,13 +18,17 @@ from posenc_course.experiments import (
     uncertainty,
     wrapped,
 )
+from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.rescaling import measure
 
 __all__ = ["measure"]
 
 QUESTION = "What does each way to read further with RoPE cost at the trained length, and give beyond it?"
 
-GATE = f"The model that it begins with passes the gate of the byte models. {byte_models.GATE}"
+GATE = Gate(
+    f"The model that it begins with passes the gate of the byte models. {gates.BYTE_MODELS.words}",
+    lambda run, result: gates.BYTE_MODELS.shortfall(run, {"trained": result["base"]}),
+)
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
@@ -73,11 +78,6 @@ def forms(encoding: str, rule: str, factors: tuple[int, ...], tuned: tuple[int, 
     if rule == "plain" and encoding == "rope":
         return at_home + short
     return at_home[:1]
-
-
-def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    """What the model that a run begins with lacks to be spoken of; None where it passes."""
-    return byte_models.shortfall(run, {"trained": result["base"]})
 
 
 def difference(

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from posenc_course.experiments import byte_model, byte_models, byte_models_large, results, source_text
-from posenc_course.experiments.byte_models import ENCODINGS, shortfall
+from posenc_course.experiments.byte_models import ENCODINGS, GATE
 from posenc_course.experiments.lab import perform
 from posenc_course.experiments.ngram import NGram
 from posenc_lib import frequencies
@@ -141,9 +141,9 @@ def passing(gain):
 
 
 def test_the_gate_asks_for_more_than_the_uncertainty():
-    assert shortfall({}, passing(0.1)) is None
+    assert GATE.shortfall({}, passing(0.1)) is None
     for gain in (-0.1, 0.0, 0.02):  # the interval is about 0.028 wide to each side
-        assert "2.0" in shortfall({}, passing(gain))
+        assert "2.0" in GATE.shortfall({}, passing(gain))
 
 
 def test_two_encodings_are_compared_by_their_admitted_seeds(monkeypatch):
@@ -225,4 +225,4 @@ def test_what_is_stored_was_made_of_the_text_that_it_names():
     """The stored verdicts are those that the gate gives today."""
     for each in results.stored_so_far("byte-models"):
         assert each["run"]["text"]["sha256"]
-        assert each.get("reason") == shortfall(each["run"], each["result"])
+        assert each.get("reason") == GATE.shortfall(each["run"], each["result"])

@@ -9,12 +9,14 @@ import types
 
 import pytest
 
-from posenc_course.experiments import NAMES, NEXT, lab, results
+from posenc_course.experiments import NAMES, NEXT, gates, lab, results, sizes
+from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.lab import main, perform
 
 TOY = """
+from posenc_course.experiments.gates import Gate
+
 QUESTION = "Which number is large?"
-GATE = "The number is at least 2."
 STORES_EACH = HAS_FULL = True
 SWEEP = "toy-rates"
 PARTS = ()
@@ -32,9 +34,10 @@ def measure(run, bench):
     made.append(run)
     return {"number": run["seed"] + 1.0}
 
-def shortfall(run, result):
-    return None if result["number"] >= 2 else f"it is {result['number']:g}"
-
+GATE = Gate(
+    "The number is at least 2.",
+    lambda run, result: None if result["number"] >= 2 else f"it is {result['number']:g}",
+)
 made, STOPS_AT, RATE = [], None, 0.2
 """
 
@@ -62,7 +65,7 @@ def run_it(tmp_path, *more):
 def test_a_run_that_does_not_pass_is_stored_shown_and_not_read(toy, tmp_path, capsys):
     run_it(tmp_path)
     stored = results.stored("toy")
-    assert stored["gate"] == toy.GATE
+    assert stored["gate"] == toy.GATE.words
     verdicts = [(each["run"]["seed"], each["verdict"], each.get("reason")) for each in stored["runs"]]
     assert verdicts[::2] == [(0, "not admitted", "it is 1"), (1, "admitted", None), (2, "admitted", None)]
     told = capsys.readouterr().out
@@ -78,11 +81,26 @@ def test_a_run_that_does_not_pass_is_stored_shown_and_not_read(toy, tmp_path, ca
 
 def test_a_gate_that_changes_is_applied_to_what_is_stored(toy, tmp_path):
     run_it(tmp_path)
-    toy.shortfall = lambda run, result: "never" if result["number"] == 3 else None
+    toy.GATE = Gate("Never.", lambda run, result: "never" if result["number"] == 3 else None)
     made = len(toy.made)
     run_it(tmp_path)
     assert len(toy.made) == made
     assert {each["run"]["seed"] for each in results.runs("toy")} == {0, 1}
+
+
+def test_a_gate_may_be_said_as_two_names():
+    """As by those whose stored runs are kept under their own code."""
+    gate = gates.of(sizes)
+    assert (gate.words, gate.shortfall) == (sizes.GATE, sizes.shortfall)
+    verdict = lab.verdict(sizes, {"run": {}, "result": {"where": 1.0, "what": 0.5, "steps": 800}})
+    assert verdict["verdict"] == "not admitted"
+
+
+def test_what_begins_with_the_byte_models_has_their_gate():
+    for name in ("byte-models", "byte-models-large", "causes", "mistakes"):
+        assert gates.of(lab.module_of(name)) == gates.BYTE_MODELS
+    for name in ("needle", "rescaled"):
+        assert gates.BYTE_MODELS.words in lab.module_of(name).GATE.words
 
 
 def test_each_run_is_stored_and_what_is_stored_is_not_made_again(toy, tmp_path):

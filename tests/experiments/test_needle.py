@@ -126,12 +126,12 @@ def test_the_gate_asks_for_nearly_all_values():
     files = {"bytes": [100, 100], "loss": [1.0, 1.1], "ngram": [1.3, 1.4]}
     base = {"loss": 1.05, "ngram": {"5": 1.35}, "by_file": files}
     passing = {"base": base, "trained": 0.99, "steps": 1200}
-    assert needle.shortfall({}, passing) is None
-    assert needle.shortfall({}, passing | {"trained": 0.9899}) == (
+    assert needle.GATE.shortfall({}, passing) is None
+    assert needle.GATE.shortfall({}, passing | {"trained": 0.9899}) == (
         "98.99% of the values right at the length of training, after 1,200 steps"
     )
     worse = base | {"by_file": files | {"ngram": [0.9, 1.0]}}
-    assert needle.shortfall({}, passing | {"base": worse}).startswith("before the tuning: 1.050 nats")
+    assert needle.GATE.shortfall({}, passing | {"base": worse}).startswith("before the tuning: 1.050 nats")
 
 
 def test_every_map_begins_with_a_byte_model_that_there_is():

@@ -136,9 +136,9 @@ def test_a_training_ends_when_the_task_is_solved_and_passes_its_gate(tmp_path, m
 
 
 def test_a_task_that_was_not_solved_does_not_pass():
-    lacking = position_tasks.shortfall({}, {"exact": [0.9899, 1.0], "steps": 1500})
+    lacking = position_tasks.GATE.shortfall({}, {"exact": [0.9899, 1.0], "steps": 1500})
     assert lacking == "98.99% of the answers right at the trained sizes, after 1,500 steps"
-    assert position_tasks.shortfall({}, {"exact": [0.99, 0.0], "steps": 10}) is None
+    assert position_tasks.GATE.shortfall({}, {"exact": [0.99, 0.0], "steps": 10}) is None
 
 
 def test_the_rate_is_the_one_that_solves_soonest(monkeypatch):

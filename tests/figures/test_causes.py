@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from posenc_course.experiments import causes, mistakes, readings, results, untrained
+from posenc_course.experiments import causes, gates, mistakes, readings, results, untrained
 from posenc_course.figures import causes as pictures
 
 
@@ -20,7 +20,7 @@ def store(tmp_path, monkeypatch):
     def write(name, outcomes, module):
         every = []
         for run, result in outcomes:
-            lacks = module.shortfall(run, result)
+            lacks = gates.of(module).shortfall(run, result)
             verdict = {"verdict": "not admitted", "reason": lacks} if lacks else {"verdict": "admitted"}
             every.append({"run": run, "result": result} | verdict)
         path = results.path_of(name)
