@@ -59,3 +59,13 @@ OF_A_MAP = (
     ),
 )
 """What a table of distances promises, whichever map it is of."""
+
+
+def true_where(distances: Array, near: Array, window: int) -> bool:
+    """Whether keys less than window back, among these, have their true distances."""
+    i, j = i_j(len(distances))
+    near = near & (j <= i) & (i - j < window)
+    return bool((np.asarray(distances)[near] == (i - j)[near]).all())
+
+
+HIDDEN_LATER = "A key after the query gets 0 here. The mask will hide it."

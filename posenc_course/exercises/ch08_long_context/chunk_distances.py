@@ -6,9 +6,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from posenc_course.exercises.ch08_long_context._shared import OF_A_MAP, Generator, i_j, past
+from posenc_course.exercises.ch08_long_context._shared import (
+    HIDDEN_LATER,
+    OF_A_MAP,
+    Generator,
+    i_j,
+    past,
+    true_where,
+)
 from posenc_course.exercises.drawing import Draws, heat_map
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -90,6 +97,12 @@ def _chunked_by_parts(tokens: int, chunk: int, window: int) -> Array:
     return found
 
 
+def _back(tokens: int, chunk: int) -> Array:
+    """How many chunks a key is before its query."""
+    i, j = i_j(tokens)
+    return i // chunk - j // chunk
+
+
 CHUNK_DISTANCES = Exercise(
     id="08-long-context.chunk_distances",
     title="Dual chunk attention",
@@ -102,11 +115,30 @@ CHUNK_DISTANCES = Exercise(
             chunk_distances(24, 6, 4), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="The same triangle in each chunk, and before it the same stripes for every chunk further back.",
+        look="Every chunk has the same triangle, and every chunk further back has the same stripes.",
     ),
     reference=_chunked,
     make_cases=_chunk_cases,
-    properties=OF_A_MAP,
+    where_not_finite=HIDDEN_LATER,
+    properties=(
+        *OF_A_MAP,
+        Property(
+            lambda args, value: true_where(value, _back(args[0], args[1]) == 0, args[0]),
+            "Within its own chunk a query must take every key at its true distance, i - j.",
+        ),
+        Property(
+            lambda args, value: true_where(value, _back(args[0], args[1]) == 1, args[2]),
+            "A key of the chunk before that is less than window back must keep its true distance.",
+        ),
+        Property(
+            lambda args, value: bool((np.asarray(value) < args[1] + args[2]).all()),
+            "No distance can be above chunk + window - 1.",
+        ),
+        Property(
+            lambda args, value: bool((np.asarray(value) >= 0).all()),
+            "No distance can be negative: that would be a key ahead of its query.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "one-place-further",
@@ -114,34 +146,30 @@ CHUNK_DISTANCES = Exercise(
                 lambda own, chunk, window: np.minimum(own + chunk, chunk + window),
                 lambda own, chunk, window: np.full_like(own, chunk + window),
             ),
-            "Your queries stand one place too far for other chunks. The furthest place is chunk + window - "
-            "1.",
+            "For other chunks your queries are one place too far on. The furthest place is chunk + "
+            "window - 1.",
         ),
         Mistake(
             "no-limit-for-the-chunk-before",
             _chunks_with(lambda own, chunk, window: own + chunk, _last_place),
-            "For the chunk before its own, a late query stands too far. It goes no further than chunk + "
-            "window - 1.",
+            "For the chunk before, a late query is too far on. It never goes beyond chunk + window - 1.",
         ),
         Mistake(
             "chunk-before-as-far-chunks",
             _chunks_with(_last_place, _last_place),
-            "The chunk before is treated like all the others. For its keys a query at the beginning of its "
-            "chunk "
-            "stands only chunk further, so that near keys keep their true distances.",
+            "The chunk before is treated like all the others. For its keys, a query early in its chunk "
+            "is just chunk further on, so that near keys keep their true distances.",
         ),
         Mistake(
             "far-chunks-as-the-chunk-before",
             _chunks_with(_successive, _successive),
             "All earlier chunks are treated like the one right before. For those further back the query "
-            "stands at "
-            "the last place, wherever it is in its chunk.",
+            "is at the last place, wherever it is in its chunk.",
         ),
         Mistake(
             "same-place-for-all",
             _chunks_with(lambda own, chunk, window: own, lambda own, chunk, window: own),
-            "Your query stands at its own place for all chunks, so that far keys look near or even ahead "
-            "of it.",
+            "Your query stays at its own place for all chunks, so far keys look near, or even ahead of it.",
         ),
         Mistake(
             "keys-not-by-chunk",
@@ -152,13 +180,13 @@ CHUNK_DISTANCES = Exercise(
         Mistake(
             "true-everywhere",
             lambda tokens, chunk, window: past(np.subtract(*i_j(tokens))),
-            "These are the true distances everywhere. They are to stay below chunk + window.",
+            "These are the true distances everywhere. They should stay below chunk + window.",
         ),
         Mistake(
             "cut",
             lambda tokens, chunk, window: past(np.minimum(np.subtract(*i_j(tokens)), chunk + window - 1)),
-            "You cut the true distances at their largest. Keys of far chunks are told apart by their places "
-            "within their chunk.",
+            "You cut the true distances at their largest. In far chunks, each key still counts its place "
+            "within its own chunk.",
         ),
         Mistake(
             "only-the-chunk",
@@ -166,7 +194,7 @@ CHUNK_DISTANCES = Exercise(
                 lambda own, chunk, window: np.full_like(own, chunk),
                 lambda own, chunk, window: np.full_like(own, chunk),
             ),
-            "For other chunks your queries stand at chunk. The window is what they may stand beyond it.",
+            "For other chunks your queries are at chunk. They may go beyond it, by up to window - 1.",
         ),
         Mistake(
             "swapped",
@@ -176,15 +204,14 @@ CHUNK_DISTANCES = Exercise(
         Mistake(
             "distances-cut",
             _distances_cut,
-            "You cut distances. It is the place of the query that has a limit; take the key's place within "
-            "its "
-            "chunk off it afterwards.",
+            "You cut distances. The limit is on the place of the query: cut that, then subtract the "
+            "key's place within its chunk.",
         ),
         Mistake(
             "window-for-the-limit",
             _chunks_with(lambda own, chunk, window: np.minimum(own + chunk, window - 1), _last_place),
-            "For the chunk before, your limit is window - 1. The query may stand so far beyond the end of a "
-            "chunk: chunk + window - 1.",
+            "For the chunk before, your limit is window - 1. That is how far the query may go beyond a "
+            "chunk: the limit is chunk + window - 1.",
         ),
         Mistake(
             "window-forgotten",
@@ -192,15 +219,72 @@ CHUNK_DISTANCES = Exercise(
                 lambda own, chunk, window: np.minimum(own + chunk, chunk - 1),
                 lambda own, chunk, window: np.full_like(own, chunk - 1),
             ),
-            "For other chunks your queries stand at the end of one chunk. They may stand up to window "
-            "further "
-            "on: at chunk + window - 1.",
+            "For other chunks your queries stop at the end of one chunk. They may go window further: to "
+            "chunk + window - 1.",
         ),
         Mistake(
             "the-larger-one",
             _chunks_with(lambda own, chunk, window: np.maximum(own + chunk, chunk + window - 1), _last_place),
-            "For the chunk before you take the larger of the two places. The smaller one is asked for: "
-            "chunk + window - 1 is a limit.",
+            "For the chunk before you take the larger of the two places. Take the smaller one: chunk + "
+            "window - 1 is a limit.",
+        ),
+        Mistake(
+            "far-at-the-end-of-a-second-chunk",
+            _chunks_with(_successive, lambda own, chunk, window: np.full_like(own, 2 * chunk - 1)),
+            "For far chunks your query is at 2 * chunk - 1, as if the window were a whole chunk. It is "
+            "at chunk + window - 1.",
+        ),
+        Mistake(
+            "a-chunk-for-the-window",
+            _chunks_with(
+                lambda own, chunk, window: np.minimum(own + chunk, 2 * chunk - 1),
+                lambda own, chunk, window: np.full_like(own, 2 * chunk - 1),
+            ),
+            "Your last place is 2 * chunk - 1, as if the window were a whole chunk. It is chunk + window "
+            "- 1.",
+        ),
+        Mistake(
+            "one-place-further-before",
+            _chunks_with(lambda own, chunk, window: np.minimum(own + chunk, chunk + window), _last_place),
+            "For the chunk before, your limit is one place too far on. The furthest place is chunk + "
+            "window - 1.",
+        ),
+        Mistake(
+            "one-place-further-far-back",
+            _chunks_with(_successive, lambda own, chunk, window: np.full_like(own, chunk + window)),
+            "For far chunks your query is one place too far on. It is at chunk + window - 1.",
+        ),
+        Mistake(
+            "another-chunk-further",
+            _chunks_with(_successive, lambda own, chunk, window: own + 2 * chunk),
+            "For far chunks you move the query another chunk on. It stays at chunk + window - 1, however "
+            "far back the key is.",
+        ),
+        Mistake(
+            "moved-by-the-window",
+            _chunks_with(
+                lambda own, chunk, window: np.minimum(own + window, chunk + window - 1), _last_place
+            ),
+            "For the chunk before you move the query by the window. Move it by a whole chunk: the keys "
+            "there are a chunk further back than their places say.",
+        ),
+        Mistake(
+            "short-of-the-last-place",
+            _chunks_with(_successive, lambda own, chunk, window: np.full_like(own, window - 1)),
+            "For far chunks your query is at window - 1, and far keys look near or even ahead of it. It "
+            "is at chunk + window - 1.",
+        ),
+        Mistake(
+            "near-by-distance",
+            lambda tokens, chunk, window: past(
+                np.where(
+                    np.subtract(*i_j(tokens)) < chunk,
+                    np.subtract(*i_j(tokens)),
+                    chunk + window - 1 - i_j(tokens)[1] % chunk,
+                )
+            ),
+            "You go by the distance to tell chunks apart. Two neighbours may lie in two chunks: compare "
+            "i // chunk with j // chunk.",
         ),
     ),
     alternatives=(
@@ -210,7 +294,7 @@ CHUNK_DISTANCES = Exercise(
     ),
     hints=(
         "How many chunks back is a key? `i // chunk - j // chunk`: 0, 1, or more.",
-        "A key always counts as `j % chunk`. Only the place of the query differs between the three cases.",
+        "A key always counts as `j % chunk`. Only the place of the query differs in the three cases.",
         "The three places are `i % chunk`; the smaller one of `i % chunk + chunk` and `chunk + window - "
         "1`; and "
         "`chunk + window - 1`.",

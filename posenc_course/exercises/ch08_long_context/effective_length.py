@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch08_long_context._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -67,13 +67,18 @@ EFFECTIVE_LENGTH = Exercise(
     difficulty=2,
     reference=_effective,
     make_cases=_effective_cases,
+    properties=(
+        Property(
+            lambda args, value: value == 0 or bool(np.isin(value, args[0])),
+            "Return one of the given lengths, or 0.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "longest-that-passes",
             lambda lengths, scores, mark: int(max([*lengths[scores >= mark], 0])),
-            "You take the longest length that reaches the mark, although the model fails at a shorter one. "
-            "All "
-            "shorter lengths have to reach it as well.",
+            "You take the longest length that reaches the mark, although the model fails at a shorter "
+            "one. Every shorter length has to reach it too.",
         ),
         Mistake(
             "strictly-above",
@@ -83,9 +88,8 @@ EFFECTIVE_LENGTH = Exercise(
         Mistake(
             "in-the-given-order",
             _in_given_order,
-            "You walk through the lengths in the order in which they are given. Sort them first, and the "
-            "scores "
-            "with them.",
+            "You go through the lengths in the order you are given. Sort them first, and the scores with "
+            "them.",
         ),
         Mistake(
             "lengths-sorted-alone",
@@ -95,7 +99,7 @@ EFFECTIVE_LENGTH = Exercise(
         Mistake(
             "first-that-fails",
             lambda lengths, scores, mark: int(min([*lengths[scores < mark], 10**9])),
-            "This is the first length that fails. The one before it is asked for.",
+            "This is the first length that fails. Return the one before it.",
         ),
         Mistake(
             "how-many",
@@ -115,7 +119,7 @@ EFFECTIVE_LENGTH = Exercise(
         Mistake(
             "shortest-when-none",
             lambda lengths, scores, mark: _effective(lengths, scores, mark) or int(np.min(lengths)),
-            "Where the shortest length fails already, no length was passed: return 0.",
+            "Where even the shortest length fails, the model passes no length: return 0.",
         ),
         Mistake(
             "of-the-mean-so-far",
@@ -124,7 +128,7 @@ EFFECTIVE_LENGTH = Exercise(
                 np.cumsum(scores[np.argsort(lengths)]) / np.arange(1, len(scores) + 1),
                 mark,
             ),
-            "You compare the mean of the scores so far. Each length must reach the mark by itself.",
+            "You compare the mean of the scores so far. Each length has to reach the mark on its own.",
         ),
         Mistake(
             "counted-from-the-end",
@@ -133,7 +137,36 @@ EFFECTIVE_LENGTH = Exercise(
                 if (scores < mark).any()
                 else np.max(lengths)
             ),
-            "You look for the last length that fails. The first one ends the walk, whatever comes after it.",
+            "You look for the last length that fails. The first one decides, whatever comes after it.",
+        ),
+        Mistake(
+            "minus-one-when-none",
+            lambda lengths, scores, mark: _effective(lengths, scores, mark) or -1,
+            "Where even the shortest length fails, return 0, not -1.",
+        ),
+        Mistake(
+            "shortest-that-passes",
+            lambda lengths, scores, mark: int(min([*lengths[scores >= mark], 10**9]) % 10**9),
+            "You stop at the first length that reaches the mark. Go on to the longest before one fails.",
+        ),
+        Mistake(
+            "index-minus-one",
+            lambda lengths, scores, mark: int(
+                np.sort(lengths)[np.argmin(np.append(scores[np.argsort(lengths)] >= mark, False)) - 1]
+            ),
+            "Where even the shortest length fails, your index is -1, and Python takes the last length "
+            "for it. Return 0 there.",
+        ),
+        Mistake(
+            "all-lengths-or-none",
+            lambda lengths, scores, mark: int(np.max(lengths)) if (scores >= mark).all() else 0,
+            "You return 0 as soon as any length fails. The lengths before it still count.",
+        ),
+        Mistake(
+            "each-sorted-alone",
+            lambda lengths, scores, mark: _in_given_order(np.sort(lengths), np.sort(scores)[::-1], mark),
+            "You sort lengths and scores separately, so the scores no longer belong to their lengths. Sort "
+            "both by the length: np.argsort.",
         ),
     ),
     alternatives=(
@@ -144,8 +177,8 @@ EFFECTIVE_LENGTH = Exercise(
         ),
     ),
     hints=(
-        "Put the lengths in order, the shortest first, and keep each score beside its length.",
-        "Walk on while the score reaches the mark. Where did you stand when you had to stop?",
+        "Sort the lengths, the shortest first, and keep each score with its length.",
+        "Go on while the score reaches the mark. Which length was the last one before you had to stop?",
         "Where even the shortest length fails, the answer is 0.",
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch08_long_context._shared import (
+    HIDDEN_LATER,
     OF_A_MAP,
     SELF_EXTEND,
     Generator,
@@ -15,9 +16,10 @@ from posenc_course.exercises.ch08_long_context._shared import (
     extended,
     i_j,
     past,
+    true_where,
 )
 from posenc_course.exercises.drawing import Draws, heat_map
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -59,36 +61,46 @@ GROUPED_DISTANCES = Exercise(
             grouped_distances(24, 3, 6), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="Beside the diagonal every key has a distance of its own; beyond it, keys share one in threes.",
+        look="Near the diagonal every key has its own distance. Further away, three keys share one.",
     ),
     reference=_grouped,
     make_cases=_map_cases,
-    properties=OF_A_MAP,
+    where_not_finite=HIDDEN_LATER,
+    properties=(
+        *OF_A_MAP,
+        Property(
+            lambda args, value: true_where(value, np.ones_like(value, dtype=bool), args[2]),
+            "A key less than window back must keep its true distance.",
+        ),
+        Property(
+            lambda args, value: bool((np.tril(np.diff(value, axis=1), -1) <= 0).all()),
+            "A key further back must never look nearer than one after it.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "window-one-too-wide",
             extend_with(_far, lambda d, w: d <= w),
-            "Your window holds one key too many. Keys less than window back keep their distance; the one "
-            "that "
-            "stands exactly so far back is counted in groups.",
+            "Your window holds one key too many. Keys less than window back keep their distance. The key "
+            "exactly window back is counted in groups.",
         ),
         Mistake(
             "not-moved",
             extend_with(lambda i, j, group, window: i // group - j // group),
-            "Beyond the window your distances start small again, and far keys look near. Move them on by "
-            "window - window // group.",
+            "Beyond the window your distances start small again, and far keys look near. Add window - "
+            "window // group.",
         ),
         Mistake(
             "moved-by-the-window",
             extend_with(lambda i, j, group, window: i // group - j // group + window),
-            "You move the groups by the whole window, and distances are left out between. Take off window // "
-            "group, which the groups count already.",
+            "You add the whole window, and some distances are skipped. Subtract window // group, which "
+            "the groups have counted already.",
         ),
         Mistake(
             "difference-in-groups",
             extend_with(lambda i, j, group, window: (i - j) // group + window - window // group),
-            "You divide the difference. Query and key are counted in groups each on their own, and then "
-            "subtracted: only so it is a rotation of each of the two.",
+            "You divide the difference. Divide query and key separately, then subtract: only then can "
+            "each of the two be rotated on its own.",
         ),
         Mistake(
             "fractions",
@@ -98,7 +110,7 @@ GROUPED_DISTANCES = Exercise(
         Mistake(
             "fraction-of-the-window",
             extend_with(lambda i, j, group, window: i // group - j // group + window - window / group),
-            "The groups are right. The window, too, is divided without a remainder: window // group.",
+            "The groups are right. The window is divided without a remainder too: window // group.",
         ),
         Mistake(
             "all-in-groups",
@@ -108,12 +120,12 @@ GROUPED_DISTANCES = Exercise(
         Mistake(
             "true-everywhere",
             lambda tokens, group, window: past(np.subtract(*i_j(tokens))),
-            "These are the true distances everywhere. Those of window and more are to be counted in groups.",
+            "These are the true distances everywhere. From window on, count them in groups.",
         ),
         Mistake(
             "cut-at-the-window",
             lambda tokens, group, window: past(np.minimum(np.subtract(*i_j(tokens)), window)),
-            "All far keys get one distance. They are to be told apart, group by group.",
+            "All far keys get the same distance. They should differ from group to group.",
         ),
         Mistake(
             "swapped",
@@ -123,14 +135,14 @@ GROUPED_DISTANCES = Exercise(
         Mistake(
             "difference-beyond-the-window",
             extend_with(lambda i, j, group, window: window + (i - j - window) // group),
-            "You count in groups how far a key lies beyond the window, which is a difference. Query and key "
-            "are each counted in groups on their own, and then subtracted.",
+            "You count in groups how far a key lies beyond the window, which is a difference. Divide "
+            "query and key separately, then subtract.",
         ),
         Mistake(
             "difference-not-moved",
             extend_with(lambda i, j, group, window: (i - j) // group),
-            "You divide the difference, and far keys look near. Count query and key in groups each on their "
-            "own, subtract, and move on by window - window // group.",
+            "You divide the difference, and far keys look near. Divide query and key separately, "
+            "subtract, and add window - window // group.",
         ),
         Mistake(
             "rounded",
@@ -145,7 +157,35 @@ GROUPED_DISTANCES = Exercise(
         Mistake(
             "moved-too-far",
             extend_with(lambda i, j, group, window: i // group - j // group + window + window // group),
-            "You add window // group. The groups count these positions already: take it off.",
+            "You add window // group. The groups have counted these positions already: subtract it.",
+        ),
+        Mistake(
+            "window-taken-off-before-dividing",
+            extend_with(lambda i, j, group, window: (i - window) // group - j // group + window),
+            "You subtract the window before you divide, and where the remainders matter the groups are one "
+            "off. Divide i, j and the window separately.",
+        ),
+        Mistake(
+            "window-rounded-up",
+            extend_with(lambda i, j, group, window: i // group - j // group + window - -(-window // group)),
+            "You round the window's share up. Divide it without a remainder: window // group.",
+        ),
+        Mistake(
+            "window-one-too-narrow",
+            extend_with(_far, lambda d, w: d < w - 1),
+            "Your window holds one key too few. The key window - 1 back still keeps its distance.",
+        ),
+        Mistake(
+            "moved-by-the-window-in-groups",
+            extend_with(lambda i, j, group, window: i // group - j // group + window // group),
+            "You add window // group, and far keys look nearer than the window is wide. Add window - "
+            "window // group.",
+        ),
+        Mistake(
+            "groups-counted-in-tokens",
+            extend_with(lambda i, j, group, window: i // group * group - j // group * group),
+            "You multiply the groups by their size, so far keys are as far as they were. Count in "
+            "groups, and add window - window // group.",
         ),
     ),
     alternatives=(
@@ -162,7 +202,7 @@ GROUPED_DISTANCES = Exercise(
     hints=(
         "Make the numbers of the queries a column, `np.arange(tokens)[:, None]`, and those of the keys a "
         "row.",
-        "There are two arrays of distances, the true ones and those in groups. `np.where` chooses between "
+        "You need two arrays of distances, the true ones and those in groups. `np.where` chooses between "
         "them.",
         "`np.tril` puts 0 where the key comes after the query.",
     ),

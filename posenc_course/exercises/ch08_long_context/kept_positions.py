@@ -8,7 +8,7 @@ import numpy as np
 
 from posenc_course.exercises.ch08_long_context._shared import STREAM, Generator
 from posenc_course.exercises.drawing import Draws, heat_map
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -28,6 +28,12 @@ def _kept_positions(tokens: int, sinks: int, window: int) -> Array:
     return at[(at < sinks) | (at >= tokens - window)]
 
 
+def _numbers(value: Array) -> Array:
+    """What can be looked at as positions: no truth values, no NaN."""
+    value = np.asarray(value)
+    return value[np.isfinite(value) & (value.dtype.kind != "b")]
+
+
 KEPT_POSITIONS = Exercise(
     id="08-long-context.kept_positions",
     title="What stays in the cache",
@@ -44,26 +50,41 @@ KEPT_POSITIONS = Exercise(
             starts=(1, 0),
         ),
         axes=("tokens read", "position in the text"),
-        look="Two sinks stay for ever, and a window of six moves on with the text.",
+        look="Two sinks stay for ever, and a window of six moves along with the text.",
     ),
     reference=_kept_positions,
     make_cases=_kept_cases,
+    properties=(
+        Property(
+            lambda args, value: bool((_numbers(value) >= 0).all()),
+            "No position is negative. In a short text, tokens - window is.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool((_numbers(value) < args[0]).all()),
+            "The last position of a text is tokens - 1. In a short text there are fewer tokens than sinks.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: bool((np.diff(_numbers(value)) > 0).all()),
+            "Each position comes once, in rising order. In a short text the sinks and the window overlap.",
+            about="form",
+        ),
+    ),
     mistakes=(
         Mistake(
             "some-twice",
             lambda tokens, sinks, window: np.concatenate(
                 [np.arange(sinks), np.arange(max(tokens - window, 0), tokens)]
             ),
-            "It is right for a long text. In a short one, sinks and window overlap, and a position must "
-            "not come "
-            "twice.",
+            "This is right for a long text. In a short one, sinks and window overlap, and no position "
+            "should come twice.",
         ),
         Mistake(
             "window-holds-the-sinks",
             lambda tokens, sinks, window: _kept_positions(tokens, sinks, max(window - sinks, 0)),
-            "Your cache is too small: you take the sinks off the window. The last window of tokens stay, "
-            "beside "
-            "the sinks.",
+            "Your cache is too small: you subtract the sinks from the window. All of the last window "
+            "tokens stay, in addition to the sinks.",
         ),
         Mistake(
             "no-sinks",
@@ -73,7 +94,7 @@ KEPT_POSITIONS = Exercise(
         Mistake(
             "one-too-many",
             lambda tokens, sinks, window: _kept_positions(tokens, sinks, window + 1),
-            "Your window holds one too many. The last of n tokens stands at n - 1.",
+            "Your window holds one too many. The last of n tokens is at n - 1.",
         ),
         Mistake(
             "one-too-few",
@@ -83,7 +104,7 @@ KEPT_POSITIONS = Exercise(
         Mistake(
             "places-in-the-cache",
             lambda tokens, sinks, window: np.arange(len(_kept_positions(tokens, sinks, window))),
-            "These are places in the cache. Where did the kept tokens stand in the text?",
+            "These are places in the cache. Where in the text were the tokens that stay?",
         ),
         Mistake(
             "which-were-dropped",
@@ -95,21 +116,20 @@ KEPT_POSITIONS = Exercise(
             lambda tokens, sinks, window: (
                 np.isin(np.arange(tokens), _kept_positions(tokens, sinks, window)) * 1
             ),
-            "This says of each token whether it stays. Return the positions of those that do.",
+            "This says for each token whether it stays. Return the positions of those that do.",
         ),
         Mistake(
             "some-twice-by-slices",
             lambda tokens, sinks, window: np.concatenate(
                 [np.arange(tokens)[:sinks], np.arange(tokens)[max(tokens - window, 0) :]]
             ),
-            "It is right for a long text. In a short one, the two slices overlap, and a position must not "
-            "come "
-            "twice.",
+            "This is right for a long text. In a short one, your two slices overlap, and no position "
+            "should come twice.",
         ),
         Mistake(
             "one-sink-too-many",
             lambda tokens, sinks, window: _kept_positions(tokens, sinks + 1, window),
-            "You keep one sink too many. The first n tokens stand at 0 to n - 1.",
+            "You keep one sink too many. The first n tokens are at 0 to n - 1.",
         ),
         Mistake(
             "backwards",
@@ -129,6 +149,6 @@ KEPT_POSITIONS = Exercise(
     hints=(
         "A token stays if it is one of the first sinks or one of the last window tokens.",
         "With `at = np.arange(tokens)` the two conditions are `at < sinks` and `at >= tokens - window`.",
-        "Join them with `|`, and no position comes twice.",
+        "Join them with `|`: then no position comes twice.",
     ),
 )

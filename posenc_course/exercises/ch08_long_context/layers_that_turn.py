@@ -1,4 +1,4 @@
-"""Which layers turn?"""
+"""Which layers have RoPE?"""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _without(config: Config, key: str) -> Array:
 
 LAYERS_THAT_TURN = Exercise(
     id="08-long-context.layers_that_turn",
-    title="Which layers turn?",
+    title="Which layers have RoPE?",
     signature="layers_that_turn(config: dict) -> array of shape (layers,) of booleans",
     points=3,
     minutes=15,
@@ -111,7 +111,7 @@ LAYERS_THAT_TURN = Exercise(
             starts=(2, 0),
         ),
         axes=("interval", "layer"),
-        look="Each layer that turns is a full square; the last of each group is left out.",
+        look="Each layer with RoPE is a full square. The last of each group has none.",
     ),
     reference=_turning,
     make_cases=_config_cases,
@@ -126,62 +126,89 @@ LAYERS_THAT_TURN = Exercise(
         Mistake(
             "as-the-name-says",
             lambda config: _turning(config, listed=lambda numbers: [each == 0 for each in numbers]),
-            "You read the list as its name says. It is the other way round in these files: 1 stands for a "
-            "layer "
-            "that turns.",
+            "You read the list as its name says. In these files it is the other way round: 1 means that "
+            "the layer has RoPE.",
         ),
         Mistake(
             "counted-from-zero",
             lambda config: _turning(config, every=lambda layers, n: [i % n != 0 for i in range(layers)]),
-            "With an interval your first layer does not turn. The last one of each group does not: layers "
-            "3, 7, 11 "
-            "for an interval of 4.",
+            "With an interval, your first layer has no RoPE. It is the last one of each group that has "
+            "none: layers 3, 7, 11 for an interval of 4.",
         ),
         Mistake(
             "interval-turned-round",
             lambda config: _turning(
                 config, every=lambda layers, n: [(i + 1) % n == 0 for i in range(layers)]
             ),
-            "With an interval, all but every n-th layer turn. Yours is the other way round.",
+            "With an interval of n, every n-th layer has no RoPE, and the others have it. Yours is the "
+            "other way round.",
         ),
         Mistake(
             "interval-first",
             lambda config: (
                 _without(config, "no_rope_layers") if "no_rope_layer_interval" in config else _turning(config)
             ),
-            "Where a list is given as well, the list counts. Your interval overrules it.",
+            "Where a list is given too, the list counts. Your interval overrules it.",
         ),
         Mistake(
             "interval-not-read",
             lambda config: _without(config, "no_rope_layer_interval"),
-            "The interval is not read: each such layer does not turn.",
+            "The interval is not read: every n-th layer has no RoPE.",
         ),
         Mistake(
             "list-not-read",
             lambda config: _without(config, "no_rope_layers"),
-            "The list is not read. Where it holds numbers, they count.",
+            "The list is not read. If it is not empty, it decides.",
         ),
         Mistake(
             "kinds-turned-round",
             lambda config: _turning(config, kinds=lambda names: [each == "full_attention" for each in names]),
-            "The kinds are the other way round: layers with a sliding window turn, and those that see "
-            "everything "
-            "do not.",
+            "The kinds are the other way round: layers with a sliding window have RoPE, and those that "
+            "see everything do not.",
         ),
         Mistake(
             "kinds-not-read",
             lambda config: _without(config, "layer_types"),
-            "The kinds of the layers are not read: those with full attention do not turn.",
+            "The kinds of the layers are not read: those with full attention have no RoPE.",
         ),
         Mistake(
             "all-turn",
             lambda config: np.ones(config["num_hidden_layers"], dtype=bool),
-            "All your layers turn, whatever the configuration says.",
+            "All your layers have RoPE, whatever the configuration says.",
         ),
         Mistake(
             "which-do-not",
             lambda config: ~_turning(config),
-            "All answers are turned round: True stands for a layer that turns.",
+            "All your answers are reversed: True is for a layer that has RoPE.",
+        ),
+        Mistake(
+            "empty-list-means-all",
+            lambda config: (
+                np.ones(config["num_hidden_layers"], dtype=bool)
+                if config.get("no_rope_layers") == []
+                else _turning(config)
+            ),
+            "Where the list is empty, all your layers have RoPE. An empty list says nothing: look at the "
+            "next case.",
+        ),
+        Mistake(
+            "none-by-default",
+            lambda config: _turning(config) if len(config) > 1 else ~_turning(config),
+            "Where the configuration says nothing, no layer of yours has RoPE. All of them have it there.",
+        ),
+        Mistake(
+            "one-layer-alone",
+            lambda config: _turning(config, every=lambda layers, n: [i != n - 1 for i in range(layers)]),
+            "With an interval, you leave RoPE out of one layer alone. Every n-th layer has none: 3, 7, "
+            "11 for an interval of 4.",
+        ),
+        Mistake(
+            "list-of-layer-numbers",
+            lambda config: _turning(
+                config, listed=lambda numbers: [i not in numbers for i in range(len(numbers))]
+            ),
+            "You read the list as the numbers of layers without RoPE. It has one entry for each layer: 1 "
+            "with RoPE, 0 without.",
         ),
     ),
     alternatives=(
@@ -190,10 +217,9 @@ LAYERS_THAT_TURN = Exercise(
         lambda config: [bool(each) for each in _turning(config)],
     ),
     hints=(
-        "Look at the four cases from the first to the last, and return at the first that is there. "
-        "`config.get(key)` "
-        "is None where the key is missing.",
-        "An empty list is as good as none: `if config.get(key):` passes both over.",
-        "Of an interval n, layer i does not turn where `(i + 1) % n == 0`.",
+        "Go through the four cases in order, and return at the first that applies. `config.get(key)` is "
+        "None where the key is missing.",
+        "An empty list says as little as a missing one: `if config.get(key):` skips both.",
+        "With an interval of n, layer i has no RoPE where `(i + 1) % n == 0`.",
     ),
 )

@@ -91,8 +91,8 @@ LLAMA3_RATES = Exercise(
             up=up,
         ),
         axes=("pair, the fastest first", "slowed by"),
-        look="About half of the pairs stay as they are, the last ones are 8 times slower, and a steep bend "
-        "leads over.",
+        look="About half of the pairs stay as they are, the last ones are 8 times slower, and a short "
+        "steep stretch connects the two.",
     ),
     reference=_llama3,
     make_cases=_llama3_cases,
@@ -117,21 +117,21 @@ LLAMA3_RATES = Exercise(
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, 1 - _kept(_turns(rates, length), low, high)
             ),
-            "Your fast pairs are slowed and the slow ones stay. It is the slow ones that meet what is new.",
+            "Your fast pairs are slowed and the slow ones stay. It is the other way round: pairs that "
+            "make few turns in the trained length are divided by the factor.",
         ),
         Mistake(
             "radians-for-turns",
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, _kept(length * rates, low, high)
             ),
-            "You count radians where turns are meant: the length times the frequency, divided by 2 pi.",
+            "You count radians, and the rule counts turns: the length times the frequency, divided by 2 pi.",
         ),
         Mistake(
             "line-over-wavelengths",
             _over_waves,
-            "Both ends are right. Between them your line is straight in the wavelength; it has to be "
-            "straight "
-            "in the number of turns.",
+            "Both ends are right. Between them your line is straight in the wavelength; it should be "
+            "straight in the number of turns.",
         ),
         Mistake(
             "line-over-pairs",
@@ -150,15 +150,15 @@ LLAMA3_RATES = Exercise(
             lambda rates, factor, length, low, high: np.where(
                 _turns(rates, length) <= low, rates / factor, rates
             ),
-            "The pairs between the two ends stay as they were. A straight line leads from the one to the "
-            "other.",
+            "The pairs between the two ends stay as they were. A straight line should lead from one to "
+            "the other.",
         ),
         Mistake(
             "not-cut",
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, (_turns(rates, length) - low) / (high - low)
             ),
-            "Your line goes on outside of its two ends. Cut the share that stays at 0 and at 1.",
+            "Your line continues beyond its two ends. Cut the share that stays at 0 and at 1.",
         ),
         Mistake(
             "all-divided",
@@ -170,8 +170,8 @@ LLAMA3_RATES = Exercise(
             lambda rates, factor, length, low, high: _llama3(
                 rates, factor, round(length * factor), low, high
             ),
-            "You count the turns in the longer text. What a pair knows was decided by the length of its "
-            "training.",
+            "You count the turns in the longer text. Count them in the trained length: that is what a "
+            "pair has seen.",
         ),
         Mistake(
             "from-zero",
@@ -211,17 +211,46 @@ LLAMA3_RATES = Exercise(
                 rates,
                 np.where(_turns(rates, length) <= low, rates / factor, (rates + rates / factor) / 2),
             ),
-            "Between the two ends all your pairs get the mean of both frequencies. A straight line leads "
-            "from "
-            "the one to the other, by the number of turns.",
+            "Between the two ends all your pairs get the mean of both frequencies. A straight line, in "
+            "the number of turns, should lead from one to the other.",
         ),
         Mistake(
             "the-shorter-text",
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, _kept(_turns(rates, length) / factor, low, high)
             ),
-            "You count the turns in a text that is shorter by the factor. What a pair knows was decided by "
-            "the whole length of its training.",
+            "You count the turns in a text that is shorter by the factor. Count them in the whole "
+            "trained length.",
+        ),
+        Mistake(
+            "largest-offset-for-length",
+            lambda rates, factor, length, low, high: _llama3(rates, factor, length - 1, low, high),
+            "You count the turns over length - 1 positions, the largest offset. This rule counts them "
+            "over the length itself.",
+        ),
+        Mistake(
+            "half-turns",
+            lambda rates, factor, length, low, high: _by_share(
+                rates, factor, _kept(length * rates / math.pi, low, high)
+            ),
+            "You divide by pi, which is half a turn, so you count twice as many turns as there are. A "
+            "whole turn is 2 pi.",
+        ),
+        Mistake(
+            "a-step-at-the-upper-end",
+            lambda rates, factor, length, low, high: np.where(
+                _turns(rates, length) >= high, rates, rates / factor
+            ),
+            "All pairs below the upper end are divided by the whole factor. A straight line should lead "
+            "from one end to the other.",
+        ),
+        Mistake(
+            "powers-of-the-factor",
+            lambda rates, factor, length, low, high: (
+                rates / factor ** (1 - _kept(_turns(rates, length), low, high))
+            ),
+            "Both ends are right. Between them you raise the factor to a power. Mix the two frequencies "
+            "instead: the share that stays times the old one, plus the rest times the slowed one.",
         ),
     ),
     alternatives=(

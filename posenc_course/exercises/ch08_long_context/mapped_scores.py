@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from posenc_course.exercises.ch08_long_context._shared import SELF_EXTEND, Generator, extended, i_j, past
+from posenc_course.exercises.ch08_long_context._shared import (
+    SELF_EXTEND,
+    TURN,
+    Generator,
+    extended,
+    i_j,
+    past,
+)
 from posenc_course.exercises.drawing import Draws, heat_map
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
@@ -94,8 +101,8 @@ MAPPED_SCORES = Exercise(
             columns=columns,
         ),
         axes=("query", "key"),
-        look="All words are alike here, so the score shows the distance alone: stripes that become blocks "
-        "far from the diagonal.",
+        look="All words are alike here, so only the distance shows: stripes that become blocks far from "
+        "the diagonal.",
     ),
     reference=_mapped,
     make_cases=_score_cases,
@@ -110,9 +117,8 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "other-way",
             lambda q, k, distances, base: _mapped(q, k, -distances, base),
-            "The query is turned the wrong way against the key. A query that stands behind its key has "
-            "turned "
-            "further: by the distance, counterclockwise.",
+            "The query is rotated the wrong way. A query that comes after its key is rotated further, "
+            "counterclockwise, by the distance.",
         ),
         Mistake(
             "root-missing",
@@ -122,18 +128,18 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "divided-by-dim",
             lambda q, k, distances, base: _mapped(q, k, distances, base) / math.sqrt(q.shape[1]),
-            "The scores are divided by dim. It is its square root.",
+            "The scores are divided by dim. Divide by its square root.",
         ),
         Mistake(
             "not-turned",
             lambda q, k, distances, base: q @ k.T / math.sqrt(q.shape[1]),
-            "These are scores without any position. Each pair turns by its frequency times the distance.",
+            "These are scores without any position. Rotate each pair by its frequency times the distance.",
         ),
         Mistake(
             "true-distances",
             lambda q, k, distances, base: _mapped(q, k, np.subtract(*i_j(len(q))), base),
-            "You turn by the true positions. The distance of each query and key is given, and may be "
-            "another one.",
+            "You rotate by the true positions. The distance of each query and key is given, and it may "
+            "differ from the true one.",
         ),
         Mistake(
             "first-row-for-all",
@@ -148,7 +154,7 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "base-not-used",
             lambda q, k, distances, base: _mapped(q, k, distances, 10000.0),
-            "Your base is 10,000, whatever is given. Take the one that is handed over.",
+            "Your base is 10,000, whatever is given. Use the one you are given.",
         ),
         Mistake(
             "all-pairs-alike",
@@ -158,7 +164,7 @@ MAPPED_SCORES = Exercise(
                 .real
                 / math.sqrt(q.shape[1])
             ),
-            "All pairs turn by the distance itself. Pair j has a frequency of its own.",
+            "All your pairs rotate by the distance itself. Pair j has a frequency of its own.",
         ),
         Mistake(
             "not-mirrored",
@@ -178,20 +184,18 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "both-turned",
             lambda q, k, distances, base: _mapped(q, k, 2 * distances, base),
-            "The distance is counted twice, as happens when the query is turned by it and the key back by "
-            "it. "
-            "Turn one of the two.",
+            "The distance is counted twice. That happens when the query is rotated by it and the key is "
+            "rotated back by it: rotate one of the two.",
         ),
         Mistake(
             "weights",
             lambda q, k, distances, base: _shares(_mapped(q, k, distances, base)),
-            "These are weights. Scores are asked for, before the softmax.",
+            "These are weights. Return the scores, before the softmax.",
         ),
         Mistake(
             "root-of-the-pairs",
             lambda q, k, distances, base: _mapped(q, k, distances, base) * math.sqrt(2),
-            "You divide by the square root of the number of pairs. It is that of dim, which is twice as "
-            "many.",
+            "You divide by the square root of the number of pairs. Use dim, which is twice as many.",
         ),
         Mistake(
             "lengths",
@@ -210,18 +214,61 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "causal-too",
             lambda q, k, distances, base: past(_mapped(q, k, distances, base)),
-            "You put 0 where a key comes after its query. Return all scores: a mask is applied later.",
+            "You put 0 where a key comes after its query. Return all the scores: there is no mask here.",
         ),
         Mistake(
             "exponent-halved",
             lambda q, k, distances, base: _mapped(q, k, distances, math.sqrt(base)),
-            "Your slow pairs turn too fast. The frequency of pair j is base ** (-2 * j / dim): the 2 is "
-            "missing.",
+            "Your slow pairs rotate too fast. The frequency of pair j is base ** (-2 * j / dim): the 2 "
+            "is missing.",
         ),
         Mistake(
             "swapped",
             lambda q, k, distances, base: _mapped(q, k, distances, base).T,
             "Rows and columns are swapped: rows are queries, columns are keys.",
+        ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, distances, base: _mapped(q, k, distances, base) * math.sqrt(q.shape[1] / len(q)),
+            "You divide by the square root of the number of tokens. Use dim, the number of columns.",
+        ),
+        Mistake(
+            "cosine-alone",
+            lambda q, k, distances, base: (
+                (
+                    (_pairs(q)[:, None] * _pairs(k).conj()[None]).real
+                    * np.cos(distances[:, :, None] * frequencies(q.shape[1], base=base))
+                ).sum(axis=-1)
+                / math.sqrt(q.shape[1])
+            ),
+            "You multiply each pair's product by a cosine. That is not enough unless query and key point "
+            "the same way: the part with the sine is missing. Complex numbers bring both.",
+        ),
+        Mistake(
+            "exponent-doubled",
+            lambda q, k, distances, base: _mapped(q, k, distances, base**2),
+            "Your slow pairs rotate too slowly: the exponent is twice as large as it should be. Does "
+            "np.arange already count in steps of 2, and the 2 comes in once more?",
+        ),
+        Mistake(
+            "as-slow-as-the-base",
+            lambda q, k, distances, base: (
+                (
+                    _pairs(q)[:, None]
+                    * _pairs(k).conj()[None]
+                    * np.exp(1j * distances[:, :, None] * base ** -np.linspace(0, 1, q.shape[1] // 2))
+                )
+                .sum(-1)
+                .real
+                / math.sqrt(q.shape[1])
+            ),
+            "Your slowest pair has a frequency of 1 / base. Its exponent stops short of 1: it is -2 * j "
+            "/ dim, and the last j is dim / 2 - 1.",
+        ),
+        Mistake(
+            "distances-in-turns",
+            lambda q, k, distances, base: _mapped(q, k, distances * TURN, base),
+            "You multiply by 2 pi. The frequencies are in radians already.",
         ),
     ),
     alternatives=(_mapped_by_loops, _mapped_by_key, _mapped_in_parts),

@@ -1,7 +1,8 @@
-"""A cache that streams: Move what is turned."""
+"""A cache that streams: Move what is rotated."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,7 +53,7 @@ def _moved_by_pairs(keys: Array, old: Array, new: Array, base: float) -> Array:
 
 MOVED_KEYS = Exercise(
     id="08-long-context.moved_keys",
-    title="Move what is turned",
+    title="Move what is rotated",
     step_of=STREAM,
     signature="moved_keys(keys: array of shape (heads, n, head_dim), old: array of shape (n,), new: array of "
     "shape (n,), base: float) -> array of shape (heads, n, head_dim)",
@@ -65,7 +66,7 @@ MOVED_KEYS = Exercise(
             moved_keys(_rotated_ones(np.arange(7, 12)), np.arange(7, 12), np.arange(5), 10000.0)[0],
             [str(new) for new in range(5)],
         ),
-        look="Equal keys, turned for positions 7 to 11, now stand at 0 to 4: one radian after another.",
+        look="Equal keys, rotated for positions 7 to 11, are now at 0 to 4: one radian after another.",
     ),
     reference=_moved,
     make_cases=_moved_cases,
@@ -80,33 +81,32 @@ MOVED_KEYS = Exercise(
             lambda args, value: bool(
                 np.allclose(np.linalg.norm(value, axis=-1), np.linalg.norm(args[0], axis=-1), rtol=1e-3)
             ),
-            "A turn changes no length: every key must come out as long as it went in.",
+            "A rotation does not change a length: every key should come out as long as it went in.",
         ),
     ),
     mistakes=(
         Mistake(
             "turned-by-the-new",
             lambda keys, old, new, base: apply_rotary(keys, new, base=base),
-            "You turn by the new positions. The keys are turned already, by their old ones: only the "
-            "difference "
-            "is missing.",
+            "You rotate by the new positions. The keys have been rotated by their old ones already: only "
+            "the difference is missing.",
         ),
         Mistake(
             "the-other-way",
             lambda keys, old, new, base: apply_rotary(keys, old - new, base=base),
-            "Your keys move the wrong way. A key that comes to stand earlier is turned back: new minus old.",
+            "Your keys move the wrong way. A key that moves to an earlier position is rotated back: new "
+            "minus old.",
         ),
         Mistake(
             "only-turned-back",
             lambda keys, old, new, base: apply_rotary(keys, -old, base=base),
-            "Your keys are turned back to position 0, all of them. They are to stand at their new positions.",
+            "All your keys are rotated back to position 0. They should end up at their new positions.",
         ),
         Mistake(
             "all-by-one-shift",
             lambda keys, old, new, base: apply_rotary(keys, np.full(len(old), new[-1] - old[-1]), base=base),
-            "All your keys move by the same shift, that of the last one. The sinks move by another: each "
-            "key by "
-            "its own new position minus its old one.",
+            "All your keys move by the same shift, that of the last one. The sinks move by a different "
+            "one: each key moves by its own new position minus its old one.",
         ),
         Mistake(
             "half-layout",
@@ -117,24 +117,24 @@ MOVED_KEYS = Exercise(
         Mistake(
             "base-not-used",
             lambda keys, old, new, base: apply_rotary(keys, new - old),
-            "Your base is 10,000, whatever is given. The keys were turned with the one that is handed over.",
+            "Your base is 10,000, whatever is given. The keys were rotated with the base you are given.",
         ),
         Mistake(
             "not-moved",
             lambda keys, old, new, base: np.array(keys),
-            "The keys come back as they were, turned for their old positions.",
+            "The keys come back as they were, still rotated for their old positions.",
         ),
         Mistake(
             "both-added",
             lambda keys, old, new, base: apply_rotary(keys, new + old, base=base),
-            "You turn by the sum of the two positions. Turns add up: what is missing is new minus old.",
+            "You rotate by the sum of the two positions. Rotations add up, so what is missing is new "
+            "minus old.",
         ),
         Mistake(
             "at-places-of-the-cache",
             lambda keys, old, new, base: apply_rotary(keys, np.arange(len(old)) - new, base=base),
-            "You compare places in the cache with the new positions. What counts is where each key stood "
-            "when it "
-            "was turned: old.",
+            "You compare places in the cache with the new positions. What counts is where each key was "
+            "when it was rotated: old.",
         ),
         Mistake(
             "shift-of-the-first",
@@ -145,13 +145,38 @@ MOVED_KEYS = Exercise(
         Mistake(
             "all-pairs-alike",
             lambda keys, old, new, base: apply_rotary(keys, new - old, base=1.0),
-            "All pairs turn by the shift itself. Pair j turns by the shift times its own frequency.",
+            "All your pairs rotate by the shift itself. Pair j rotates by the shift times its own frequency.",
         ),
         Mistake(
             "always-forwards",
             lambda keys, old, new, base: apply_rotary(keys, np.abs(new - old), base=base),
-            "You take the size of the shift without its sign. A key that moves to an earlier place is turned "
-            "back.",
+            "You take the size of the shift without its sign. A key that moves to an earlier place is "
+            "rotated back.",
+        ),
+        Mistake(
+            "put-together-in-halves",
+            lambda keys, old, new, base: np.concatenate(
+                [_moved(keys, old, new, base)[..., 0::2], _moved(keys, old, new, base)[..., 1::2]], axis=-1
+            ),
+            "Your pairs are rotated right and put together wrong: first all first numbers, then all "
+            "second ones. The two numbers of a pair belong next to each other.",
+        ),
+        Mistake(
+            "exponent-halved",
+            lambda keys, old, new, base: apply_rotary(keys, new - old, base=math.sqrt(base)),
+            "Your slow pairs rotate too fast. The frequency of pair j is base ** (-2 * j / head_dim): "
+            "the 2 is missing.",
+        ),
+        Mistake(
+            "exponent-doubled",
+            lambda keys, old, new, base: apply_rotary(keys, new - old, base=base**2),
+            "Your slow pairs rotate too slowly: the exponent is twice as large as it should be. Does "
+            "np.arange already count in steps of 2, and the 2 comes in once more?",
+        ),
+        Mistake(
+            "mean-shift",
+            lambda keys, old, new, base: apply_rotary(keys, np.full(len(old), np.mean(new - old)), base=base),
+            "All your keys move by the mean shift. Each key moves by its own new position minus its old one.",
         ),
     ),
     alternatives=(
@@ -160,8 +185,8 @@ MOVED_KEYS = Exercise(
         lambda keys, old, new, base: np.stack([apply_rotary(each, new - old, base=base) for each in keys]),
     ),
     hints=(
-        "Turns add up. A key that was turned for position 7 and shall stand at 5 needs one more turn: by "
-        "how much?",
+        "Rotations add up. A key was rotated for position 7 and should now be at 5. By how much do you "
+        "have to rotate it once more?",
         "Each key has its own shift, `new - old`. The angles are that times the frequencies.",
         "With complex pairs it is one product, by `np.exp(1j * np.outer(new - old, rates))`.",
     ),

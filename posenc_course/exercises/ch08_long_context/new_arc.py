@@ -75,6 +75,11 @@ NEW_ARC = Exercise(
             about="form",
         ),
         Property(
+            lambda args, value: np.asarray(value).dtype.kind != "b",
+            "Say how much of its circle is new to each pair, not whether anything is.",
+            about="form",
+        ),
+        Property(
             lambda args, value: bool(
                 (np.asarray(value) >= -1e-9).all() and (np.asarray(value) <= 1 + 1e-9).all()
             ),
@@ -92,7 +97,7 @@ NEW_ARC = Exercise(
         Mistake(
             "radians",
             lambda rates, trained, longer: TURN * _new_arc(rates, trained, longer),
-            "These are radians. Divide by a whole turn, 2 pi: a share of the circle is asked for.",
+            "These are radians. Divide by a whole turn, 2 pi, to get a share of the circle.",
         ),
         Mistake(
             "what-was-seen",
@@ -102,13 +107,13 @@ NEW_ARC = Exercise(
         Mistake(
             "never-seen",
             lambda rates, trained, longer: 1 - _arcs(rates, trained),
-            "You count all that training did not show. A slow pair may not get so far in the longer text "
-            "either.",
+            "You count everything that training did not show. In the longer text, a slow pair may still "
+            "not get that far.",
         ),
         Mistake(
             "nothing-taken-off",
             lambda rates, trained, longer: _arcs(rates, longer),
-            "This is all that the longer text shows. Take off what training showed already.",
+            "This is everything the longer text shows. Subtract what training has shown already.",
         ),
         Mistake(
             "never-round",
@@ -125,32 +130,32 @@ NEW_ARC = Exercise(
         Mistake(
             "only-the-long-arc-cut",
             lambda rates, trained, longer: _arcs(rates, longer) - (trained - 1) * rates / TURN,
-            "The arc of training is not cut at a whole turn, and fast pairs get less than nothing.",
+            "The arc of training is not cut at a whole turn, so fast pairs come out negative.",
         ),
         Mistake(
             "share-of-the-long-arc",
             lambda rates, trained, longer: (
                 1 - _arcs(rates, trained) / np.maximum(_arcs(rates, longer), 1e-300)
             ),
-            "You divide by the arc of the longer text. The share of the whole circle is asked for.",
+            "You divide by the arc of the longer text. Give the share of the whole circle.",
         ),
         Mistake(
             "remainders",
             lambda rates, trained, longer: (
                 np.abs((longer - 1) * rates % TURN - (trained - 1) * rates % TURN) / TURN
             ),
-            "You compare where the pair stands at the two ends. What counts is all that it came by on its "
+            "You compare where the pair is at the two ends. What counts is everything it passes on the "
             "way there.",
         ),
         Mistake(
             "the-other-way-round",
             lambda rates, trained, longer: -_new_arc(rates, trained, longer),
-            "The sign is turned round: the longer text shows more, so take the arc of training off its own.",
+            "The sign is reversed. The longer text shows more, so subtract the arc of training from its arc.",
         ),
         Mistake(
             "percent",
             lambda rates, trained, longer: 100 * _new_arc(rates, trained, longer),
-            "This is per cent. A share of the circle lies between 0 and 1: leave out the 100.",
+            "These are percentages. A share of the circle lies between 0 and 1: leave out the 100.",
         ),
         Mistake(
             "half-a-circle",
@@ -158,6 +163,34 @@ NEW_ARC = Exercise(
                 np.minimum((longer - 1) * rates / np.pi, 1) - np.minimum((trained - 1) * rates / np.pi, 1)
             ),
             "You divide by pi, which is half a turn. A whole circle has 2 pi.",
+        ),
+        Mistake(
+            "known-pairs-set-to-0",
+            lambda rates, trained, longer: np.where(
+                (trained - 1) * rates >= TURN, 0, np.minimum((longer - trained) * rates / TURN, 1)
+            ),
+            "Pairs that came round in training are right. For the others you cut the difference: a pair that "
+            "saw 0.6 of its circle has only 0.4 left to meet. Cut each of the two arcs, then subtract.",
+        ),
+        Mistake(
+            "remainder-of-the-difference",
+            lambda rates, trained, longer: (longer - trained) * rates / TURN % 1,
+            "You drop whole turns with %. A pair that comes round has met every angle: cut each arc at 1, "
+            "then subtract.",
+        ),
+        Mistake(
+            "share-of-what-was-unseen",
+            lambda rates, trained, longer: (
+                _new_arc(rates, trained, longer) / np.maximum(1 - _arcs(rates, trained), 1e-300)
+            ),
+            "You divide by what training left unseen. Give the share of the whole circle.",
+        ),
+        Mistake(
+            "cut-at-one-radian",
+            lambda rates, trained, longer: (
+                np.minimum((longer - 1) * rates, 1) - np.minimum((trained - 1) * rates, 1)
+            ),
+            "You cut at 1 radian. Divide by a whole turn, 2 pi, before you cut at 1.",
         ),
     ),
     alternatives=(_new_arc_by_loop, _new_arc_by_cases, lambda *args: _new_arc(*args).tolist()),

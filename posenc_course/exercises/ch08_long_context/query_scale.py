@@ -48,7 +48,7 @@ QUERY_SCALE = Exercise(
             STEPS, {"": query_scale(STEPS, 0.1, 8192)}, across=across, up=up
         ),
         axes=("position of the query", "factor"),
-        look="It begins at 1 and grows by steps, each smaller than the one before.",
+        look="It starts at 1 and grows in steps, each smaller than the one before.",
     ),
     reference=_query_scale,
     make_cases=_scale_cases,
@@ -63,8 +63,7 @@ QUERY_SCALE = Exercise(
         Mistake(
             "no-fraction-cut",
             _scale_with(lambda p, length: (p + 1) / length),
-            "The fraction must be cut off: within a stretch of that many positions the factor stays the "
-            "same.",
+            "Cut the fraction off: within each stretch of that many positions, the factor stays the same.",
         ),
         Mistake(
             "counted-from-zero",
@@ -74,13 +73,13 @@ QUERY_SCALE = Exercise(
         Mistake(
             "one-outside-missing",
             lambda *args: _query_scale(*args) - 1,
-            "The 1 in front is missing: the first queries would be multiplied by 0.",
+            "The 1 in front is missing, so the first queries would be multiplied by 0.",
         ),
         Mistake(
             "one-inside-missing",
             lambda positions, beta, length: 1 + beta * np.log(np.maximum((positions + 1) // length, 1)),
-            "The 1 within the logarithm is missing. At the first step the factor is to grow already, by the "
-            "logarithm of 2.",
+            "The 1 inside the logarithm is missing. The factor should grow at the first step already, by "
+            "beta times the logarithm of 2.",
         ),
         Mistake(
             "log-of-two",
@@ -100,15 +99,15 @@ QUERY_SCALE = Exercise(
         Mistake(
             "beta-inside",
             lambda positions, beta, length: 1 + np.log(1 + beta * ((positions + 1) // length)),
-            "Your logarithm has beta within it. It multiplies the logarithm.",
+            "Beta is inside your logarithm. It should multiply the logarithm.",
         ),
         Mistake(
             "last-for-all",
             lambda positions, beta, length: np.full(
                 len(positions), _query_scale(np.array([np.max(positions) + 1]), beta, length)[0]
             ),
-            "All your queries get one factor, that of the end of the text. Each query has its own, by its "
-            "position.",
+            "All your queries get the same factor, that of the end of the text. Each query has its own, "
+            "by its position.",
         ),
         Mistake(
             "log-of-the-ratio",
@@ -125,14 +124,40 @@ QUERY_SCALE = Exercise(
         Mistake(
             "logarithm-cut",
             lambda positions, beta, length: 1 + beta * np.floor(np.log(1 + (positions + 1) / length)),
-            "You cut off the fraction of the logarithm. Cut that of the division, and then take the "
+            "You cut off the fraction of the logarithm. Cut the fraction of the division, then take the "
             "logarithm.",
         ),
         Mistake(
             "log-of-nothing",
             lambda positions, beta, length: 1 + beta * np.log((positions + 1) // length),
-            "The 1 within the logarithm is missing: for the first positions the fraction is 0, and 0 has no "
-            "logarithm.",
+            "The 1 inside the logarithm is missing: for the first positions the quotient is 0, and 0 has "
+            "no logarithm.",
+        ),
+        Mistake(
+            "brackets-missing",
+            lambda positions, beta, length: 1 + beta * np.log(1 + (positions + 1 // length)),
+            "Python divides before it adds: 1 // length comes first. Put p + 1 in brackets.",
+        ),
+        Mistake(
+            "beta-times-everything",
+            lambda positions, beta, length: beta * (1 + np.log(1 + (positions + 1) // length)),
+            "Beta multiplies the 1 in front as well. It should multiply the logarithm alone.",
+        ),
+        Mistake(
+            "one-plus-beta",
+            lambda positions, beta, length: (1 + beta) * np.log(1 + (positions + 1) // length),
+            "You multiply the logarithm by 1 plus beta, so the first queries would be multiplied by 0. "
+            "The 1 in front is added.",
+        ),
+        Mistake(
+            "no-logarithm",
+            lambda positions, beta, length: 1 + beta * ((positions + 1) // length),
+            "The logarithm is missing: all your steps have the same height. They should get smaller.",
+        ),
+        Mistake(
+            "counted-from-minus-one",
+            lambda positions, beta, length: 1 + beta * np.log(1 + (positions - 1) // length),
+            "You subtract 1 from the position, and for position 0 the logarithm is that of 0. Add 1.",
         ),
     ),
     alternatives=(
@@ -144,7 +169,7 @@ QUERY_SCALE = Exercise(
     ),
     hints=(
         "For whole numbers `//` divides and cuts off the fraction.",
-        "What must come out for positions 0 to length - 2? There the fraction is 0, and the factor is 1.",
-        "Put together: 1, plus `beta` times `np.log` of 1 plus the fraction that was cut.",
+        "What should come out for positions 0 to length - 2? There the quotient is 0, and the factor is 1.",
+        "Put together: 1, plus `beta` times `np.log` of 1 plus that whole number.",
     ),
 )

@@ -39,4 +39,40 @@ def test_maps_never_reach_further_than_they_say():
         assert np.array_equal(found[near < window], near[near < window])
 
 
-NOT_KNOWN = (("chunk_distances", lambda tokens, chunk, window: np.zeros((tokens, tokens)), None),)
+def far_at(place):
+    """The map with another place for far chunks, written with loops."""
+
+    def distances(tokens, chunk, window):
+        found = np.zeros((tokens, tokens))
+        for i in range(tokens):
+            for j in range(i + 1):
+                back = i // chunk - j // chunk
+                before = min(i % chunk + chunk, chunk + window - 1)
+                found[i, j] = (i % chunk, before, place(i, chunk, window))[min(back, 2)] - j % chunk
+        return found
+
+    return distances
+
+
+NOT_KNOWN = (
+    (
+        "chunk_distances",
+        lambda tokens, chunk, window: np.zeros((tokens, tokens)),
+        "at its true distance, i - j",
+    ),
+    (
+        "chunk_distances",
+        far_at(lambda i, chunk, window: 3 * chunk),
+        "No distance can be above chunk + window - 1",
+    ),
+    ("chunk_distances", far_at(lambda i, chunk, window: 0), "No distance can be negative"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    (
+        "chunk_distances",
+        far_at(lambda i, chunk, window: 2 * chunk - 1),
+        "far-at-the-end-of-a-second-chunk",
+    ),
+)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-NOT_KNOWN = (("effective_length", lambda lengths, scores, mark: int(np.min(lengths)), None),)
+NOT_KNOWN = (
+    ("effective_length", lambda lengths, scores, mark: int(np.min(lengths)), None),
+    (
+        "effective_length",
+        lambda lengths, scores, mark: float(np.max(scores)),
+        "Return one of the given lengths",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

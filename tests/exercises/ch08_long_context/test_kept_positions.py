@@ -31,7 +31,22 @@ def test_the_five_largest_offsets_are_those_of_the_maps():
     assert b == 4096 - 1
 
 
-NOT_KNOWN = (("kept_positions", lambda tokens, sinks, window: np.arange(min(tokens, sinks)), None),)
+NOT_KNOWN = (
+    ("kept_positions", lambda tokens, sinks, window: np.arange(min(tokens, sinks)), None),
+    (
+        "kept_positions",
+        lambda tokens, sinks, window: np.concatenate([np.arange(sinks), np.arange(tokens - window, tokens)]),
+        "No position is negative",
+    ),
+    (
+        "kept_positions",
+        lambda tokens, sinks, window: [
+            *range(max(tokens - window, sinks), tokens),
+            *range(min(sinks, tokens)),
+        ],
+        "Each position comes once, in rising order",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from posenc_course.exercises.ch08_long_context.llama3_rates import LLAMA3_RATES
@@ -36,4 +37,15 @@ def test_llama3_is_what_transformers_computes():
 NOT_KNOWN = (
     ("llama3_rates", lambda rates, factor, length, low, high: rates, None),
     ("llama3_rates", lambda rates, factor, length, low, high: rates / math.sqrt(factor), None),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    (
+        "llama3_rates",
+        lambda rates, factor, length, low, high: (
+            rates * np.interp((length - 1) * rates / math.tau, [low, high], [1 / factor, 1])
+        ),
+        "largest-offset-for-length",
+    ),
 )

@@ -28,6 +28,11 @@ def test_new_arcs_are_those_that_a_walk_over_all_offsets_finds(seed):
 NOT_KNOWN = (
     ("new_arc", lambda rates, trained, longer: np.zeros(len(rates)), None),
     ("new_arc", lambda rates, trained, longer: 1 - trained / longer + 0 * rates, None),
+    (
+        "new_arc",
+        lambda rates, trained, longer: (trained - 1) * rates < TURN,
+        "Say how much of its circle is new",
+    ),
 )
 
 
@@ -38,5 +43,13 @@ WRITTEN_IN_ANOTHER_WAY = (
             min(1, (longer - 1) * r / math.tau) - min(1, (trained - 1) * r / math.tau) * 0 for r in rates
         ],
         "nothing-taken-off",
+    ),
+    (
+        "new_arc",
+        lambda rates, trained, longer: [
+            0.0 if r * (trained - 1) >= math.tau else min(1.0, r * (longer - trained) / math.tau)
+            for r in rates
+        ],
+        "known-pairs-set-to-0",
     ),
 )
