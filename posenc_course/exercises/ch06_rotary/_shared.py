@@ -16,7 +16,7 @@ BASE = 10000.0
 FROM_A_PAIR = "RoPE, from one pair to a whole head"
 
 
-CONVERSION = "Mend a conversion"
+CONVERSION = "Fix a conversion"
 
 
 Generator = np.random.Generator

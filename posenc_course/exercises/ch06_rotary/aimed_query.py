@@ -61,21 +61,21 @@ AIMED_QUERY = Exercise(
                     np.hypot(value[0::2], value[1::2]), np.hypot(args[0][0::2], args[0][1::2]), atol=1e-3
                 )
             ),
-            "Each pair of the query must be as long as that pair of the key.",
+            "Each pair of the query must be as long as the same pair of the key.",
         ),
     ),
     mistakes=(
         Mistake(
             "the-other-way",
             lambda key, offset, base: turned_by(key, offset, base),
-            "Your query looks just as far, but ahead: its score peaks where the key stands after it. Turn "
+            "Your query looks just as far, but ahead: its score peaks for a key that comes after it. Turn "
             "the other way.",
         ),
         Mistake(
             "the-key-itself",
             lambda key, offset, base: np.array(key),
-            "This is the key. Its score with itself peaks at offset 0, where all its waves have their "
-            "crests.",
+            "This is the key itself. Its score with itself peaks at offset 0. To peak at another offset, it "
+            "has to be turned first.",
         ),
         Mistake(
             "half-layout",
@@ -88,15 +88,15 @@ AIMED_QUERY = Exercise(
             lambda key, offset, base: np.asarray(
                 _turned(key[None], np.full((1, len(key) // 2), float(offset)), clockwise=True)[0]
             ),
-            "All pairs were turned by the offset itself. Each pair has a frequency of its own.",
+            "Every pair was turned by the offset itself. Multiply the offset by the frequency of the pair.",
         ),
         Mistake(
             "mirrored",
             lambda key, offset, base: (
                 turned_by(key, offset, base) * np.where(np.arange(len(key)) % 2, -1.0, 1.0)
             ),
-            "Your query is the mirror image of the right one when the key is one too: you have used the "
-            "conjugate of the key. Turn the key as it is.",
+            "You turned the mirror image of the key: as complex numbers, its conjugate. Turn the key as it "
+            "is.",
         ),
         Mistake(
             "trough",
@@ -112,8 +112,8 @@ AIMED_QUERY = Exercise(
         Mistake(
             "length-one",
             lambda key, offset, base: turned_by(key, -offset, base) / np.linalg.norm(key),
-            "The direction is right, and the query has length 1. Each of its pairs shall be as long as the "
-            "key's.",
+            "The direction is right, but the query has length 1. Make each of its pairs as long as the same "
+            "pair of the key.",
         ),
         Mistake(
             "one-too-far",
@@ -124,7 +124,35 @@ AIMED_QUERY = Exercise(
         Mistake(
             "doubled-twice",
             lambda key, offset, base: turned_by(key, -offset, base**2),
-            "The exponent of the base is 4j/dim where it should be 2j/dim.",
+            "The exponent of the base is 4j/dim and should be 2j/dim. Is the factor 2 in it twice?",
+        ),
+        Mistake(
+            "j-over-dim",
+            lambda key, offset, base: turned_by(key, -offset, base**0.5),
+            "The exponent of the base is j/dim and should be 2j/dim. Is the factor 2 missing?",
+        ),
+        Mistake(
+            "distance-for-offset",
+            lambda key, offset, base: turned_by(key, -abs(offset), base),
+            "It is right for keys before the query. For a negative offset you took its absolute value, but "
+            "there the key comes after the query: keep the sign.",
+        ),
+        Mistake(
+            "one-too-near",
+            lambda key, offset, base: turned_by(key, -offset + 1, base),
+            "Your query looks one less far back than it should. The offset is the query's position minus "
+            "the key's.",
+        ),
+        Mistake(
+            "first-pair-alone",
+            lambda key, offset, base: np.concatenate([turned_by(key, -offset, base)[:2], key[2:]]),
+            "Only the first pair was turned. Every pair has to be, each by its own frequency.",
+        ),
+        Mistake(
+            "away-and-ahead",
+            lambda key, offset, base: -turned_by(key, offset, base),
+            "Two things: your query points away from the key, and the turn goes the wrong way. Drop the "
+            "minus, and turn the key back.",
         ),
     ),
     alternatives=(
@@ -133,8 +161,8 @@ AIMED_QUERY = Exercise(
         lambda *args: turned_by(args[0], -args[1], args[2]).tolist(),
     ),
     hints=(
-        "Take one pair, as two arrows. When is their dot product as high as it can be? When they point the "
-        "same way. That has to happen *after* both were turned.",
+        "Take one pair of the query and of the key, as two arrows. When is their dot product largest? When "
+        "they point the same way. That has to happen *after* both have been turned.",
         "Put the key at position 0 and the query at position `offset`. Turned by its own angle, the query "
         "must then point where the key points.",
         "So turn each pair of the key back, by `offset` times its frequency.",

@@ -133,8 +133,8 @@ APPLY_ROTARY = Exercise(
             columns=columns,
         ),
         axes=("position of the query", "position of the key"),
-        look="The same vector stands everywhere, and its scores are equal along each diagonal: they "
-        "know the offset alone.",
+        look="Every row is the same vector, so the scores are equal along each diagonal: they depend on the "
+        "offset alone.",
     ),
     reference=_rotary,
     make_cases=_rotary_cases,
@@ -151,7 +151,7 @@ APPLY_ROTARY = Exercise(
             lambda args, value: bool(
                 np.allclose(np.linalg.norm(value, axis=1), np.linalg.norm(args[0], axis=1), atol=1e-2)
             ),
-            "A rotation changes no length: every row must come out as long as it went in.",
+            "Turning does not change lengths: every row must come out as long as it went in.",
         ),
         Property(
             lambda args, value: bool(
@@ -161,8 +161,14 @@ APPLY_ROTARY = Exercise(
         ),
         Property(
             _far_is_exact,
-            "Far positions must be as exact as near ones. At position 1,000,000 an angle in float32 is off "
-            "by up to some 0.06 rad, one in float64 is not.",
+            "Far positions must be as exact as near ones. At position 1,000,000 an angle computed in "
+            "float32 is off by up to about 0.06 rad. Compute it in float64.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(np.asarray(value)[args[1] == 0], args[0][args[1] == 0], atol=1e-3)
+            ),
+            "At position 0 all angles are 0, so a row at position 0 must come out as it went in.",
         ),
     ),
     mistakes=(
@@ -177,9 +183,9 @@ APPLY_ROTARY = Exercise(
         Mistake(
             "mixed-layouts",
             _mixed_layouts,
-            "The two layouts are mixed: your pairs are neighbours, but your tables of cosines and sines "
-            "stand twice side by side, so that the two of a pair turn by different angles. Repeat each "
-            "angle for both of its columns: np.repeat, not np.tile.",
+            "The two layouts are mixed: your pairs are neighbours, but your cosines and sines are written "
+            "out twice, one copy after the other, so the two columns of a pair turn by different angles. "
+            "Repeat each angle for both of its columns: np.repeat, not np.tile.",
         ),
         Mistake(
             "clockwise",
@@ -192,7 +198,7 @@ APPLY_ROTARY = Exercise(
         Mistake(
             "two-minus-signs",
             _bent,
-            "Both columns of a pair have a minus before the sine, so the pair does not turn but is bent. "
+            "Both columns of a pair have a minus before the sine, so the pair is bent instead of turned. "
             "The second column is b cos + a sin.",
         ),
         Mistake(
@@ -204,19 +210,19 @@ APPLY_ROTARY = Exercise(
         Mistake(
             "row-number-as-position",
             lambda x, positions, rotary_dim: _rotary(x, np.arange(len(x)), rotary_dim),
-            "The row number was used in place of the position. Row r must turn by positions[r], which may "
-            "start anywhere and come in any order.",
+            "You turned each row by its row number. Row r must turn by positions[r], which may start "
+            "anywhere and come in any order.",
         ),
         Mistake(
             "doubled-twice",
             _with_exponents(lambda j, dim: 4 * j / dim),
-            "The exponent is 4j/rotary_dim where it should be 2j/rotary_dim: the factor 2 is taken twice, as "
-            "happens when the steps 0, 2, 4, ... are doubled again.",
+            "The exponent is 4j/rotary_dim and should be 2j/rotary_dim. That happens when the steps 0, 2, "
+            "4, ... are doubled again.",
         ),
         Mistake(
             "j-over-dim",
             _with_exponents(lambda j, dim: j / dim),
-            "The exponent is j/rotary_dim where it should be 2j/rotary_dim: the factor 2 is missing.",
+            "The exponent is j/rotary_dim and should be 2j/rotary_dim: the factor 2 is missing.",
         ),
         Mistake(
             "no-frequencies",
@@ -235,8 +241,8 @@ APPLY_ROTARY = Exercise(
         Mistake(
             "all-of-it-turned",
             lambda x, positions, rotary_dim: _rotary(x, positions, x.shape[1]),
-            "The whole head turns, whatever rotary_dim says. Turn the first rotary_dim columns and leave the "
-            "rest as it is.",
+            "The whole head turns, whatever rotary_dim says. Turn only the first rotary_dim columns, and "
+            "leave the rest as it is.",
         ),
         Mistake(
             "rest-dropped",
@@ -248,13 +254,13 @@ APPLY_ROTARY = Exercise(
             lambda x, positions, rotary_dim: (
                 _rotary(x, positions, rotary_dim) * (np.arange(x.shape[1]) < rotary_dim)
             ),
-            "The columns that do not turn came out as zeros. They pass as they are: start from a copy of x, "
-            "not from zeros.",
+            "The columns that do not turn came out as zeros. They should pass through unchanged: start from "
+            "a copy of x, not from zeros.",
         ),
         Mistake(
             "last-columns",
             _last_columns,
-            "The last rotary_dim columns turn. It is the first ones that turn, and the last ones that pass.",
+            "You turned the last rotary_dim columns. Turn the first ones, and let the others pass.",
         ),
         Mistake(
             "added",
@@ -262,6 +268,45 @@ APPLY_ROTARY = Exercise(
                 [x[:, :rotary_dim] + sinusoidal(positions, rotary_dim), x[:, rotary_dim:]], axis=1
             ),
             "You add the sinusoidal encoding: that is the first door. Here each pair of x is turned.",
+        ),
+        Mistake(
+            "rising-frequencies",
+            _with_exponents(lambda j, dim: -2 * j / dim),
+            "Your frequencies rise from pair to pair. The minus in the exponent is missing: 10000 to the "
+            "power -2j/rotary_dim.",
+        ),
+        Mistake(
+            "slow-pairs-first",
+            _with_exponents(lambda j, dim: (2 * j / dim)[::-1]),
+            "The frequencies are in reverse order. Pair 0 is the fastest, with frequency 1.",
+        ),
+        Mistake(
+            "slowest-is-the-base",
+            _with_exponents(lambda j, dim: j / max(dim // 2 - 1, 1)),
+            "Your slowest pair has frequency 1/10000. The exponents are 2j/rotary_dim, which never reaches "
+            "1.",
+        ),
+        Mistake(
+            "halves-side-by-side",
+            lambda x, positions, rotary_dim: np.concatenate(
+                [_rotary(x, positions, rotary_dim)[:, start:rotary_dim:2] for start in (0, 1)]
+                + [x[:, rotary_dim:]],
+                axis=1,
+            ),
+            "The numbers are right, but they are in the wrong columns: all first members of the pairs come "
+            "first, then all second ones. Put each back into the column that it came from.",
+        ),
+        Mistake(
+            "counted-from-the-first-row",
+            lambda x, positions, rotary_dim: _rotary(x, positions - positions[0], rotary_dim),
+            "The positions were counted from that of the first row. Turn each row by its own position, the "
+            "first row too.",
+        ),
+        Mistake(
+            "one-later",
+            lambda x, positions, rotary_dim: _rotary(x, positions + 1, rotary_dim),
+            "Every row is turned by one position too many. Take the positions as they are: at position 0 "
+            "nothing turns.",
         ),
     ),
     alternatives=(_rotary_by_loops, _rotary_by_repeated_tables, _rotary_by_matrices),

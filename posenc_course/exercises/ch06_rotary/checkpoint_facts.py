@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posenc_course.exercises.ch06_rotary._shared import BASE, Generator, Rotate
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 from posenc_lib.rotated.rotary import apply_rotary
 
@@ -79,6 +79,15 @@ def _facts_but(change: Callable[[str, float, int], Facts]) -> Callable[[Rotate, 
     return lambda rotate, head_dim: change(*_facts(rotate, head_dim))
 
 
+def _partner_half_a_head_away(rotate: Rotate, head_dim: int) -> Facts:
+    """In the half layout the partner is looked for half of the head away, whatever turns."""
+    layout, base, columns = _facts(rotate, head_dim)
+    if layout == "half":
+        angle = _angle_of_pair(rotate, head_dim, 1, 1 + head_dim // 2)
+        base = angle ** (-columns / 2)
+    return layout, base, columns
+
+
 def _other_layout(layout: str) -> str:
     return "half" if layout == "interleaved" else "interleaved"
 
@@ -129,12 +138,36 @@ CHECKPOINT_FACTS = Exercise(
     reference=_facts,
     make_cases=_checkpoint_cases,
     relative_tolerance=1e-3,
+    where_not_finite="An angle of 0 gives an infinite base. Do you read the pair that really turns? In the "
+    "half layout column 1 goes with 1 plus half of the columns that turn, and not half of head_dim.",
+    properties=(
+        Property(
+            lambda args, value: not isinstance(value[0], str) or value[0].strip().lower() in _LAYOUTS,
+            "The layout is one of two words: interleaved or half.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: isinstance(value[0], str) or not any(isinstance(each, str) for each in value),
+            "The layout comes first, then the base, then the number of columns.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: value[2] >= args[0].columns,
+            "You miss columns that turn very slowly. At position 1 the slowest pair may move by less than a "
+            "thousandth, and then its cosine is 1 to six digits: look at the sine, for any change at all.",
+        ),
+        Property(
+            lambda args, value: value[2] <= args[0].columns,
+            "You count more columns than turn. A column turns where its row of the identity matrix changes.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "other-layout",
             _facts_but(lambda layout, base, columns: (_other_layout(layout), base, columns)),
             "Base and columns are right, and the layout is the other one. Put a 1 into column 0 alone: into "
-            "which second column does the turn carry some of it? Its neighbour means interleaved.",
+            "which second column does the turn carry some of it? If that is its neighbour, the layout is "
+            "interleaved.",
         ),
         Mistake(
             "always-half",
@@ -145,8 +178,8 @@ CHECKPOINT_FACTS = Exercise(
         Mistake(
             "always-the-usual-base",
             _facts_but(lambda layout, base, columns: (layout, BASE, columns)),
-            "You say base 10,000 for every checkpoint. Read how far a pair other than the first turns in one "
-            "position.",
+            "You answer base 10,000 for every checkpoint. Measure how far a pair other than the first turns "
+            "in one position.",
         ),
         Mistake(
             "slow-columns-missed",
@@ -157,8 +190,8 @@ CHECKPOINT_FACTS = Exercise(
         Mistake(
             "whole-head",
             _facts_but(lambda layout, base, columns: (layout, base, MYSTERY_DIM)),
-            "You say for every checkpoint that the whole head turns. Some columns may come out as they went "
-            "in.",
+            "You answer for every checkpoint that the whole head turns. Some columns may come out as they "
+            "went in.",
         ),
         Mistake(
             "pairs-counted",
@@ -173,8 +206,8 @@ CHECKPOINT_FACTS = Exercise(
         Mistake(
             "exponent-of-the-whole-head",
             _facts_but(lambda layout, base, columns: (layout, base ** (MYSTERY_DIM / columns), columns)),
-            "The base is right where the whole head turns. Where a part of it does, the exponent counts in "
-            "the columns that turn, and not in head_dim.",
+            "The base is right where the whole head turns. Where only a part does, divide by the number of "
+            "columns that turn, and not by head_dim.",
         ),
         Mistake(
             "exponent-without-the-two",
@@ -193,6 +226,37 @@ CHECKPOINT_FACTS = Exercise(
             "This is the wavelength of pair 1, in positions. Solve its frequency, base to the power "
             "-2/columns, for the base.",
         ),
+        Mistake(
+            "always-interleaved",
+            _facts_but(lambda layout, base, columns: ("interleaved", base, columns)),
+            "You call every layout interleaved. Put a 1 into column 0 alone: into which second column does "
+            "the turn carry some of it?",
+        ),
+        Mistake(
+            "partner-half-a-head-away",
+            _partner_half_a_head_away,
+            "It is right where the whole head turns. Where only a part does, you look for the partner of "
+            "column 1 in the half layout at 1 + head_dim/2, find nothing there, and read an angle of 0. "
+            "Column j's partner is j plus half of the columns that turn.",
+        ),
+        Mistake(
+            "angle-for-base",
+            _facts_but(lambda layout, base, columns: (layout, base ** (2 / columns), columns)),
+            "Your base is 1 divided by the angle of pair 1. That angle is base to the power -2/columns: "
+            "solve this for the base.",
+        ),
+        Mistake(
+            "sine-for-angle",
+            _facts_but(
+                lambda layout, base, columns: (
+                    layout,
+                    float(np.sin(base ** (-2 / columns))) ** (-columns / 2),
+                    columns,
+                )
+            ),
+            "You took the sine for the angle itself, which is close only where a pair turns slowly. "
+            "np.arctan2 of sine and cosine is the angle.",
+        ),
     ),
     alternatives=(
         _facts_far_away,
@@ -202,8 +266,8 @@ CHECKPOINT_FACTS = Exercise(
     hints=(
         "Feed it rows that have a single 1, `np.eye(head_dim)`, all at position 1. Row c of the result says "
         "where column c has gone.",
-        "A column that turns has a cosine left on the diagonal, and a sine in the column of its partner. "
-        "Slow pairs hide well: their cosine is 1 to ten digits, their sine is not 0.",
+        "A column that turns leaves a cosine on the diagonal, and puts a sine into the column of its "
+        "partner. Slow pairs hide well: their cosine is 1 to ten digits, but their sine is not 0.",
         "Pair 0 turns by 1 radian, whatever the base. Pair 1 turns by base to the power -2/columns: "
         "`np.arctan2` of its sine and cosine is that number.",
     ),

@@ -1,4 +1,4 @@
-"""Mend a conversion: Convert a layer with shared keys."""
+"""Fix a conversion: Convert a layer with shared keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from posenc_course.exercises.ch06_rotary._shared import CONVERSION, Generator, to_interleaved
 from posenc_course.exercises.ch06_rotary.to_half import to_half
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 Reorder = Callable[[Array, int], Array]
@@ -105,12 +105,27 @@ CONVERT_LAYER = Exercise(
     ),
     reference=_layer_with(),
     make_cases=_layer_cases,
+    properties=(
+        Property(
+            lambda args, value: [np.shape(each) for each in value] == [np.shape(each) for each in args[:5]],
+            "Each array must keep its shape. They come in this order: w_q, w_k, w_v, b_q, b_k.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: all(
+                np.array_equal(np.sort(np.ravel(one)), np.sort(np.ravel(other)))
+                for one, other in zip(value, args[:5], strict=True)
+            ),
+            "Each of the five must hold the numbers that it came with, in another order. Are the five in "
+            "the right order: w_q, w_k, w_v, b_q, b_k?",
+        ),
+    ),
     mistakes=(
         Mistake(
             "biases-left",
             _layer_with(b_q=_unchanged, b_k=_unchanged),
             "The weights are right, and the biases are as they were. A bias adds one number to each column "
-            "of the queries: its numbers have to change places as the rows of the weights do.",
+            "of the queries: its numbers have to change places just like the rows of the weights.",
         ),
         Mistake(
             "values-too",
@@ -133,16 +148,16 @@ CONVERT_LAYER = Exercise(
         Mistake(
             "keys-as-many-as-queries",
             _keys_as_many_as_queries,
-            "The rows of the keys were cut into as many heads as there are of queries. Several query heads "
-            "share one head of keys here: the keys have kv_heads of them.",
+            "You cut the rows of the keys into as many heads as the queries have. Several query heads share "
+            "one head of keys here, so the keys have only kv_heads.",
         ),
         Mistake(
             "queries-as-few-as-keys",
             lambda w_q, w_k, w_v, b_q, b_k, heads, kv_heads: _layer_with()(
                 w_q, w_k, w_v, b_q, b_k, kv_heads, kv_heads
             ),
-            "The rows of the queries were cut into as few heads as there are of keys. The queries have "
-            "heads of them, and the keys kv_heads.",
+            "You cut the rows of the queries into as few heads as the keys have. Cut the queries into "
+            "heads, and the keys into kv_heads.",
         ),
         Mistake(
             "other-direction",
@@ -159,7 +174,54 @@ CONVERT_LAYER = Exercise(
         Mistake(
             "nothing-changed",
             _layer_with(q=_unchanged, k=_unchanged, b_q=_unchanged, b_k=_unchanged),
-            "All five came back as they were. What makes queries and keys has to change its order.",
+            "All five came back as they were. The rows that make queries and keys have to change places.",
+        ),
+        Mistake(
+            "bias-of-queries-left",
+            _layer_with(b_q=_unchanged),
+            "Four of five are right. The bias of the queries is as it was: its numbers have to change "
+            "places just like the rows of w_q.",
+        ),
+        Mistake(
+            "bias-of-keys-left",
+            _layer_with(b_k=_unchanged),
+            "Four of five are right. The bias of the keys is as it was: its numbers have to change places "
+            "just like the rows of w_k.",
+        ),
+        Mistake(
+            "all-as-one-head",
+            lambda w_q, w_k, w_v, b_q, b_k, heads, kv_heads: _layer_with()(w_q, w_k, w_v, b_q, b_k, 1, 1),
+            "Queries and keys were reordered as if they were one long head, which mixes the heads. Cut the "
+            "queries into heads and the keys into kv_heads first.",
+        ),
+        Mistake(
+            "keys-as-one-head",
+            lambda w_q, w_k, w_v, b_q, b_k, heads, kv_heads: (
+                to_half(w_q, heads),
+                to_half(w_k, 1),
+                w_v,
+                _column(to_half)(b_q, heads),
+                _column(to_half)(b_k, 1),
+            ),
+            "The queries are right. The keys were reordered as if they were one long head: cut them into "
+            "kv_heads.",
+        ),
+        Mistake(
+            "biases-of-two-axes",
+            lambda w_q, w_k, w_v, b_q, b_k, heads, kv_heads: (
+                to_half(w_q, heads),
+                to_half(w_k, kv_heads),
+                w_v,
+                to_half(b_q[:, None], heads),
+                to_half(b_k[:, None], kv_heads),
+            ),
+            "The numbers are right, but your biases have a second axis of length 1. Take it away: [:, 0].",
+        ),
+        Mistake(
+            "values-for-biases",
+            _layer_with(v=to_half, b_q=_unchanged, b_k=_unchanged),
+            "Two things: you reordered the values, which nothing turns, and left the biases of queries and "
+            "keys as they were.",
         ),
     ),
     alternatives=(
@@ -169,8 +231,8 @@ CONVERT_LAYER = Exercise(
     ),
     hints=(
         "What turns, and what does not? A value is mixed, and never turned.",
-        "Your `to_half` takes weights of two axes. A bias becomes such a thing with `b_q[:, None]`, and one "
-        "again with `[:, 0]`.",
+        "Your `to_half` takes weights of two axes. `b_q[:, None]` gives a bias a second axis, and `[:, 0]` "
+        "takes it away again.",
         "The queries are cut into `heads`, the keys into `kv_heads`.",
     ),
 )

@@ -10,6 +10,7 @@ from posenc_course.exercises.ch06_rotary._shared import (
     WIDTH,
     Generator,
     Rotate,
+    _turned,
     clockwise,
     half,
     interleaved,
@@ -58,6 +59,13 @@ def clamped(x: Array, positions: Array) -> Array:
     return apply_rotary(x, np.minimum(positions, TRAINED - 1))
 
 
+def at_its_own_pace(x: Array, positions: Array) -> Array:
+    """Each row turns a little faster or slower, as its content says."""
+    pace = 1 + 0.1 * np.tanh(np.asarray(x)[:, :1])
+    theta = pace * np.asarray(positions)[:, None] * frequencies(WIDTH)
+    return _turned(np.asarray(x), theta)
+
+
 def wrong_sign_in_the_last_pair(x: Array, positions: Array) -> Array:
     out = apply_rotary(x, positions)
     slow = np.asarray(positions) * frequencies(WIDTH)[-1]
@@ -82,6 +90,7 @@ _NOT_RELATIVE: tuple[tuple[str, Rotate], ...] = (
     ("vectors that grow with the position", growing),
     (f"a table that ends at position {TRAINED - 1}", clamped),
     ("a wrong sign in the last pair", wrong_sign_in_the_last_pair),
+    ("angles that depend on the content too", at_its_own_pace),
 )
 
 
@@ -134,6 +143,22 @@ def _key_moved_alone(rotate: Rotate) -> bool:
     q, k = two_vectors()
     scores = [score(rotate, q, k, 9, 2 + shift) for shift in _SHIFTS]
     return bool(np.allclose(scores, scores[0], atol=1e-6))
+
+
+def _query_as_key(rotate: Rotate) -> bool:
+    q, _ = two_vectors()
+    return _survives(rotate, _SHIFTS, q, q) and _sees_difference(rotate, q, q)
+
+
+def _cosines_alone(rotate: Rotate) -> bool:
+    """The cosine of the angle between the two in place of their dot product."""
+    q, k = two_vectors()
+
+    def of_length_one(x: Array, positions: Array) -> Array:
+        turned = rotate(x, positions)
+        return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+    return _survives(of_length_one, _SHIFTS, q, k) and _sees_difference(of_length_one, q, k)
 
 
 def _relative_by_basis(rotate: Rotate) -> bool:
@@ -197,9 +222,9 @@ IS_RELATIVE = Exercise(
         Mistake(
             "one-place-only",
             _one_place_only,
-            "Your test lets a table pass that ends at position 511, because all the positions that it "
-            "compares lie before that end, or all lie after it. Compare a place near position 0 with one "
-            "that is thousands of positions on.",
+            "Your test lets a table pass that ends at position 511: all the positions that it compares are "
+            "before that end, or all of them are after it. Compare scores near position 0 with scores "
+            "thousands of positions later.",
         ),
         Mistake(
             "first-pair-only",
@@ -216,26 +241,46 @@ IS_RELATIVE = Exercise(
         Mistake(
             "lengths-only",
             _keeps_lengths,
-            "Your test asks whether lengths stay. Every rotation keeps them, by whatever angle, and so does "
-            "a function that does nothing. Compare scores: dot products of a turned query and a turned key.",
+            "Your test checks that lengths stay the same. Every rotation keeps them, whatever its angle, "
+            "and so does a function that does nothing. Compare scores: dot products of a turned query and a "
+            "turned key.",
         ),
         Mistake(
             "key-moved-alone",
             _key_moved_alone,
-            "Your test moves the key and leaves the query where it is. Then the difference of the positions "
-            "changes, and a relative score must change too. Shift both by the same amount.",
+            "Your test accepts only a function that ignores the positions. Do you move the query and the "
+            "key by the same number, and compare their scores rather than the turned vectors? If only the "
+            "key moves, the difference changes, and a relative score must change too.",
         ),
         Mistake(
             "other-way-round",
             lambda rotate: not _is_relative(rotate),
-            "Your test is right, and its answer the wrong way round: return True where the function is "
-            "relative.",
+            "Your test is right, but its answers are reversed: return True where the function is relative.",
+        ),
+        Mistake(
+            "query-is-key",
+            _query_as_key,
+            "Your test lets a function pass whose angles depend on the content as well. That happens when "
+            "the query and the key are the same vector, which turns at the same pace in both places: use "
+            "two different ones.",
+        ),
+        Mistake(
+            "difference-alone",
+            lambda rotate: _sees_difference(rotate, *two_vectors()),
+            "Your test lets everything pass whose score changes with the difference. The score must also "
+            "stay the same when both positions move by the same number.",
+        ),
+        Mistake(
+            "cosines-alone",
+            _cosines_alone,
+            "Your test lets a function pass that makes vectors longer as the position grows. A score is the "
+            "dot product itself: do not divide it by the lengths.",
         ),
     ),
     alternatives=(_relative_by_basis, _relative_by_diagonals, _relative_by_luck),
     hints=(
-        "Choose a query and a key, different ones. `rotate(q[None], np.array([t]))` is the query at position "
-        "t.",
+        "Choose a query and a key, and make them different. `rotate(q[None], np.array([t]))` is the query "
+        "at position t.",
         "The score is the dot product of the turned query and the turned key. Compute it for `(t, u)` and "
         "for `(t + s, u + s)`, with some small s and some large ones.",
         "A function that returns `x` as it is passes that test. What must happen to the score when only `u` "

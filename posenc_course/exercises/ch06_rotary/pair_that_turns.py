@@ -1,4 +1,4 @@
-"""YaRN, built from its reasons: Which pair turns so often?"""
+"""YaRN, built from its reasons: Which pair turns that often?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pair_that_turns(turns: float, length: int, dim: int, base: float) -> float:
 
 PAIR_THAT_TURNS = Exercise(
     id="06-rotary.pair_that_turns",
-    title="Which pair turns so often?",
+    title="Which pair turns that often?",
     step_of=YARN,
     signature="pair_that_turns(turns: float, length: int, dim: int, base: float) -> float",
     points=1,
@@ -61,12 +61,13 @@ PAIR_THAT_TURNS = Exercise(
         Mistake(
             "log-of-ten",
             lambda turns, length, dim, base: dim / 2 * np.log10(length / (2 * np.pi * turns)),
-            "You took the logarithm to base 10. Divide by the logarithm of the base of RoPE.",
+            "You took the logarithm to base 10, and stopped there. Divide by the logarithm of RoPE's base, "
+            "to the same base 10.",
         ),
         Mistake(
             "not-divided",
             lambda turns, length, dim, base: dim / 2 * np.log(length / (2 * np.pi * turns)),
-            "The logarithm of the base is missing, by which you must divide.",
+            "The logarithm of the base is missing. Divide by it.",
         ),
         Mistake(
             "base-inside",
@@ -76,7 +77,8 @@ PAIR_THAT_TURNS = Exercise(
         Mistake(
             "upside-down",
             lambda turns, length, dim, base: -pair_that_turns(turns, length, dim, base),
-            "The sign is wrong: inside the logarithm stands how long the wave is, length divided by turns.",
+            "The sign is wrong. What goes into the logarithm is the length divided by 2 pi times the turns, "
+            "and not the other way up.",
         ),
         Mistake(
             "turns-multiplied",
@@ -86,17 +88,92 @@ PAIR_THAT_TURNS = Exercise(
         Mistake(
             "turns-forgotten",
             lambda turns, length, dim, base: pair_that_turns(1, length, dim, base),
-            "This is the pair that turns once, whatever number of turns is asked for.",
+            "This is the pair that turns once, whatever the number of turns.",
         ),
         Mistake(
             "wavelength",
             lambda turns, length, dim, base: length / turns,
-            "This is the wavelength of the pair, in positions. Which pair has it?",
+            "This is the wavelength of the pair, in positions. Now find the pair that has it.",
         ),
         Mistake(
             "counted-from-1",
             lambda turns, length, dim, base: pair_that_turns(turns, length, dim, base) + 1,
             "You count pairs from 1. They are counted from 0.",
+        ),
+        Mistake(
+            "two-logarithms",
+            lambda turns, length, dim, base: dim / 2 * np.log10(length / (2 * np.pi * turns)) / np.log(base),
+            "Your two logarithms have different bases: 10 above, and e below. Any base will do, if it is "
+            "the same one in both.",
+        ),
+        Mistake(
+            "log-of-two-above",
+            lambda turns, length, dim, base: dim / 2 * np.log2(length / (2 * np.pi * turns)) / np.log(base),
+            "Your two logarithms have different bases: 2 above, and e below. Any base will do, if it is the "
+            "same one in both.",
+        ),
+        Mistake(
+            "brackets-missing",
+            lambda turns, length, dim, base: dim / 2 * np.log(length / 2 * np.pi * turns) / np.log(base),
+            "Python reads length / 2 * np.pi * turns from left to right, so pi and the turns end up above "
+            "the line. Put brackets round what you divide by.",
+        ),
+        Mistake(
+            "two-pi-multiplied",
+            lambda turns, length, dim, base: dim / 2 * np.log(length * 2 * np.pi / turns) / np.log(base),
+            "You multiplied by 2 pi where you should divide: length radians are length / (2 pi) turns.",
+        ),
+        Mistake(
+            "half-turns",
+            lambda turns, length, dim, base: dim / 2 * np.log(length / (np.pi * turns)) / np.log(base),
+            "You count half turns: a whole turn is 2 pi radians, not pi.",
+        ),
+        Mistake(
+            "half-the-number",
+            lambda turns, length, dim, base: pair_that_turns(turns, length, dim, base) / 2,
+            "This is half the number. Pair j has the exponent 2j/dim: solve it for j, and the factor is "
+            "dim/2.",
+        ),
+        Mistake(
+            "rounded-up",
+            lambda turns, length, dim, base: np.ceil(pair_that_turns(turns, length, dim, base)),
+            "You rounded up to a whole pair. Return the number with its fraction: it is rounded in the next "
+            "step, once down and once up.",
+        ),
+        Mistake(
+            "nearest-pair",
+            lambda turns, length, dim, base: np.round(pair_that_turns(turns, length, dim, base)),
+            "You rounded to the nearest pair. Return the number with its fraction: it is rounded in the "
+            "next step, once down and once up.",
+        ),
+        Mistake(
+            "not-below-zero",
+            lambda turns, length, dim, base: max(pair_that_turns(turns, length, dim, base), 0.0),
+            "It is right except below 0, where you return 0. Return the number as it is: the next step "
+            "decides what to do with it.",
+        ),
+        Mistake(
+            "kept-inside-the-head",
+            lambda turns, length, dim, base: np.clip(
+                pair_that_turns(turns, length, dim, base), 0, dim / 2 - 1
+            ),
+            "It is right inside the head, and cut off at its first and last pair. Return the number as it "
+            "is: the next step decides what to do with it.",
+        ),
+        Mistake(
+            "never-negative",
+            lambda turns, length, dim, base: abs(pair_that_turns(turns, length, dim, base)),
+            "It is right except below 0, where the minus is lost. Return the number as it is.",
+        ),
+        Mistake(
+            "usual-base",
+            lambda turns, length, dim, base: pair_that_turns(turns, length, dim, 10000.0),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "logarithms-exchanged",
+            lambda turns, length, dim, base: dim / 2 * np.log(base) / np.log(length / (2 * np.pi * turns)),
+            "The two logarithms have changed places. Divide by that of the base.",
         ),
     ),
     alternatives=(

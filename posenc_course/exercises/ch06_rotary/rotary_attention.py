@@ -1,4 +1,4 @@
-"""Your decoder turns its queries and keys: Attend, and go on where the cache ends."""
+"""Your decoder turns its queries and keys: Attend, and continue where the cache ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch06_rotary._shared import DECODER, Generator, turn_heads
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 from posenc_lib.attention import attention
 from posenc_lib.rotated.rotary import apply_rotary
@@ -29,9 +29,10 @@ def _decoder_cases(rng: Generator) -> Iterator[Case]:
     yield case("some in the cache, some new", 3, past, new, 10, 1000.0)
 
 
-def _softmax(scores: Array) -> Array:
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+def _softmax(scores: Array, axis: int = -1) -> Array:
+    with np.errstate(all="ignore"):
+        raised = np.exp(scores - scores.max(axis=axis, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=axis, keepdims=True))
 
 
 def _attend(
@@ -42,6 +43,8 @@ def _attend(
     cached_v: Array,
     scale: float | None = None,
     reach: Any = "past",
+    fill: float = -np.inf,
+    axis: int = -1,
 ) -> Array:
     """Attention of turned queries to the cache and the turned new keys; `reach`: of the causal mask."""
     keys, values = np.concatenate([cached_k, k], axis=-2), np.concatenate([cached_v, v], axis=-2)
@@ -49,20 +52,22 @@ def _attend(
     new, every = scores.shape[-2:]
     if reach is not None:
         seen = np.tri(new, every, k=every - new if reach == "past" else reach, dtype=bool)
-        scores = np.where(seen, scores, -np.inf)
-    return np.asarray(_softmax(scores) @ values)
+        scores = np.where(seen, scores, fill)
+    return np.asarray(_softmax(scores, axis) @ values)
 
 
 def _decoder_with(
     query_at: Callable[[int, int], Array] | None = lambda past, new: past + np.arange(new),
     key_at: Callable[[int, int], Array] | None = lambda past, new: past + np.arange(new),
     *,
-    store_turned: bool = True,
+    stored: str = "turned",
     turn_cache: bool = False,
     turn_values: bool = False,
     **attending: Any,
 ) -> Callable[..., tuple[Array, Array, Array]]:
-    """Rotary attention with positions that are functions of (past, new); None: not turned."""
+    """Rotary attention with positions that are functions of (past, new); None: not turned.
+
+    `stored`: the new keys turned, or raw, or all keys as they were used."""
 
     def attend(
         q: Array, k: Array, v: Array, cached_k: Array, cached_v: Array, base: float
@@ -73,10 +78,10 @@ def _decoder_with(
         if turn_values:
             v = turn_heads(v, past + np.arange(new), base)
         seen = turn_heads(cached_k, np.arange(past), base) if turn_cache else cached_k
-        stored = turned_k if store_turned else k
+        first, then = {"turned": (cached_k, turned_k), "raw": (cached_k, k), "used": (seen, turned_k)}[stored]
         return (
             _attend(turned_q, turned_k, v, seen, cached_v, **attending),
-            np.concatenate([cached_k, stored], axis=-2),
+            np.concatenate([first, then], axis=-2),
             np.concatenate([cached_v, v], axis=-2),
         )
 
@@ -119,9 +124,9 @@ def _decoder_by_library(
 
 ROTARY_ATTENTION = Exercise(
     id="06-rotary.rotary_attention",
-    title="Attend, and go on where the cache ends",
+    title="Attend, and continue where the cache ends",
     step_of=DECODER,
-    adds="Your decoder gets rotation of its queries and keys, at positions that go on where the cache ends.",
+    adds="Your decoder turns its queries and keys, at positions that continue where the cache ends.",
     signature="rotary_attention(q, k, v: (heads, new, head_dim), cached_k, cached_v: (heads, past, "
     "head_dim), base: float) -> output (heads, new, head_dim), keys and values (heads, past + new, "
     "head_dim)",
@@ -132,6 +137,30 @@ ROTARY_ATTENTION = Exercise(
     reference=_decoder_with(),
     make_cases=_decoder_cases,
     absolute_tolerance=1e-4,
+    where_not_finite="A query whose keys are all hidden gives NaN. Each new token sees itself at least: "
+    "check the diagonal of your mask.",
+    properties=(
+        Property(
+            lambda args, value: np.allclose(value[1][:, : args[3].shape[1]], args[3]),
+            "The keys that you return must begin with those of the cache, as they were: they come first, "
+            "and they have been turned already.",
+        ),
+        Property(
+            lambda args, value: np.allclose(value[2], np.concatenate([args[4], args[2]], axis=1)),
+            "The values that you return must be those of the cache and then the new ones, all as they were "
+            "given.",
+        ),
+        Property(
+            lambda args, value: np.allclose(
+                np.linalg.norm(value[1][:, args[3].shape[1] :], axis=-1), np.linalg.norm(args[1], axis=-1)
+            ),
+            "Turning does not change lengths: the new keys that you return must be as long as they were.",
+        ),
+        Property(
+            lambda args, value: args[3].shape[1] > 0 or np.allclose(value[0][:, 0], args[2][:, 0], atol=1e-3),
+            "With an empty cache the first token sees only itself, so its output must be its own value.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "positions-from-0",
@@ -144,7 +173,7 @@ ROTARY_ATTENTION = Exercise(
                 lambda past, new: past + 1 + np.arange(new), lambda past, new: past + 1 + np.arange(new)
             ),
             "The new positions start one too late. A cache of n tokens holds positions 0 to n - 1, so the "
-            "next one stands at n.",
+            "next one is at n.",
         ),
         Mistake(
             "heads-counted",
@@ -152,19 +181,19 @@ ROTARY_ATTENTION = Exercise(
                 lambda past, new: len(cached_k) + np.arange(new),
                 lambda past, new: len(cached_k) + np.arange(new),
             )(q, k, v, cached_k, cached_v, base),
-            "The new positions start at the number of heads: the length of an array is that of its first "
-            "axis. The tokens stand along the last but one.",
+            "The new positions start at the number of heads: len() counts along the first axis. The tokens "
+            "are on the last axis but one, cached_k.shape[-2].",
         ),
         Mistake(
             "queries-from-0",
             _decoder_with(lambda past, new: np.arange(new)),
-            "The keys are right, but the queries are counted from 0. The query and the key of a token share "
-            "one position.",
+            "The keys are right, but the queries are counted from 0. The query and the key of a token have "
+            "the same position.",
         ),
         Mistake(
             "one-position-for-all",
             _decoder_with(lambda past, new: np.full(new, past), lambda past, new: np.full(new, past)),
-            "All new tokens got one and the same position. They follow each other.",
+            "All new tokens got the same position. Give each one more than the token before it.",
         ),
         Mistake(
             "cache-turned-again",
@@ -173,15 +202,28 @@ ROTARY_ATTENTION = Exercise(
             "them as they are.",
         ),
         Mistake(
+            "all-keys-turned-again",
+            _decoder_with(turn_cache=True, stored="used"),
+            "You joined all keys and turned them together, so those of the cache were turned a second time, "
+            "and with each call they turn again. Turn only the new keys, then join.",
+        ),
+        Mistake(
+            "all-keys-turned-at-use",
+            _decoder_with(turn_cache=True, stored="raw"),
+            "You store keys as they were before the turn, and turn all of them at each call. That can work, "
+            "but the cache that you get here holds turned keys: they are turned twice. Turn the new keys, "
+            "then store them.",
+        ),
+        Mistake(
             "stored-unturned",
-            _decoder_with(store_turned=False),
+            _decoder_with(stored="raw"),
             "The output is right, but the new keys are stored as they were before the turn. The next call "
             "would take them for turned ones.",
         ),
         Mistake(
             "keys-not-turned",
             _decoder_with(key_at=None),
-            "The new keys were not turned. Only those of the cache are turned already.",
+            "The new keys were not turned. Only those of the cache have been turned already.",
         ),
         Mistake(
             "queries-not-turned",
@@ -197,7 +239,7 @@ ROTARY_ATTENTION = Exercise(
         Mistake(
             "values-turned",
             _decoder_with(turn_values=True),
-            "The values were turned as well. They are what is mixed, and stay as they are.",
+            "You turned the values as well. Only queries and keys are turned.",
         ),
         Mistake(
             "sees-the-future",
@@ -208,8 +250,8 @@ ROTARY_ATTENTION = Exercise(
         Mistake(
             "mask-forgets-the-cache",
             _decoder_with(reach=0),
-            "Your mask counts from the first key of the cache, so the first new token sees one key alone. "
-            "It sees all of the cache and itself.",
+            "Your mask counts from the first key of the cache, so the first new token sees a single key. It "
+            "should see all of the cache and itself.",
         ),
         Mistake(
             "new-tokens-first",
@@ -229,8 +271,59 @@ ROTARY_ATTENTION = Exercise(
                 turn_heads(k, cached_k.shape[-2] + np.arange(k.shape[-2]), base),
                 v,
             ),
-            "The output is right. But you return the new keys and values alone; the next call needs the old "
+            "The output is right, but you return only the new keys and values. The next call needs the old "
             "ones too.",
+        ),
+        Mistake(
+            "width-without-root",
+            lambda q, *rest: _decoder_with(scale=q.shape[-1])(q, *rest),
+            "The scores were divided by head_dim. Divide by its square root.",
+        ),
+        Mistake(
+            "width-of-all-heads",
+            lambda q, *rest: _decoder_with(scale=np.sqrt(q.shape[0] * q.shape[-1]))(q, *rest),
+            "The scores were divided by the square root of the width of all heads together. Take one head's "
+            "width, head_dim.",
+        ),
+        Mistake(
+            "keys-from-0",
+            _decoder_with(key_at=lambda past, new: np.arange(new)),
+            "The queries are at the right positions, but the new keys are counted from 0. The query and the "
+            "key of a token have the same position.",
+        ),
+        Mistake(
+            "one-ahead",
+            lambda q, k, v, cached_k, cached_v, base: _decoder_with(reach=cached_k.shape[-2] + 1)(
+                q, k, v, cached_k, cached_v, base
+            ),
+            "Each new token sees one token that comes after it: your mask is shifted by one. New token i "
+            "sees past + i + 1 keys.",
+        ),
+        Mistake(
+            "hidden-by-zero",
+            _decoder_with(fill=0.0),
+            "Keys after the query got the score 0, which the softmax turns into a weight. To hide a key, "
+            "its score must be minus infinity.",
+        ),
+        Mistake(
+            "softmax-over-queries",
+            _decoder_with(axis=-2),
+            "The softmax runs over the queries, so the weights of one query do not sum to 1. Take it over "
+            "the keys, the last axis.",
+        ),
+        Mistake(
+            "usual-base",
+            lambda q, k, v, cached_k, cached_v, base: _decoder_with()(q, k, v, cached_k, cached_v, 10000.0),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "cache-not-read",
+            lambda q, k, v, cached_k, cached_v, base: (
+                _decoder_with()(q, k, v, cached_k[:, :0], cached_v[:, :0], base)[0],
+                *_decoder_with()(q, k, v, cached_k, cached_v, base)[1:],
+            ),
+            "The new tokens look only at each other. They should see the keys of the cache too: join first, "
+            "then multiply.",
         ),
     ),
     alternatives=(
@@ -239,8 +332,8 @@ ROTARY_ATTENTION = Exercise(
         lambda *args: [each.tolist() for each in _decoder_with()(*args)],
     ),
     hints=(
-        "How many tokens does the cache hold? They stand along the last but one axis. The first new token "
-        "stands right after them.",
+        "How many tokens does the cache hold? Count along the last axis but one. The first new token comes "
+        "right after them.",
         "Turn `q` and `k` with your `rotate_heads`, then join the keys with `np.concatenate([cached_k, k], "
         "axis=-2)`, and the values as they are.",
         "New token i sees `past + i + 1` keys: `np.tri(new, past + new, k=past, dtype=bool)` is true where "

@@ -71,7 +71,13 @@ ROTATE_HEADS = Exercise(
             lambda args, value: bool(
                 np.allclose(np.linalg.norm(value, axis=-1), np.linalg.norm(args[0], axis=-1), atol=1e-3)
             ),
-            "A rotation changes no length: every row must come out as long as it went in.",
+            "Turning does not change lengths: every row must come out as long as it went in.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(value[..., args[1] == 0, :], args[0][..., args[1] == 0, :], atol=1e-3)
+            ),
+            "At position 0 all angles are 0, so a row at position 0 must come out as it went in.",
         ),
     ),
     mistakes=(
@@ -94,13 +100,13 @@ ROTATE_HEADS = Exercise(
         Mistake(
             "row-number-as-position",
             lambda x, positions, base: turn_heads(x, np.arange(x.shape[-2]), base),
-            "The row number was used in place of the position. With a cache, the first row that you get "
-            "does not stand at position 0.",
+            "You turned each row by its row number. With a cache, the first row that you get is not at "
+            "position 0.",
         ),
         Mistake(
             "first-position-for-all",
             lambda x, positions, base: turn_heads(x, np.full(x.shape[-2], positions[0]), base),
-            "All rows were turned by the first of the positions. Each has its own.",
+            "All rows were turned by the first position. Each has its own.",
         ),
         Mistake(
             "one-later",
@@ -116,12 +122,12 @@ ROTATE_HEADS = Exercise(
         Mistake(
             "doubled-twice",
             lambda x, positions, base: turn_heads(x, positions, base, power=2.0),
-            "The exponent is 4j/head_dim where it should be 2j/head_dim: the factor 2 is taken twice.",
+            "The exponent is 4j/head_dim and should be 2j/head_dim: the factor 2 is in it twice.",
         ),
         Mistake(
             "j-over-dim",
             lambda x, positions, base: turn_heads(x, positions, base, power=0.5),
-            "The exponent is j/head_dim where it should be 2j/head_dim: the factor 2 is missing.",
+            "The exponent is j/head_dim and should be 2j/head_dim: the factor 2 is missing.",
         ),
         Mistake(
             "one-speed",
@@ -134,13 +140,40 @@ ROTATE_HEADS = Exercise(
                 [turn_heads(x, positions, base)[..., 0::2], turn_heads(x, positions, base)[..., 1::2]],
                 axis=-1,
             ),
-            "The numbers are right and stand in the wrong columns: all first members of the pairs come "
+            "The numbers are right, but they are in the wrong columns: all first members of the pairs come "
             "first, then all second ones. Put each back into the column that it came from.",
         ),
         Mistake(
             "added",
             lambda x, positions, base: x + sinusoidal(positions, x.shape[-1], base=base),
             "You add the sinusoidal encoding: that is the first door. Here each pair of x is turned.",
+        ),
+        Mistake(
+            "rising-frequencies",
+            lambda x, positions, base: turn_heads(x, positions, base, power=-1.0),
+            "Your frequencies rise from pair to pair. The minus in the exponent is missing: base to the "
+            "power -2j/head_dim.",
+        ),
+        Mistake(
+            "slow-pairs-first",
+            lambda x, positions, base: turn_heads(x[..., ::-1], positions, base, clockwise=True)[..., ::-1],
+            "The frequencies are in reverse order. Pair 0 is the fastest, with frequency 1.",
+        ),
+        Mistake(
+            "counted-from-the-first-row",
+            lambda x, positions, base: turn_heads(x, positions - positions[0], base),
+            "The positions were counted from the first of them. Turn each row by its own position, the "
+            "first row too.",
+        ),
+        Mistake(
+            "first-head-alone",
+            lambda x, positions, base: (
+                turn_heads(x, positions, base)
+                if x.ndim < 3
+                else np.concatenate([turn_heads(x[:1], positions, base), x[1:]])
+            ),
+            "Only the first entry of the first axis was turned. Index from the right, x[..., 0::2], and "
+            "everything in front is included.",
         ),
     ),
     alternatives=(
@@ -149,8 +182,8 @@ ROTATE_HEADS = Exercise(
         lambda x, positions, base: apply_rotary(x, positions, base=base),
     ),
     hints=(
-        "Angles are an array of shape `(n, head_dim/2)`. NumPy lines it up with the last two axes of `x[..., "
-        "0::2]`, and repeats it for all axes in front.",
+        "Make the angles an array of shape `(n, head_dim/2)`. NumPy matches it with the last two axes of "
+        "`x[..., 0::2]`, and repeats it along all axes in front.",
         "Three dots stand for all axes in front: `x[..., 0::2]` are the first members of all pairs.",
         "Write the two new halves into a new array, or join them with `np.stack(..., axis=-1)` and reshape.",
     ),

@@ -17,7 +17,7 @@ def _stretch_cases(rng: Generator) -> Iterator[Case]:
         ("pair 1 of two, ten times slower", (4, 1, 10.0, 10000.0)),
         ("at factor 1 nothing changes", (64, 20, 1.0, 500_000.0)),
         ("base 500,000, pair 40 of 64", (128, 40, 8.0, 500_000.0)),
-        ("a pair that shall turn faster", (32, 10, 0.5, 1000.0)),
+        ("a pair that must turn faster", (32, 10, 0.5, 1000.0)),
     ):
         yield Case(label, args)
     dim = int(2 * rng.integers(8, 40))
@@ -50,8 +50,7 @@ STRETCHED_BASE = Exercise(
         Mistake(
             "always-the-last",
             lambda dim, pair, factor, base: base * factor ** (dim / (dim - 2)),
-            "This is right for the last pair alone: it is the rule of NTK. Here another pair may be asked "
-            "for.",
+            "This is the rule of NTK, which is right only for the last pair. Here it may be any pair.",
         ),
         Mistake(
             "upside-down",
@@ -77,7 +76,7 @@ STRETCHED_BASE = Exercise(
         Mistake(
             "growth-alone",
             lambda dim, pair, factor, base: factor ** (dim / (2 * pair)),
-            "This is only by how much the base grows. Multiply it by the old base.",
+            "This is only the factor by which the base grows. Multiply it by the old base.",
         ),
         Mistake(
             "power-of-base",
@@ -92,7 +91,40 @@ STRETCHED_BASE = Exercise(
         Mistake(
             "unchanged",
             lambda dim, pair, factor, base: base,
-            "The base is as it was, and so is the speed of the pair.",
+            "You return the base as it was, so the pair turns as fast as before.",
+        ),
+        Mistake(
+            "brackets-missing",
+            lambda dim, pair, factor, base: base * factor ** (dim / 2 * pair),
+            "Python reads dim / 2 * pair from left to right, so you multiply by the pair. Put brackets "
+            "round 2 * pair.",
+        ),
+        Mistake(
+            "upside-down-without-the-two",
+            lambda dim, pair, factor, base: base * factor ** (pair / dim),
+            "The exponent is upside down, and a 2 is missing in it. The pair's frequency is base to the "
+            "power -2 pair/dim: solve that for the base.",
+        ),
+        Mistake(
+            "frequency",
+            lambda dim, pair, factor, base: base ** (-2 * pair / dim) / factor,
+            "This is how fast the pair should turn. At which base does it do that?",
+        ),
+        Mistake(
+            "counted-to-zero",
+            lambda dim, pair, factor, base: base * factor ** (dim / (2 * max(pair - 1, 1))),
+            "You took 1 off the number of the pair. It is counted from 0 already.",
+        ),
+        Mistake(
+            "whole-division",
+            lambda dim, pair, factor, base: base * factor ** (dim // (2 * pair)),
+            "The exponent lost its fraction: // divides and rounds down. Use /.",
+        ),
+        Mistake(
+            "base-to-the-factor",
+            lambda dim, pair, factor, base: base**factor,
+            "You raised the base to the factor. Then the pair's frequency is raised to it too, and not "
+            "divided by it.",
         ),
     ),
     alternatives=(
@@ -101,7 +133,7 @@ STRETCHED_BASE = Exercise(
         lambda dim, pair, factor, base: (base ** (pair / (dim / 2)) * factor) ** (dim / 2 / pair),
     ),
     hints=(
-        "The frequency of the pair is base to the power -2 pair/dim. It shall become `factor` times smaller.",
+        "The frequency of the pair is base to the power -2 pair/dim. It must become `factor` times smaller.",
         "So `new ** (2 * pair / dim) == factor * base ** (2 * pair / dim)`. Solve it for `new`.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Mend a conversion: Head by head."""
+"""Fix a conversion: Head by head."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def _weight_cases(rng: Generator) -> Iterator[Case]:
 def to_half(weight: Array, heads: int) -> Array:
     per_head = split_heads(weight, heads)
     return np.concatenate([per_head[:, 0::2], per_head[:, 1::2]], axis=1).reshape(weight.shape)
+
+
+def _sizes(weight: Array, heads: int) -> Array:
+    """What the first column of each head holds, in order of size and without signs."""
+    return np.asarray(np.sort(np.abs(split_heads(weight, heads)[..., 0]), axis=1))
 
 
 def _odd_rows_first(weight: Array, heads: int) -> Array:
@@ -75,19 +80,21 @@ TO_HALF = Exercise(
         ),
         Property(
             lambda args, value: bool(
-                np.allclose(
-                    np.sort(split_heads(np.asarray(value), args[1])[..., 0], axis=1),
-                    np.sort(split_heads(args[0], args[1])[..., 0], axis=1),
-                )
+                np.allclose(_sizes(np.asarray(value), args[1]), _sizes(args[0], args[1]))
             ),
             "Every head must keep its own rows: a row never moves from one head to another.",
+        ),
+        Property(
+            lambda args, value: bool((np.asarray(value) >= 0).all()),
+            "Some of your numbers have a minus, and none of the given ones has. The minus of rotate_half "
+            "belongs to the turn; a conversion only moves rows.",
         ),
     ),
     mistakes=(
         Mistake(
             "whole-matrix",
             _over_the_whole_matrix,
-            "This is the conversion that was to be mended: it reorders the rows of the whole matrix, and so "
+            "This is the conversion that you were given: it reorders the rows of the whole matrix, and so "
             "mixes the heads. Reorder the rows of each head on its own.",
         ),
         Mistake(
@@ -99,8 +106,8 @@ TO_HALF = Exercise(
         Mistake(
             "columns",
             lambda weight, heads: np.concatenate([weight[:, 0::2], weight[:, 1::2]], axis=1),
-            "The columns were reordered. They belong to the input; the rows make the queries and keys, and "
-            "it is these that have to move.",
+            "The columns were reordered. Columns belong to the input. The rows make the queries and keys, "
+            "so it is the rows that have to move.",
         ),
         Mistake(
             "unchanged",
@@ -125,8 +132,8 @@ TO_HALF = Exercise(
         Mistake(
             "heads-last",
             _heads_last,
-            "You read the rows as (head_dim, heads), as if the heads took turns. The rows of one head stand "
-            "together: reshape to (heads, head_dim, width).",
+            "You read the rows as (head_dim, heads), as if the heads took turns. The rows of one head are "
+            "next to each other: reshape to (heads, head_dim, width).",
         ),
         Mistake(
             "axes-left",
@@ -139,6 +146,13 @@ TO_HALF = Exercise(
             lambda weight, heads: to_half(weight, heads).T,
             "The result is right, but transposed. A row of the weights is one column of the queries: keep "
             "the shape (heads * head_dim, width).",
+        ),
+        Mistake(
+            "first-head-alone",
+            lambda weight, heads: np.concatenate(
+                [to_half(weight[: len(weight) // heads], 1), weight[len(weight) // heads :]]
+            ),
+            "Only the first head was reordered. Every head has to be.",
         ),
     ),
     alternatives=(_to_half_by_rows, _to_half_by_transpose, _to_half_by_matrix),

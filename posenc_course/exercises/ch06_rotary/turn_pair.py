@@ -61,7 +61,7 @@ TURN_PAIR = Exercise(
             [str(position) for position in range(6)],
         ),
         look="The pair (1, 0) at positions 0 to 5: each step turns it by half a radian, and its length "
-        "stays.",
+        "stays the same.",
     ),
     reference=lambda pair, position, frequency: _turn(pair, position * frequency),
     make_cases=_pair_cases,
@@ -73,21 +73,22 @@ TURN_PAIR = Exercise(
         ),
         Property(
             lambda args, value: bool(np.isclose(np.linalg.norm(value), np.linalg.norm(args[0]), rtol=1e-4)),
-            "A turn changes no length: the pair that comes out must be as long as the one that went in.",
+            "Turning does not change the length: the pair that comes out must be as long as the one that "
+            "went in.",
         ),
     ),
     mistakes=(
         Mistake(
             "clockwise",
             lambda pair, position, frequency: _turn(pair, -position * frequency),
-            "Your pair turns clockwise. RoPE turns counterclockwise as the position grows: the minus stands "
+            "Your pair turns clockwise. RoPE turns counterclockwise as the position grows: the minus goes "
             "before b sin in the first number, and the second number has a plus.",
         ),
         Mistake(
             "two-minus-signs",
             _with_matrix(lambda c, s: [[c, -s], [-s, c]]),
-            "Both of your numbers have a minus before the sine, so the pair does not turn but is bent. "
-            "The second number is b cos + a sin, with a plus.",
+            "Both of your numbers have a minus before the sine, so the pair is bent instead of turned. The "
+            "second number is b cos + a sin, with a plus.",
         ),
         Mistake(
             "two-plus-signs",
@@ -141,6 +142,34 @@ TURN_PAIR = Exercise(
             "You add the sine and the cosine to the pair: that is the first door, the encoding of chapter 2. "
             "Here the pair itself turns.",
         ),
+        Mistake(
+            "reflected",
+            _with_matrix(lambda c, s: [[c, s], [s, -c]]),
+            "Your pair is mirrored, not turned: at position 0 its second number changes its sign. The first "
+            "number is a cos - b sin, the second a sin + b cos.",
+        ),
+        Mistake(
+            "last-sign-wrong",
+            _with_matrix(lambda c, s: [[c, -s], [s, -c]]),
+            "The first number is right. In the second, both terms have a plus: a sin + b cos.",
+        ),
+        Mistake(
+            "start-forgotten",
+            lambda pair, position, frequency: np.hypot(*pair) * np.array(_cos_sin(position, frequency)),
+            "Your pair has the right length, and starts from the first axis whatever it was. Add the angle "
+            "that it had before the turn: np.arctan2(b, a).",
+        ),
+        Mistake(
+            "frequency-added",
+            lambda pair, position, frequency: _turn(pair, position + frequency),
+            "The angle is position plus frequency. Multiply the two.",
+        ),
+        Mistake(
+            "half-a-turn-lost",
+            lambda pair, position, frequency: _turn(pair, position * frequency % np.pi),
+            "Angles were cut off at pi, half a turn, so some pairs point the opposite way. A whole turn is "
+            "2 pi, and cosine and sine take any angle.",
+        ),
     ),
     alternatives=(
         _with_matrix(lambda c, s: [[c, -s], [s, c]]),
@@ -150,7 +179,8 @@ TURN_PAIR = Exercise(
         ),
     ),
     hints=(
-        "The angle is position times frequency, in radians. What must come out for the pair (1, 0)?",
+        "The angle is position times frequency, in radians. What must come out for the pair (1, 0)? And for "
+        "(0, 1)?",
         "The new pair is (a cos - b sin, b cos + a sin).",
         "With complex numbers it is one product: (a + ib) times `np.exp(1j * angle)`. Its real and its "
         "imaginary part are the new pair.",

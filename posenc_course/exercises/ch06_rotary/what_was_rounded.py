@@ -123,6 +123,23 @@ def _rounded_by_score(rotate: Rotate) -> str:
     return "nothing" if abs(here - exact) < 1e-7 else "frequencies"
 
 
+_MISSED = {
+    "nothing": "You find something where nothing was rounded. Is your own rotation exact, and your "
+    "tolerance not too tight? Even in float64 the last digits differ, and at a far position a few more of "
+    "them.",
+    "frequencies": "You miss rounded frequencies. They are wrong at position 1 already, in the fourth or "
+    "fifth decimal place, while every row keeps its length.",
+    "positions": "You miss rounded positions. They are exact near 0, and wrong at a far odd position such "
+    "as 4,097.",
+    "tables": "You miss rounded tables. Does every row keep its length, to seven digits?",
+}
+_WORDS = tuple(_MISSED)
+
+
+def _word(value: object) -> str:
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
 WHAT_WAS_ROUNDED = Exercise(
     id="06-rotary.what_was_rounded",
     title="Rounding detective",
@@ -136,8 +153,24 @@ WHAT_WAS_ROUNDED = Exercise(
     make_cases=_rounded_cases,
     properties=(
         Property(
-            lambda args, value: value in ("nothing", "frequencies", "positions", "tables"),
+            lambda args, value: value in _WORDS,
             "Answer with one of the four words, in small letters.",
+            about="form",
+        ),
+        *(
+            Property(
+                lambda args, value, word=word: (  # type: ignore[misc]
+                    _word(value) not in _WORDS or args[0].what != word or _word(value) == word
+                ),
+                message,
+                about="form",
+            )
+            for word, message in _MISSED.items()
+        ),
+        Property(
+            lambda args, value: _word(value) != "tables" or args[0].what == "tables",
+            "You say tables where every row keeps its length. The size of an error tells you little, since "
+            "each of the three can be small or large. Ask which promise is broken.",
             about="form",
         ),
     ),
@@ -145,26 +178,27 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "near-alone",
             lambda rotate: _what_was_rounded(rotate, far=200),
-            "Rounded positions escape you: as far as you look, they are exact. Eight bits hold all whole "
-            "numbers up to 256, eleven bits up to 2,048. Look further away.",
+            "You miss rounded positions: everywhere you look, they are exact. Eight bits hold all whole "
+            "numbers up to 256, eleven bits up to 2,048, and both hold round ones such as 4,096. Look "
+            "further away, at an odd position.",
         ),
         Mistake(
             "looks-to-2000",
             lambda rotate: _what_was_rounded(rotate, far=1999),
-            "You find positions that were rounded to eight bits, and not those with eleven: they are exact "
-            "up to 2,048. Look further away.",
+            "You find positions that were rounded to eight bits, but not to eleven: those are exact up to "
+            "2,048. Look further away.",
         ),
         Mistake(
             "relative-is-nothing",
             _told_as(frequencies="nothing"),
-            "You take rounded frequencies for none. They pass every common shift, as true ones do: compare "
-            "with the exact rotation, at a position where positions are surely exact.",
+            "You miss rounded frequencies. They pass every common shift, as exact ones do: compare with the "
+            "exact rotation, at a position that no rounding changes.",
         ),
         Mistake(
             "frequencies-and-positions-exchanged",
             _told_as(frequencies="positions", positions="frequencies"),
-            "Frequencies and positions have changed places. Small whole positions are exact in any of these "
-            "formats; frequencies are wrong from position 1 on.",
+            "You have swapped frequencies and positions. Small whole positions are exact in any of these "
+            "formats; rounded frequencies are wrong from position 1 on.",
         ),
         Mistake(
             "far-is-positions",
@@ -175,20 +209,20 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "lengths-not-asked",
             _told_as(tables="frequencies"),
-            "You take rounded tables for rounded frequencies: both are wrong near position 0. What do a "
-            "cosine and a sine that were rounded one by one do to the length of a row?",
+            "You take rounded tables for rounded frequencies: both are wrong near position 0. What happens "
+            "to the length of a row when its cosine and its sine are rounded separately?",
         ),
         Mistake(
             "positions-alone",
             _told_as(frequencies="nothing", tables="nothing"),
-            "You find rounded positions alone. The other two are small errors near position 0, about one "
-            "part in a thousand: compare with a tight tolerance, in all pairs.",
+            "You find only rounded positions. The other two make small errors near position 0, one part in "
+            "a thousand or less: compare with a tight tolerance, in all pairs.",
         ),
         Mistake(
             "relative-or-not",
             _told_as(frequencies="nothing", tables="positions"),
-            "You ask whether it is relative, and nothing more. Rounded frequencies are relative, and rounded "
-            "tables are not: two more questions tell the four apart.",
+            "You ask only whether it is relative. Rounded frequencies are relative, and rounded tables are "
+            "not: you need two more questions to tell the four apart.",
         ),
     ),
     alternatives=(

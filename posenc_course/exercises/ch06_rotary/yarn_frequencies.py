@@ -70,11 +70,6 @@ def _ramp_unrounded(dim: int, base: float, length: int) -> Array:
     return _ramp_between(max(first, 0), last, dim)
 
 
-def _ramp_inwards(dim: int, base: float, length: int) -> Array:
-    first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
-    return _ramp_between(max(math.ceil(first), 0), math.floor(last), dim)
-
-
 def _ramp_over_turns(dim: int, base: float, length: int) -> Array:
     turns = length * frequencies(dim, base=base) / (2 * np.pi)
     return np.asarray(1 - np.clip((turns - SLOW) / (FAST - SLOW), 0, 1))
@@ -93,6 +88,19 @@ def _ramp_unclipped(dim: int, base: float, length: int) -> Array:
 def _ramp_cut_short(dim: int, base: float, length: int) -> Array:
     first, last = _ends(dim, base, length)
     return _ramp_between(first, min(last, dim // 2 - 1), dim)
+
+
+def _ramp_rounded(first_to: Callable[[float], int], last_to: Callable[[float], int]) -> Ramp:
+    def ramp(dim: int, base: float, length: int) -> Array:
+        first, last = (pair_that_turns(turns, length, dim, base) for turns in (FAST, SLOW))
+        return _ramp_between(max(first_to(first), 0), last_to(last), dim)
+
+    return ramp
+
+
+def _ramp_of_halves(dim: int, base: float, length: int) -> Array:
+    ramp = _ramp(dim, base, length)
+    return np.where((ramp > 0) & (ramp < 1), 0.5, ramp)
 
 
 def _step_instead(dim: int, base: float, length: int) -> Array:
@@ -152,8 +160,8 @@ YARN_FREQUENCIES = Exercise(
         Mistake(
             "ramp-turned-round",
             _mixed(lambda dim, base, length: 1 - _ramp(dim, base, length)),
-            "Your fast pairs are slowed, and the slow ones stay. It is the slow pairs that meet angles "
-            "which they do not know.",
+            "You slow the fast pairs and leave the slow ones alone. It should be the other way round: the "
+            "fast pairs have seen their whole circle in training.",
         ),
         Mistake(
             "not-rounded",
@@ -163,7 +171,7 @@ YARN_FREQUENCIES = Exercise(
         ),
         Mistake(
             "rounded-inwards",
-            _mixed(_ramp_inwards),
+            _mixed(_ramp_rounded(math.ceil, math.floor)),
             "The ramp is rounded inwards. Round its beginning down and its end up.",
         ),
         Mistake(
@@ -181,29 +189,31 @@ YARN_FREQUENCIES = Exercise(
         Mistake(
             "not-clipped",
             _mixed(_ramp_unclipped),
-            "Your ramp goes on outside of its two ends, below 0 and above 1. Clip it.",
+            "Your ramp continues beyond its two ends, below 0 and above 1. Clip it.",
         ),
         Mistake(
             "cut-at-the-last-pair",
             _mixed(_ramp_cut_short),
             "It is right where the ramp ends within the head. Where it ends beyond the last pair, you pull "
-            "its end back to that pair, and so slow it by the whole factor.",
+            "its end back to the last pair, and so slow that pair by the whole factor.",
         ),
         Mistake(
             "a-step",
             _mixed(_step_instead),
-            "The pairs between the two ends stay as they were. There a ramp leads from the one to the other.",
+            "The pairs between the two ends stay as they were. There, a ramp leads from one end to the "
+            "other.",
         ),
         Mistake(
             "all-divided",
             lambda dim, base, factor, length: frequencies(dim, base=base) / factor,
-            "All frequencies are divided: that is position interpolation. Fast pairs stay.",
+            "You divided all frequencies: that is position interpolation. Here the fast pairs stay as they "
+            "are.",
         ),
         Mistake(
             "ntk",
             lambda dim, base, factor, length: frequencies(dim, base=base, scaling=NTKScaling(factor)),
-            "You raised the base: that is NTK. Here fast pairs stay exactly, slow ones are divided by the "
-            "factor.",
+            "You raised the base: that is NTK. Here the fast pairs stay exactly as they are, and the slow "
+            "ones are divided by the factor.",
         ),
         Mistake(
             "waves-mixed",
@@ -213,20 +223,92 @@ YARN_FREQUENCIES = Exercise(
         Mistake(
             "longer-length",
             lambda dim, base, factor, length: _mixed(_ramp)(dim, base, factor, round(length * factor)),
-            "You count turns within the longer context. What a pair has learned is decided by the length of "
-            "its training.",
+            "You count turns within the longer context. Count them within the training length: that is what "
+            "a pair has seen.",
         ),
         Mistake(
             "multiplied",
             lambda dim, base, factor, length: (
                 frequencies(dim, base=base) * (1 + _ramp(dim, base, length) * (factor - 1))
             ),
-            "Your slow pairs turn faster. They have to turn slower: divide by the factor.",
+            "Your slow pairs turn faster. They have to turn more slowly: divide by the factor.",
         ),
         Mistake(
             "wavelengths",
             lambda dim, base, factor, length: 2 * np.pi / yarn(dim, base, factor, length),
             "These are the wavelengths, in positions. Return the frequencies, in rad/position.",
+        ),
+        Mistake(
+            "geometric",
+            lambda dim, base, factor, length: (
+                frequencies(dim, base=base) / factor ** _ramp(dim, base, length)
+            ),
+            "The two ends are right. On the ramp you divide by a power of the factor. Add the two "
+            "frequencies instead: 1 - r of the old one, and r of the divided one.",
+        ),
+        Mistake(
+            "untouched",
+            lambda dim, base, factor, length: frequencies(dim, base=base),
+            "These are the old frequencies, and nothing has been slowed.",
+        ),
+        Mistake(
+            "ends-rounded-to-the-nearest",
+            _mixed(_ramp_rounded(round, round)),
+            "The two ends of the ramp are rounded to the nearest pair. Round its beginning down and its end "
+            "up.",
+        ),
+        Mistake(
+            "both-rounded-down",
+            _mixed(_ramp_rounded(math.floor, math.floor)),
+            "Your ramp reaches 1 a pair too early. Is its end rounded down, and not up? With np.linspace, "
+            "both ends count: from its beginning to its end the ramp has last - first + 1 numbers.",
+        ),
+        Mistake(
+            "both-rounded-up",
+            _mixed(_ramp_rounded(math.ceil, math.ceil)),
+            "Both ends of the ramp are rounded up. Round its beginning down and its end up.",
+        ),
+        Mistake(
+            "ramp-to-the-last-pair",
+            _mixed(lambda dim, base, length: _ramp_between(_ends(dim, base, length)[0], dim // 2 - 1, dim)),
+            "Your ramp ends at the last pair. It ends at the pair that turns once, rounded up, wherever "
+            "that is.",
+        ),
+        Mistake(
+            "ramp-from-pair-0",
+            _mixed(lambda dim, base, length: _ramp_between(0, _ends(dim, base, length)[1], dim)),
+            "Your ramp begins at pair 0. It begins at the pair that turns 32 times, rounded down.",
+        ),
+        Mistake(
+            "one-step-too-many",
+            _mixed(
+                lambda dim, base, length: np.clip(
+                    (np.arange(dim // 2) - _ends(dim, base, length)[0])
+                    / (_ends(dim, base, length)[1] - _ends(dim, base, length)[0] + 1),
+                    0,
+                    1,
+                )
+            ),
+            "Your ramp reaches 1 a pair too late: from its beginning to its end there are last - first "
+            "steps, without the + 1.",
+        ),
+        Mistake(
+            "columns-counted",
+            _mixed(
+                lambda dim, base, length: np.clip(
+                    (2 * np.arange(dim // 2) - _ends(dim, base, length)[0])
+                    / (_ends(dim, base, length)[1] - _ends(dim, base, length)[0]),
+                    0,
+                    1,
+                )
+            ),
+            "You count columns along the ramp, 0, 2, 4, and so on. Its two ends are numbers of pairs: use "
+            "j, not 2j.",
+        ),
+        Mistake(
+            "half-way",
+            _mixed(_ramp_of_halves),
+            "All pairs on the ramp get half of each frequency. The ramp rises from 0 to 1 in equal steps.",
         ),
     ),
     alternatives=(yarn_by_loop, _yarn_by_interpolation, _mixed(_ramp)),

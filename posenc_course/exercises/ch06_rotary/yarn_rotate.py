@@ -72,19 +72,30 @@ YARN_ROTATE = Exercise(
             "The shape must stay (n, dim).",
             about="form",
         ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(
+                    np.linalg.norm(value, axis=1),
+                    (0.1 * math.log(args[3]) + 1) * np.linalg.norm(args[0], axis=1),
+                    rtol=1e-3,
+                )
+            ),
+            "Your rows do not have the right length. Turning does not change it, and the multiplication "
+            "makes each row longer by 0.1 times the logarithm of the factor, plus 1.",
+        ),
     ),
     mistakes=(
         Mistake(
             "not-louder",
             lambda *args: _yarn_turned(*args, louder=lambda factor: 1.0),
-            "The pairs are turned rightly, and are as long as before. YaRN also makes each query and each "
-            "key longer, by 0.1 times the logarithm of the factor, plus 1.",
+            "The pairs turn by the right angles, but they are only as long as before. YaRN also makes each "
+            "query and each key longer, by 0.1 times the logarithm of the factor, plus 1.",
         ),
         Mistake(
             "squared-already",
             lambda *args: _yarn_turned(*args, louder=lambda factor: (0.1 * math.log(factor) + 1) ** 2),
-            "Each row was made longer twice. Queries and keys are multiplied once each, and so the score "
-            "gets the square.",
+            "Each row was made longer twice. Multiply queries and keys once each; the score then gets the "
+            "square by itself.",
         ),
         Mistake(
             "quieter",
@@ -95,18 +106,18 @@ YARN_ROTATE = Exercise(
         Mistake(
             "log-of-ten",
             lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log10(factor) + 1),
-            "You took the logarithm to base 10. It is the natural one.",
+            "You took the logarithm to base 10. Use the natural one, math.log.",
         ),
         Mistake(
             "log-of-two",
             lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log2(factor) + 1),
-            "You took the logarithm to base 2. It is the natural one.",
+            "You took the logarithm to base 2. Use the natural one, math.log.",
         ),
         Mistake(
             "root",
             lambda *args: _yarn_turned(*args, louder=lambda factor: math.sqrt(0.1 * math.log(factor) + 1)),
-            "You took the root, so that the score gets the factor once. In YaRN each of the two vectors "
-            "gets all of it.",
+            "You took the root, so the score gets the number once. In YaRN each of the two vectors gets all "
+            "of it.",
         ),
         Mistake(
             "one-forgotten",
@@ -116,7 +127,8 @@ YARN_ROTATE = Exercise(
         Mistake(
             "times-the-factor",
             lambda *args: _yarn_turned(*args, louder=lambda factor: factor),
-            "Each row was multiplied by the factor of the context. It is 0.1 times its logarithm, plus 1.",
+            "Each row was multiplied by the factor of the context itself. Multiply by 0.1 times its "
+            "logarithm, plus 1.",
         ),
         Mistake(
             "half-layout",
@@ -135,8 +147,8 @@ YARN_ROTATE = Exercise(
         Mistake(
             "plain-rope",
             lambda x, positions, base, factor, length: apply_rotary(x, positions, base=base),
-            "This is RoPE as before: the old frequencies, and rows as long as they were. Two things have "
-            "to change.",
+            "This is plain RoPE: the old frequencies, and rows as long as they were. Two things have to "
+            "change.",
         ),
         Mistake(
             "interpolated",
@@ -146,6 +158,65 @@ YARN_ROTATE = Exercise(
             ),
             "All frequencies are divided by the factor: that is position interpolation. Take those of your "
             "yarn_frequencies.",
+        ),
+        Mistake(
+            "positions-divided-too",
+            lambda x, positions, base, factor, length: _yarn_turned(
+                x, positions / factor, base, factor, length
+            ),
+            "You divided the positions by the factor as well. The new frequencies have slowed the pairs "
+            "already: take the positions as they are.",
+        ),
+        Mistake(
+            "clockwise",
+            lambda x, positions, *rest: _yarn_turned(x, -positions, *rest),
+            "Every pair turns clockwise. The minus belongs before b sin in the first column of a pair.",
+        ),
+        Mistake(
+            "row-number-as-position",
+            lambda x, positions, *rest: _yarn_turned(x, np.arange(len(x)), *rest),
+            "You turned each row by its row number. Row r must turn by positions[r].",
+        ),
+        Mistake(
+            "usual-base",
+            lambda x, positions, base, factor, length: _yarn_turned(x, positions, 10000.0, factor, length),
+            "It is right for base 10,000, and for no other. Use the base that is given.",
+        ),
+        Mistake(
+            "tenth-forgotten",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: math.log(factor) + 1),
+            "The 0.1 is missing: each row is multiplied by 0.1 times the logarithm of the factor, plus 1.",
+        ),
+        Mistake(
+            "tenth-of-all",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * (math.log(factor) + 1)),
+            "The 0.1 belongs to the logarithm alone, and you multiplied the 1 by it too: for factor 1, "
+            "nothing may change.",
+        ),
+        Mistake(
+            "one-inside",
+            lambda *args: _yarn_turned(*args, louder=lambda factor: 0.1 * math.log(factor + 1)),
+            "The 1 was added inside the logarithm. It is added to the result: for factor 1, nothing may "
+            "change.",
+        ),
+        Mistake(
+            "angles-multiplied",
+            lambda x, positions, base, factor, length: _turned(
+                x,
+                (0.1 * math.log(factor) + 1) * _theta(positions, yarn(x.shape[1], base, factor, length)),
+            ),
+            "You multiplied the angles instead of the rows. The angles stay; what grows is the length of "
+            "each row.",
+        ),
+        Mistake(
+            "added",
+            lambda x, positions, base, factor, length: (
+                _yarn_turned(x, positions, base, factor, length, louder=lambda factor: 1.0)
+                + 0.1 * math.log(factor)
+                + 1
+            ),
+            "The number was added to each row. Multiply by it: a row becomes longer, and keeps its "
+            "direction.",
         ),
     ),
     alternatives=(

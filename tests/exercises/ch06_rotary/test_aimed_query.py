@@ -19,7 +19,7 @@ def test_an_aimed_query_scores_nowhere_higher():
         assert turned[300] @ key == pytest.approx(key @ key)
 
 
-NOT_KNOWN = (("aimed_query", lambda key, offset, base: np.roll(key, 1), "as long as that pair of the key"),)
+NOT_KNOWN = (("aimed_query", lambda key, offset, base: np.roll(key, 1), "as long as the same pair"),)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

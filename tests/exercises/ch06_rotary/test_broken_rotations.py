@@ -99,7 +99,14 @@ def test_listing_e():
     assert in_two(mended)[0, 0] == pytest.approx(mended(q, k, nothing)[0][0, 1500], abs=1e-6)
 
 
-NOT_KNOWN = (("broken_rotations", (5, 13, 11, 12, 2), "listing E"),)
+NOT_KNOWN = (
+    ("broken_rotations", (5, 13, 11, 12, 19), "listing E"),
+    ("broken_rotations", (4, 14, 11, 12, 15), "line 4 counts the pairs"),
+    ("broken_rotations", (4, 14, 11, 12, 15), "line 14 starts from a number"),
+)
 
 
-WRITTEN_IN_ANOTHER_WAY = (("broken_rotations", [4, 12, 10, 11, 14], "counted-from-zero"),)
+WRITTEN_IN_ANOTHER_WAY = (
+    ("broken_rotations", [4, 12, 10, 11, 14], "counted-from-zero"),
+    ("broken_rotations", [5, 13, 11, 12, 17], "e-the-turn"),
+)

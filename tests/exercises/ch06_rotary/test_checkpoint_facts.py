@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from posenc_course.exercises.ch06_rotary.checkpoint_facts import CHECKPOINT_FACTS
@@ -15,4 +18,29 @@ def test_the_facts_of_a_checkpoint_are_those_it_was_made_from():
             assert facts == (made.layout, pytest.approx(made.base, rel=1e-4), made.columns)
 
 
-NOT_KNOWN = (("checkpoint_facts", lambda rotate, dim: ("half", 7.0, 6), "the base"),)
+def with_columns_counted_by_cosine(rotate, head_dim):
+    """Slow pairs have a cosine that is close to 1, and are taken to pass."""
+    layout, base, _ = CHECKPOINT_FACTS.reference(rotate, head_dim)
+    turned = rotate(np.eye(head_dim), np.ones(head_dim))
+    return layout, base, int((~np.isclose(np.diag(turned), 1)).sum())
+
+
+def with_the_partner_half_a_head_away(rotate, head_dim):
+    layout, base, columns = CHECKPOINT_FACTS.reference(rotate, head_dim)
+    if layout == "half":
+        row = rotate(np.eye(head_dim)[[1]], np.array([1]))[0]
+        base = math.asin(row[1 + head_dim // 2]) ** (-columns / 2)
+    return layout, base, columns
+
+
+NOT_KNOWN = (
+    ("checkpoint_facts", lambda rotate, dim: ("half", 7.0, 6), "the base"),
+    ("checkpoint_facts", lambda rotate, dim: (7.0, "half", 6), "The layout comes first"),
+    ("checkpoint_facts", lambda rotate, dim: ("rotate_half", 7.0, 6), "one of two words"),
+    ("checkpoint_facts", with_columns_counted_by_cosine, "You miss columns that turn very slowly"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("checkpoint_facts", with_the_partner_half_a_head_away, "partner-half-a-head-away"),
+)

@@ -10,7 +10,7 @@ from posenc_course.exercises.ch06_rotary.is_relative import _NOT_RELATIVE, _RELA
 RELATIVE = ("interleaved", "half", "large_base", "interpolated", "clockwise", "in_part")
 
 
-def test_six_functions_are_relative_and_six_have_a_bug():
+def test_six_functions_are_relative_and_seven_have_a_bug():
     """Each by brute force: the matrix of scores of all basis vectors at many places."""
     basis = np.eye(WIDTH)
 
@@ -18,7 +18,7 @@ def test_six_functions_are_relative_and_six_have_a_bug():
         at = [rotate(basis, np.full(WIDTH, place)) for place in (query, key)]
         return at[0] @ at[1].T
 
-    assert len(_RELATIVE) == len(_NOT_RELATIVE) == 6
+    assert (len(_RELATIVE), len(_NOT_RELATIVE)) == (6, 7)
     for _, rotate in (*_RELATIVE, *_NOT_RELATIVE):
         shifted = [product(rotate, 30 + s, 10 + s) for s in (0, 1, 17, 495, 3000)]
         relative = all(np.allclose(shifted[0], other, atol=1e-7) for other in shifted)
@@ -33,7 +33,16 @@ def moves_both_but_forgets_the_other_half(rotate):
     return bool(abs(here[0] @ here[1] - there[0] @ there[1]) < 1e-6)
 
 
+def ones_for_both(rotate):
+    at = np.array([[5, 1], [2005, 2001], [5, 4]])
+    same, moved, nearer = (one @ other for one, other in (rotate(np.ones((2, 8)), pair) for pair in at))
+    return bool(np.isclose(same, moved) and not np.isclose(same, nearer))
+
+
 NOT_KNOWN = (("is_relative", lambda rotate: True, None),)
 
 
-WRITTEN_IN_ANOTHER_WAY = (("is_relative", moves_both_but_forgets_the_other_half, "ignores-nothing"),)
+WRITTEN_IN_ANOTHER_WAY = (
+    ("is_relative", moves_both_but_forgets_the_other_half, "ignores-nothing"),
+    ("is_relative", ones_for_both, "query-is-key"),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import pytest
 
@@ -18,4 +20,11 @@ def test_the_pair_that_turns_so_often_does():
             )
 
 
+def with_a_logarithm_of_each_kind(turns, length, dim, base):
+    return dim * math.log10(length / turns / math.tau) / math.log(base) / 2
+
+
 NOT_KNOWN = (("pair_that_turns", lambda turns, length, dim, base: dim / 4, None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("pair_that_turns", with_a_logarithm_of_each_kind, "two-logarithms"),)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from posenc_course.exercises.ch06_rotary.rotary_attention import ROTARY_ATTENTION
+from posenc_lib import apply_rotary
 from tests.exercises.ch06_rotary.shared import exact_row
 
 
@@ -55,7 +56,34 @@ def cache_as_if_empty(q, k, v, cached_k, cached_v, base):
     return output, keys, values
 
 
-NOT_KNOWN = (("rotary_attention", lambda q, k, v, old_k, old_v, base: (v, old_k, old_v), None),)
+def all_keys_turned_together(q, k, v, cached_k, cached_v, base, scale=lambda d: d**0.5):
+    """The natural bug of a cache: join first, then turn everything, and keep what was turned."""
+    past, new = cached_k.shape[1], k.shape[1]
+    keys = apply_rotary(np.concatenate([cached_k, k], axis=1), past + new, base=base)
+    values = np.concatenate([cached_v, v], axis=1)
+    scores = apply_rotary(q, np.arange(past, past + new), base=base) @ keys.swapaxes(1, 2)
+    scores = np.where(np.tri(new, past + new, past) > 0, scores / scale(q.shape[2]), -np.inf)
+    raised = np.exp(scores)
+    return raised / raised.sum(axis=2, keepdims=True) @ values, keys, values
 
 
-WRITTEN_IN_ANOTHER_WAY = (("rotary_attention", cache_as_if_empty, "positions-from-0"),)
+def all_keys_turned_and_kept_raw(q, k, v, cached_k, cached_v, base):
+    output, _, values = all_keys_turned_together(q, k, v, cached_k, cached_v, base)
+    return output, np.concatenate([cached_k, k], axis=1), values
+
+
+def turned_together_without_the_root(*args):
+    return all_keys_turned_together(*args, scale=lambda d: d)
+
+
+NOT_KNOWN = (
+    ("rotary_attention", lambda q, k, v, old_k, old_v, base: (v, old_k, old_v), None),
+    ("rotary_attention", turned_together_without_the_root, "they have been turned already"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("rotary_attention", cache_as_if_empty, "positions-from-0"),
+    ("rotary_attention", all_keys_turned_together, "all-keys-turned-again"),
+    ("rotary_attention", all_keys_turned_and_kept_raw, "all-keys-turned-at-use"),
+)

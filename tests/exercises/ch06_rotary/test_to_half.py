@@ -29,7 +29,17 @@ def even_rows_first(weight, heads):
     return weight[np.lexsort((rows, rows % 2))]
 
 
-NOT_KNOWN = (("to_half", lambda weight, heads: weight[::-1], None),)
+def with_the_minus_of_a_turn(weight, heads):
+    first, second = np.split(
+        np.stack(np.split(weight, heads)).reshape(heads, -1, 2, weight.shape[1]), 2, axis=2
+    )
+    return np.concatenate([-second, first], axis=1).reshape(weight.shape)
+
+
+NOT_KNOWN = (
+    ("to_half", lambda weight, heads: weight[::-1], "never moves from one head to another"),
+    ("to_half", with_the_minus_of_a_turn, "have a minus"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("to_half", even_rows_first, "whole-matrix"),)

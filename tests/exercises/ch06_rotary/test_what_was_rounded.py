@@ -33,7 +33,17 @@ def test_each_rounding_is_found_by_brute_force():
         assert WHAT_WAS_ROUNDED.reference(rotate) == rotate.what
 
 
+def by_the_size_of_the_error(rotate):
+    exact = np.exp(1j * 5000 * 10000.0 ** (-np.arange(4) / 4)) * (1 + 1j)
+    row = rotate(np.ones((1, 8)), np.array([5000]))[0]
+    size = np.abs(row[0::2] + 1j * row[1::2] - exact).max()
+    if size < 1e-6:
+        return "nothing"
+    return "tables" if size < 0.05 else "frequencies" if size < 0.5 else "positions"
+
+
 NOT_KNOWN = (
+    ("what_was_rounded", by_the_size_of_the_error, "You miss rounded frequencies"),
     ("what_was_rounded", lambda rotate: "Tables", "in small letters"),
     ("what_was_rounded", lambda rotate: "tables", None),
 )

@@ -33,7 +33,7 @@ def solution_of(function):
 
 
 NOT_KNOWN = (
-    ("yarn_frequencies", lambda dim, base, factor, length: base ** (-np.arange(0, dim, 2) / dim), None),
+    ("yarn_frequencies", lambda dim, base, factor, length: base ** (-np.arange(0, dim, 2) / dim / 2), None),
     ("yarn_frequencies", lambda dim, base, factor, length: np.full(dim // 2, 2.0), "must lie between"),
 )
 
