@@ -246,6 +246,7 @@ def _entries(known: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
         if name in files:
             digest = _digest(files[name].read_bytes())
             entries[name] = entry | {
+                "version": files[name].name.split("-")[1],
                 "file_name": files[name].name,
                 "sha256": digest,
                 "package_type": "package",

@@ -119,6 +119,30 @@ def test_what_a_fetch_left_that_was_cut_off_does_not_pass_for_whole(tmp_path, no
     assert folders(tmp_path / "cache") == []
 
 
+def test_numpy_from_pypi_is_preferred_as_soon_as_it_is_named(tmp_path, monkeypatch):
+    """PEP 783: `_from_pypi` gives what requirements.txt names, and there may be a newer NumPy among it."""
+    wheels = [each for each in own_copy().glob("*.whl") if not each.name.startswith(("numpy-", "sqlite3-"))]
+    newer = tmp_path / "numpy-9.8.7-cp313-cp313-pyemscripten_2025_0_wasm32.whl"
+    newer.write_bytes(b"a newer NumPy")
+
+    def from_pypi(to: Path) -> dict[str, Path]:
+        copies = [Path(shutil.copy(each, to)) for each in (*wheels, newer)]
+        return {browser_python._canonical(each.name.partition("-")[0]): each for each in copies}
+
+    def from_npm(work: Path) -> Path:
+        (work / "npm").mkdir()
+        (work / "npm" / "pyodide").symlink_to(own_copy())
+        return work / "npm"
+
+    monkeypatch.setattr(browser_python, "_from_pypi", from_pypi)
+    monkeypatch.setattr(browser_python, "_from_npm", from_npm)  # and npm's NumPy is not there to be unpacked
+    made = browser_python.assemble(tmp_path)
+    assert [each.name for each in made.glob("numpy*")] == [newer.name]
+    entry = json.loads((made / "pyodide-lock.json").read_text())["packages"]["numpy"]
+    assert (entry["version"], entry["file_name"]) == ("9.8.7", newer.name)
+    assert entry["sha256"] == browser_python._digest(b"a newer NumPy")
+
+
 @pytest.mark.parametrize("change", ["a file more", "a file less", "another byte"])
 def test_a_wheel_that_differs_from_its_record_is_refused(tmp_path, change):
     wheel = tmp_path / "numpy.whl"

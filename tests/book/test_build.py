@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from book.browser_python import NETWORK
 from posenc_course.exercises import all_exercises, wholes
 from tests.conftest import load_build
 
@@ -64,11 +65,13 @@ def test_a_false_claim_fails_the_build_and_fails_it_again(book_of_one_page):
 
 
 @pytest.mark.slow
-def test_only_what_changed_is_built_again(book_of_one_page):
+def test_only_what_changed_is_built_again_and_without_a_copy_pages_ask_pyodide_s_network(book_of_one_page):
     build, root = load_build().build, book_of_one_page
-    page = root / "book" / "page.md"
+    page = root / "book" / "01-page.md"  # named as a chapter: its cells can be tried
+    (root / "_toc.yml").write_text("format: jb-book\nroot: book/01-page\n")
     page.write_text(HEAD + "```{code-cell} ipython3\nprint('run', 1)\n```\n")
-    made = build(root) / "book" / "page.html"
+    made = build(root) / "book" / "01-page.html"
+    assert f'data-pyodide="{NETWORK}"' in made.read_text()
     first = made.stat().st_mtime_ns
     build(root)
     assert made.stat().st_mtime_ns == first
@@ -78,6 +81,10 @@ def test_only_what_changed_is_built_again(book_of_one_page):
     made.parents[1].joinpath("index.html").unlink()
     build(root)
     assert made.parents[1].joinpath("index.html").exists()
+
+
+def test_a_site_of_the_network_gets_no_copy():
+    assert load_build()._release("network") is None
 
 
 def test_what_was_cut_short_or_is_gone_is_made_again(tmp_path):

@@ -967,6 +967,11 @@ def test_the_sizes_that_no_server_tells_are_those_of_the_release(site):
         assert (folder / name).stat().st_size == size, name
 
 
+def test_what_pages_load_of_library_and_course_stays_small(site):
+    [archive] = (site / "_static" / "library").iterdir()
+    assert archive.stat().st_size < 650_000  # 601,000 in November 2026
+
+
 def test_no_page_script_failed(visitor):
     assert visitor.context.complaints == []
 

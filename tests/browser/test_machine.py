@@ -135,12 +135,13 @@ def test_a_page_of_another_origin_gets_nothing(browser, server, kernels, tmp_pat
     kernels(0)
 
 
-def test_the_notebook_of_a_page_opens_in_jupyterlab(browser, server):
+@pytest.mark.parametrize("page", [FORMULA, "book/02-the-formula.html"], ids=["of exercises", "of a chapter"])
+def test_the_notebook_of_a_page_opens_in_jupyterlab(browser, server, page):
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     tab = context.new_page()
-    tab.goto(f"http://127.0.0.1:{server.port}/{FORMULA}", wait_until=READ)
+    tab.goto(f"http://127.0.0.1:{server.port}/{page}", wait_until=READ)
     with context.expect_page() as opened:
-        tab.get_by_role("link", name="Open it in JupyterLab on this machine").click()
+        tab.get_by_role("link", name="Open it in JupyterLab on this machine").first.click()
     lab = opened.value
     expect(lab.locator(".jp-Notebook")).to_contain_text("Exercises 2: The formula")
     context.close()
