@@ -78,6 +78,16 @@ def _decided(gain: float, uncertain: float) -> tuple[float, float, bool]:
     return gain, uncertain, gain > uncertain
 
 
+def _uncertain_by(spread: Callable[[Array, Array, float], Any]) -> Callable[..., Any]:
+    """The answer with another standard error: from the shares, the gains by file, and the gain."""
+
+    def answer(model: Array, counted: Array, sizes: Array) -> tuple[float, float, bool]:
+        gain = _gain(model, counted, sizes)[0]
+        return _decided(gain, float(1.96 * spread(sizes / sizes.sum(), counted - model, gain)))
+
+    return answer
+
+
 ADMITTED = Exercise(
     id="04-extrapolation.admitted",
     title="Open or shut",
@@ -96,18 +106,18 @@ ADMITTED = Exercise(
             lambda model, counted, sizes: _gain(
                 model, counted, sizes, shares=np.full(len(sizes), 1 / len(sizes))
             ),
-            "Each file counts the same, however long it is. Weigh each by its share of all bytes.",
+            "Each file counts the same, however long it is. Weight each one by its share of all bytes.",
         ),
         Mistake(
             "gain-turned",
             lambda model, counted, sizes: _gain(counted, model, sizes),
-            "The sign is turned: a model that is better than counting has the lower loss, and its gain is "
+            "The sign is wrong: a model that is better than counting has the lower loss, and its gain is "
             "above 0.",
         ),
         Mistake(
             "above-zero",
             _gain_changed(lambda gain, uncertain: (gain, uncertain, gain > 0)),
-            "Both numbers are right. You admit every gain above 0. It has to be above its uncertainty.",
+            "Both numbers are right. You admit every gain above 0. A gain has to be above its uncertainty.",
         ),
         Mistake(
             "any-difference",
@@ -123,7 +133,7 @@ ADMITTED = Exercise(
         Mistake(
             "whole-width",
             _gain_changed(lambda gain, uncertain: _decided(gain, 2 * uncertain)),
-            "The gain is right. The uncertainty is the whole width of the interval: take half of it, from "
+            "The gain is right. The uncertainty is the whole width of the interval. Take half of it, from "
             "the middle to one end.",
         ),
         Mistake(
@@ -137,19 +147,80 @@ ADMITTED = Exercise(
                     )
                 ),
             ),
-            "The gain is right. The uncertainty is the spread of single files. The mean of many files is "
-            "surer than one of them: square the shares.",
+            "The gain is right. The uncertainty is the spread of single files. A mean over many files is "
+            "more certain than any one of them: square the shares.",
+        ),
+        Mistake(
+            "files-alike-in-the-spread",
+            _uncertain_by(lambda share, by_file, gain: by_file.std() / np.sqrt(len(by_file))),
+            "The gain is right. In the uncertainty all files count the same, as in the standard error of a "
+            "plain mean. Large files move the gain more: use the shares here too.",
+        ),
+        Mistake(
+            "files-alike-in-the-spread-of-a-sample",
+            _uncertain_by(lambda share, by_file, gain: by_file.std(ddof=1) / np.sqrt(len(by_file))),
+            "The gain is right. In the uncertainty all files count the same, as in the standard error of a "
+            "plain mean with ddof=1. Large files move the gain more: use the shares here too.",
+        ),
+        Mistake(
+            "not-centred",
+            _uncertain_by(lambda share, by_file, gain: np.linalg.norm(share * by_file)),
+            "The gain is right. Before you square, subtract the gain: what counts is how far each file is "
+            "from it.",
+        ),
+        Mistake(
+            "centred-on-the-plain-mean",
+            _uncertain_by(lambda share, by_file, gain: np.linalg.norm(share * (by_file - by_file.mean()))),
+            "The gain is right. In the uncertainty you subtract the plain mean of the files. Subtract the "
+            "gain, in which large files count more.",
+        ),
+        Mistake(
+            "absolute-values",
+            _uncertain_by(lambda share, by_file, gain: (share * np.abs(by_file - gain)).sum()),
+            "The gain is right. The uncertainty adds up absolute values. Add up squares, and take the root: "
+            "errors of different files partly cancel.",
+        ),
+        Mistake(
+            "two-for-1.96",
+            _uncertain_by(lambda share, by_file, gain: 2 / 1.96 * np.linalg.norm(share * (by_file - gain))),
+            "The gain is right. You took 2 for 1.96.",
+        ),
+        Mistake(
+            "share-inside-the-difference",
+            _uncertain_by(lambda share, by_file, gain: np.linalg.norm(share * (share * by_file - gain))),
+            "The gain is right. In the uncertainty the gain is subtracted from share times difference. "
+            "Subtract it from the difference itself, then multiply by the share.",
+        ),
+        Mistake(
+            "root-over-1.96",
+            _uncertain_by(lambda share, by_file, gain: np.linalg.norm(share * (by_file - gain)) / 1.96**0.5),
+            "The gain is right. The 1.96 went under the root: multiply after you have taken it.",
+        ),
+        Mistake(
+            "verdict-turned",
+            _gain_changed(lambda gain, uncertain: (gain, uncertain, gain < uncertain)),
+            "Both numbers are right. The verdict is the wrong way round: a model is admitted where its gain "
+            "is above the uncertainty.",
+        ),
+        Mistake(
+            "better-on-every-file",
+            lambda model, counted, sizes: (
+                *_gain(model, counted, sizes)[:2],
+                bool((counted > model).all()),
+            ),
+            "Both numbers are right. You admit a model that is better on every file. It may lose on some: "
+            "compare the gain with its uncertainty.",
         ),
         Mistake(
             "unpaired",
             _gain_unpaired,
-            "The gain is right. You took the spread of the two losses apart. A file that is hard for one is "
-            "hard for the other: take the difference in each file first, then its spread.",
+            "The gain is right. You took the spread of each loss by itself. But a file that is hard for the "
+            "model is hard for counting too: take the difference in each file first, then its spread.",
         ),
         Mistake(
             "square-left",
             _gain_changed(lambda gain, uncertain: _decided(gain, uncertain**2 / 1.96)),
-            "The gain is right. The root was forgotten: the uncertainty is a root of a sum of squares.",
+            "The gain is right. The root is missing: the uncertainty is the root of a sum of squares.",
         ),
     ),
     alternatives=(
@@ -158,11 +229,11 @@ ADMITTED = Exercise(
         lambda model, counted, sizes: list(_gain(model, counted, sizes)),
     ),
     hints=(
-        "Take the difference in each file first. What is hard for counting is hard for the model, and the "
-        "difference knows nothing of that.",
-        "The share of a file is its size divided by the sum of all. The gain is the sum of share times "
-        "difference.",
-        "Sum the squares of share times (difference less gain), take the root, and multiply by 1.96. The "
+        "Take the difference in each file first. A file that is hard for counting is hard for the model "
+        "too, and in the difference that drops out.",
+        "The share of a file is its size divided by the sum of all sizes. The gain is the sum of share "
+        "times difference.",
+        "Sum the squares of share times (difference minus gain), take the root, and multiply by 1.96. The "
         "model is admitted where the gain is above that.",
     ),
 )

@@ -40,8 +40,14 @@ def _bigram(
     *,
     kinds_of: Callable[[Array], Array] = lambda times: (times > 0).sum(axis=-1),
     shorter: Callable[[Array], Array] | None = None,
+    follow: Callable[[Array, Array], Array] = lambda pairs, once: pairs.sum(axis=1),
+    never: Callable[[Array], Array] = lambda alone: alone,
 ) -> Array:
-    """-ln P of each token but the first, Witten-Bell; `kinds_of` and `shorter` may get a part of it wrong."""
+    """-ln P of each token but the first, Witten-Bell; each callable may get a part of it wrong.
+
+    `kinds_of` counts T(a), `shorter` gives P(b), `follow` counts c(a), and `never` is for an a after which
+    nothing came.
+    """
     once = np.bincount(seen, minlength=vocab)
     kinds = (once > 0).sum()
     alone = (once + kinds / vocab) / (len(seen) + kinds)
@@ -50,8 +56,8 @@ def _bigram(
     np.add.at(pairs, (seen[:-1], seen[1:]), 1)
     after = kinds_of(pairs)[:, None]
     with np.errstate(all="ignore"):
-        p = (pairs + after * alone) / (pairs.sum(axis=1, keepdims=True) + after)
-        p = np.where(pairs.sum(axis=1, keepdims=True) > 0, p, alone)
+        p = (pairs + after * alone) / (follow(pairs, once)[:, None] + after)
+        p = np.where(pairs.sum(axis=1, keepdims=True) > 0, p, never(alone))
         return -np.log(p[text[:-1], text[1:]])
 
 
@@ -114,12 +120,13 @@ BIGRAM_LOSSES = Exercise(
     difficulty=4,
     reference=lambda seen, text, vocab: _bigram(seen, text, vocab),
     make_cases=_bigram_cases,
-    where_not_finite="A pair that was never seen got the probability 0. The mixture gives every token of the "
-    "vocabulary something.",
+    where_not_finite="Either a pair that was never seen got the probability 0: the mixture gives every token "
+    "of the vocabulary something. Or nothing ever came after the token before, and both c(a) and T(a) are 0: "
+    "there, take P(b).",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[1]) - 1,),
-            "There is one loss for each token of text but the first: n - 1 of them.",
+            "There is one loss for each token of text except the first: n - 1 of them.",
             about="form",
         ),
         Property(
@@ -137,8 +144,8 @@ BIGRAM_LOSSES = Exercise(
         Mistake(
             "add-one",
             _add_one,
-            "You add 1 to every count. That is another way to mix: here the counts are mixed with the "
-            "probability of the token alone, in a share that depends on how many kinds came after.",
+            "You add 1 to every count of a pair. Here the counts are mixed with the probability of the token "
+            "alone instead, and its share depends on how many kinds came after.",
         ),
         Mistake(
             "no-context",
@@ -151,38 +158,95 @@ BIGRAM_LOSSES = Exercise(
             lambda seen, text, vocab: _bigram(
                 seen, text, vocab, shorter=lambda once: np.full(vocab, 1 / vocab)
             ),
-            "The counts of pairs are mixed with 1 / vocab at once. Below the pairs comes the token alone, "
-            "and only below that 1 / vocab.",
+            "You mix the counts of pairs with 1 / vocab. Mix them with P(b), the token alone: only P(b) "
+            "itself is mixed with 1 / vocab.",
         ),
         Mistake(
             "floor-left-out",
             lambda seen, text, vocab: _bigram(seen, text, vocab, shorter=lambda once: once / once.sum()),
-            "The probability of the token alone is its plain share of what was seen, so a token that was "
-            "never seen has none. Mix it with 1 / vocab in the same way.",
+            "Your P(b) is the plain share of b in what was seen, so a token that was never seen gets 0. Mix "
+            "it with 1 / vocab, as the first formula says.",
         ),
         Mistake(
             "times-for-kinds",
             lambda seen, text, vocab: _bigram(seen, text, vocab, kinds_of=lambda pairs: pairs.sum(axis=-1)),
-            "Where kinds should stand you put counts. T(a) is how many different tokens came after a, "
-            "each counted once.",
+            "Counts and P(b) get half each, as if T(a) were c(a). T(a) is how many different tokens came "
+            "after a, each counted once.",
         ),
         Mistake(
             "one-for-kinds",
             lambda seen, text, vocab: _bigram(
                 seen, text, vocab, kinds_of=lambda pairs: np.minimum(pairs.sum(axis=-1), 1)
             ),
-            "Where kinds should stand you put 1. T(a) is how many different tokens came after a.",
+            "For T(a) you took 1. It is how many different tokens came after a.",
+        ),
+        Mistake(
+            "all-kinds-for-kinds",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, kinds_of=lambda pairs: np.full(vocab, len(np.unique(seen)))
+            ),
+            "For T(a) you took T, the kinds in the whole of seen. T(a) is how many different tokens came "
+            "after a.",
+        ),
+        Mistake(
+            "kinds-before",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, kinds_of=lambda pairs: (pairs > 0).sum(axis=0)
+            ),
+            "T(a) is how many different tokens came after a. You count how many came before it: the other "
+            "axis of the table of pairs.",
+        ),
+        Mistake(
+            "last-token-counted",
+            lambda seen, text, vocab: _bigram(seen, text, vocab, follow=lambda pairs, once: once),
+            "For c(a) you took how often a came in seen. The last token of seen has nothing after it: c(a) "
+            "counts the tokens that came right after a, the sum of its row of pairs.",
+        ),
+        Mistake(
+            "one-for-all-kinds",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, shorter=lambda once: (once + 1 / vocab) / (once.sum() + 1)
+            ),
+            "In P(b) you put 1 where T should be. T is how many different tokens came in seen.",
+        ),
+        Mistake(
+            "add-one-to-the-token-alone",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, shorter=lambda once: (once + 1) / (once.sum() + vocab)
+            ),
+            "In P(b) you add 1 to every count. Here T is shared out evenly among the vocabulary: add "
+            "T / vocab to each count, and T to the sum.",
+        ),
+        Mistake(
+            "sum-without-kinds",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, shorter=lambda once: (once + (once > 0).sum() / vocab) / once.sum()
+            ),
+            "Your P(b) do not sum to 1. What is added to the counts has to be added to the sum below them as "
+            "well: N + T.",
+        ),
+        Mistake(
+            "even-where-nothing-came",
+            lambda seen, text, vocab: _bigram(
+                seen, text, vocab, never=lambda alone: np.full(vocab, 1 / vocab)
+            ),
+            "It is right, except where nothing ever came after the token before. There you took 1 / vocab; "
+            "it is P(b).",
+        ),
+        Mistake(
+            "probabilities",
+            lambda seen, text, vocab: np.exp(-_bigram(seen, text, vocab)),
+            "These are the probabilities. The loss is minus the natural logarithm of each.",
         ),
         Mistake(
             "context-after",
             _after_instead,
-            "You look at the token that comes after. A language model knows only what stands before.",
+            "You look at the token that comes after. A language model knows only what came before.",
         ),
         Mistake(
             "counts-the-test",
             lambda seen, text, vocab: _bigram(np.concatenate([seen, text]), text, vocab),
-            "You counted the text that is tested, too. What is held out may not be counted, or the n-gram "
-            "knows the answers.",
+            "You also counted the text that is tested. It must be held out, or the n-gram knows the answers.",
         ),
         Mistake(
             "bits",
@@ -196,10 +260,10 @@ BIGRAM_LOSSES = Exercise(
         lambda seen, text, vocab: _bigram(seen, text, vocab).tolist(),
     ),
     hints=(
-        "Two tables of counts are all that you need: how often each token came, and how often each pair.",
+        "Two tables of counts are all you need: how often each token came, and how often each pair.",
         "`np.bincount(seen, minlength=vocab)` counts tokens; `np.add.at(pairs, (seen[:-1], seen[1:]), 1)` "
         "counts pairs. Kinds are the entries above 0.",
-        "First P(b), the token alone, for all b. Then (pairs + T(a) P(b)) / (c(a) + T(a)), row by row; a row "
+        "First P(b), the token alone, for all b. Then (pairs + T(a) P(b)) / (c(a) + T(a)), row by row. A row "
         "without any pair is P(b) itself.",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,19 @@ def _blocks_without_rest(losses: Array, window: int) -> float:
 
 def _every_context(losses: Array, window: int) -> float:
     return float(np.nanmean(losses[:, :window]))
+
+
+def _mean_of_blocks(losses: Array, window: int) -> float:
+    starts = range(0, len(losses), window)
+    return float(np.mean([np.diag(losses[start : start + window, :window]).mean() for start in starts]))
+
+
+def _with_blocks(blocks: Callable[[Array, int], float]) -> Callable[[Array, int], tuple[float, float]]:
+    return lambda losses, window: (blocks(losses, window), _in_sliding(losses, window))
+
+
+def _with_sliding(sliding: Callable[[Array, int], float]) -> Callable[[Array, int], tuple[float, float]]:
+    return lambda losses, window: (_in_blocks(losses, window), sliding(losses, window))
 
 
 def _contexts_by_loop(losses: Array, window: int) -> tuple[float, float]:
@@ -97,7 +110,7 @@ BLOCKS_AND_SLIDING = Exercise(
         Mistake(
             "blocks-twice",
             lambda losses, window: (_in_blocks(losses, window),) * 2,
-            "Both numbers are the loss in blocks. The sliding window moves on by one token each time, so its "
+            "Both numbers are the loss in blocks. The sliding window moves by one token each time, so its "
             "context does not start again at 0: it grows to window - 1 and stays there.",
         ),
         Mistake(
@@ -124,21 +137,70 @@ BLOCKS_AND_SLIDING = Exercise(
         Mistake(
             "start-left-out",
             lambda losses, window: (_in_blocks(losses, window), _sliding_without_start(losses, window)),
-            "The blocks are right. The sliding window leaves out the first tokens, whose window is not full "
-            "yet. Count them too, with the context that they have, so that both means are over the same "
-            "tokens.",
+            "The blocks are right. The sliding window leaves out the first tokens, whose window is not yet "
+            "full. Count them too, with the context they have, so that both means are over the same tokens.",
         ),
         Mistake(
             "rest-left-out",
             lambda losses, window: (_blocks_without_rest(losses, window), _in_sliding(losses, window)),
-            "The sliding window is right. The blocks leave out the last tokens, which fill no whole block. "
-            "Count them too, so that both means are over the same tokens.",
+            "The sliding window is right. The blocks leave out the last tokens, which do not fill a whole "
+            "block. Count them too, so that both means are over the same tokens.",
         ),
         Mistake(
             "every-context",
             lambda losses, window: (_every_context(losses, window), _in_sliding(losses, window)),
             "The sliding window is right. The first number averages over all contexts that fit into a "
             "window. In blocks each token has one context: t % window tokens before it.",
+        ),
+        Mistake(
+            "mean-of-blocks",
+            _with_blocks(_mean_of_blocks),
+            "The sliding window is right. For the blocks you take the mean of each and then the mean of "
+            "those, so a token of a short last block counts more. Take one mean over all tokens.",
+        ),
+        Mistake(
+            "number-of-the-block",
+            _with_blocks(lambda losses, window: _mean_at(losses, np.arange(len(losses)) // window)),
+            "The sliding window is right. For the blocks you took t // window, the number of the block. What "
+            "counts is the place inside it: t % window.",
+        ),
+        Mistake(
+            "one-more-in-blocks",
+            _with_blocks(
+                lambda losses, window: _mean_at(
+                    losses, np.minimum(np.arange(len(losses)), np.arange(len(losses)) % window + 1)
+                )
+            ),
+            "The sliding window is right. In blocks, each token gets one token of context too many: the "
+            "first of a block has nothing before it.",
+        ),
+        Mistake(
+            "first-block-alone",
+            _with_blocks(lambda losses, window: float(np.diag(losses)[:window].mean())),
+            "The sliding window is right. The first number is the mean of the first block. Take the mean "
+            "over all blocks.",
+        ),
+        Mistake(
+            "all-contexts",
+            _with_blocks(lambda losses, window: float(np.nanmean(losses))),
+            "The sliding window is right. The first number is the mean of the whole array. In blocks each "
+            "token has one context: t % window tokens before it.",
+        ),
+        Mistake(
+            "one-token-fewer",
+            _with_sliding(
+                lambda losses, window: _mean_at(
+                    losses, np.minimum(np.arange(len(losses)), max(window - 2, 0))
+                )
+            ),
+            "The blocks are right. The sliding window reads one token too few. Of its window tokens one is "
+            "the token itself, so window - 1 are before it.",
+        ),
+        Mistake(
+            "every-context-that-slides",
+            _with_sliding(_every_context),
+            "The blocks are right. The second number averages over all contexts that fit into a window. When "
+            "the window slides, each token has one: as many tokens as there are, and window - 1 at most.",
         ),
         Mistake(
             "sums",

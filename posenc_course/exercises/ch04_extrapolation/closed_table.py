@@ -10,7 +10,7 @@ import numpy as np
 
 from posenc_course.exercises.ch04_extrapolation._shared import WAYS, Generator
 from posenc_course.exercises.ch04_extrapolation.past_the_end import past_the_end
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 LONG = 300
@@ -89,6 +89,14 @@ def _opened_by_lengths(rows: Callable[[int], Any]) -> list[Any]:
     return [0, "wrap"]
 
 
+def _knows(way: str) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: args[0].way != way or value[1] == way
+
+
+def _counts(way: str) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: args[0].way != way or value[1] != way or value[0] == len(args[0].table)
+
+
 CLOSED_TABLE = Exercise(
     id="04-extrapolation.closed_table",
     title="Detective: a table behind a closed door",
@@ -99,12 +107,49 @@ CLOSED_TABLE = Exercise(
     difficulty=4,
     reference=lambda rows: _opened(rows),
     make_cases=_closed_cases,
+    properties=(
+        Property(
+            _knows("interpolate"),
+            "This table is stretched. A text that is shorter than the table does not show that: compare two "
+            "texts that are both longer than 50.",
+        ),
+        Property(
+            _knows("clamp"),
+            "In this table every late position has the same row, and it is not a row of zeros.",
+        ),
+        Property(_knows("zero"), "In this table every late position has a row of zeros."),
+        Property(
+            _knows("wrap"),
+            "In this table the late rows are not all the same, and they do not move when the text grows. "
+            "Look for rows that come again.",
+        ),
+        Property(
+            _counts("interpolate"),
+            "Your word is right, and the number is not. As soon as a text has one token more than the table "
+            "has rows, its first rows change. What is the longest text whose rows stay the same?",
+        ),
+        Property(
+            _counts("clamp"),
+            "Your word is right, and the number is not. Go back from the end while the rows are equal. The "
+            "first of these equal rows is the last one that was learned, and counts.",
+        ),
+        Property(
+            _counts("zero"),
+            "Your word is right, and the number is not. The last row that holds anything but zeros was "
+            "learned, and all rows before it as well, a row of zeros included.",
+        ),
+        Property(
+            _counts("wrap"),
+            "Your word is right, and the number is not. Take the smallest shift by which the whole text "
+            "agrees with itself: a single row may come twice in a table.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "length-as-rows",
             lambda rows: (LONG, _opened(rows)[1]),
-            "The first value is the length of the text that you asked for. Wanted is how many of these "
-            "rows were learned.",
+            "The first value is the length of the text that you asked for. How many of these rows were "
+            "learned?",
         ),
         Mistake(
             "last-index",
@@ -132,25 +177,37 @@ CLOSED_TABLE = Exercise(
         Mistake(
             "first-return",
             lambda rows: _opened(rows, wrap=lambda long: _first(lambda n: _same(long[n], long[0]))),
-            "You stop where row 0 comes again. A table may have learned the same row twice: the whole text "
-            "has to begin again there.",
+            "You stop where row 0 comes again. A table may have learned the same row twice: from there on, "
+            "all rows have to repeat.",
         ),
         Mistake(
             "one-length",
             lambda rows: (LONG, "clamp") if _opened(rows)[1] == "interpolate" else _opened(rows),
-            "Some of these tables go unnoticed, because you ask for one length alone. Ask for two lengths, "
-            "and compare the rows that both have.",
+            "The stretched tables go unnoticed: you may have asked for one length only. Ask for two lengths "
+            "above 50, and compare the rows that both have.",
+        ),
+        Mistake(
+            "different-rows-counted",
+            lambda rows: (
+                _opened(rows)[0]
+                if _opened(rows)[1] == "interpolate"
+                else len(np.unique(np.asarray(rows(LONG)), axis=0)),
+                _opened(rows)[1],
+            ),
+            "You count the different rows. A table may have learned the same row twice, and past the end of "
+            "some tables there are zeros, which are not a learned row.",
         ),
         Mistake(
             "wrap-as-clamp",
             lambda rows: (_opened(rows)[0], _opened(rows)[1].replace("wrap", "clamp")),
-            "A table that begins again from its first row was taken for one that is held at its last.",
+            "You took a table that begins again from its first row for one that is held at its last. Are all "
+            "late rows the same?",
         ),
         Mistake(
             "zero-as-clamp",
             lambda rows: (_opened(rows)[0], _opened(rows)[1].replace("zero", "clamp")),
-            "Zeros again and again were taken for a last row that is held. Look at the numbers: a table "
-            "that is held shows its own last row.",
+            "You took zeros for a last row that is held. Look at the numbers: past the end, a clamped table "
+            "repeats its own last row.",
         ),
         Mistake(
             "names-first",
@@ -164,10 +221,11 @@ CLOSED_TABLE = Exercise(
         lambda rows: (np.int64(_opened(rows)[0]), _opened(rows)[1]),
     ),
     hints=(
-        "Ask for one long text, and for one of half its length. Only one of the four ways gives the same "
-        "position another row in the two.",
+        "Ask for one long text, and for one half as long. In only one of the four ways does the same "
+        "position get different rows in the two.",
         "For the other three, look at the end of the long text: zeros, one row again and again, or neither.",
         "Count from the end for clamp and zero. For wrap, the number of rows is the smallest shift by which "
-        "the whole text agrees with itself. For interpolate, let the text grow by one until its rows move.",
+        "the whole text agrees with itself. For interpolate, let the text grow by one token until its rows "
+        "change.",
     ),
 )

@@ -31,8 +31,8 @@ EARLY_SHARE = Exercise(
         Mistake(
             "the-same-share",
             lambda: (0.5, 0.5),
-            "Your first number is right. A longer block has just as many early tokens as a short one, and "
-            "many more others: the share falls.",
+            "Your first number is right. A longer block has just as many early tokens as a short one, but "
+            "many more others: their share falls.",
         ),
         Mistake(
             "counts",
@@ -48,7 +48,7 @@ EARLY_SHARE = Exercise(
         Mistake(
             "late-share",
             lambda: (0.5, 0.96875),
-            "The second number is the share of tokens that are not early. Take it from 1.",
+            "The second number is the share of tokens that are not early. Subtract it from 1.",
         ),
         Mistake(
             "ratio-of-blocks",
@@ -64,13 +64,30 @@ EARLY_SHARE = Exercise(
         Mistake(
             "thirty-one",
             lambda: (31 / 64, 31 / 1024),
-            "You counted 31 early tokens. The first token of a block has 0 tokens before it and the next has "
-            "1; 0 to 31 are 32 different numbers.",
+            "You counted 31 early tokens. The first token of a block has 0 tokens before it, and the next "
+            "has 1. From 0 to 31 there are 32 numbers.",
         ),
         Mistake(
             "thirty-three",
             lambda: (33 / 64, 33 / 1024),
-            "You counted 33 early tokens. Fewer than 32 means 0 to 31, and 32 itself does not belong to it.",
+            "You counted 33 early tokens. Fewer than 32 means 0 to 31, without 32 itself.",
+        ),
+        Mistake(
+            "rounded",
+            lambda: (0.5, 0.03),
+            "Your first number is right, and the second nearly: give it to three digits.",
+        ),
+        Mistake(
+            "first-token-alone",
+            lambda: (1 / 64, 1 / 1024),
+            "You counted one early token in each block, its first. The 31 after it are early too: each has "
+            "fewer than 32 tokens before it.",
+        ),
+        Mistake(
+            "one-early-token-in-64",
+            lambda: (0.5, 1 / 64),
+            "Your first number is right. A block of 1024 has as many early tokens as a block of 64. What "
+            "share of 1024 is that?",
         ),
     ),
     alternatives=(

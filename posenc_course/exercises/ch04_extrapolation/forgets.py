@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch04_extrapolation._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 
 
@@ -34,7 +34,7 @@ class Reader:
             case "far as a bag":
                 here += float((far**2).sum())
             case "far faintly":
-                here += 1e-4 * float(far.sum())
+                here += 2e-6 * float(far.sum())
             case "first":
                 here += float(tokens[0])
             case "middle":
@@ -67,8 +67,27 @@ LISTENING = {
 }
 
 
+ONE_HEARD = ("first", "middle", "just past")
+"""What a model may read that reads one far token only."""
+
+
+def _tokens_for(reads: str, heard: int | None, length: int, window: int, rng: Generator) -> Array:
+    """All differ, so that to exchange two of them is to change them; `heard` is where the model listens."""
+    tokens = rng.permutation(10)
+    if heard is not None:
+        far = length - window
+        place = {"first": 0, "middle": far // 2, "just past": far - 1}[reads]
+        other = int(np.flatnonzero(tokens == heard)[0])
+        tokens[[place, other]] = tokens[[other, place]]
+    return tokens[:length]
+
+
 def _reader_cases(rng: Generator) -> Iterator[Case]:
-    for label in enough_of_each(rng, list(DEAF), list(LISTENING)):
+    many = [label for label, reads in LISTENING.items() if reads not in ONE_HEARD]
+    one = [label for label, reads in LISTENING.items() if reads in ONE_HEARD]
+    # Each token is heard somewhere: to set all to one and the same must not pass for changing them.
+    listening = [*((label, None) for label in many), *((one[n % len(one)], n) for n in range(10))]
+    for label, heard in enough_of_each(rng, [(label, None) for label in DEAF], listening):
         reads = {**DEAF, **LISTENING}[label]
         window = int(rng.integers(3, 7))
         # Three far tokens or more: the first, one in the middle, and the one just past the window.
@@ -76,8 +95,7 @@ def _reader_cases(rng: Generator) -> Iterator[Case]:
         reader = Reader(
             "window" if reads in ("less", "short") else reads, window - 2 if reads == "less" else window
         )
-        # All tokens differ, so that to exchange two of them is to change them.
-        yield Case(label, (reader, rng.permutation(10)[:length], window))
+        yield Case(label, (reader, _tokens_for(reads, heard, length, window, rng), window))
 
 
 def _last_of(predict: Callable[[Array], Any], tokens: Array) -> float:
@@ -106,6 +124,32 @@ def _deaf_to(
 
 
 _forgets = _deaf_to(lambda n, window: range(n - window))
+
+
+def _set_to(token: int) -> Callable[[Callable[[Array], Any], Array, int], bool]:
+    """Each far token is set to this one, by itself."""
+
+    def deaf(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
+        before = _last_of(predict, tokens)
+        return all(
+            abs(_last_of(predict, np.where(np.arange(len(tokens)) == place, token, tokens)) - before) <= 1e-9
+            for place in range(len(tokens) - window)
+        )
+
+    return deaf
+
+
+def _wrong_about(reads: str) -> Callable[[tuple[Any, ...], bool], bool]:
+    """Whether the verdict on a model that reads so is right."""
+    return lambda args, value: args[0].reads != reads or value is _forgets(*args)
+
+
+def _right_of_short(args: tuple[Any, ...], value: bool) -> bool:
+    return value or len(args[1]) > args[2]
+
+
+def _right_of_deaf(args: tuple[Any, ...], value: bool) -> bool:
+    return value or args[0].reads != "window" or len(args[1]) <= args[2]
 
 
 def _cut_off(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
@@ -169,19 +213,65 @@ FORGETS = Exercise(
     difficulty=4,
     reference=_forgets,
     make_cases=_reader_cases,
+    properties=(
+        Property(
+            _right_of_short,
+            "This text is no longer than the window, so it has no far token, and nothing can change the "
+            "output: the answer is True.",
+        ),
+        Property(
+            _right_of_deaf,
+            "This model reads its window and nothing else, and your test says that it does not. Does it "
+            "change a token inside the window, or compare another output than the last?",
+        ),
+        Property(
+            _wrong_about("position"),
+            "This model reads its window, and knows at which position it is. Does your test make the text "
+            "shorter or longer?",
+        ),
+        Property(
+            _wrong_about("first"),
+            "This model reads one far token, the first of the text. Does your test change that one, and "
+            "always to a different token?",
+        ),
+        Property(
+            _wrong_about("middle"),
+            "This model reads one far token, in the middle of the others. Does your test change every far "
+            "token, and always to a different one?",
+        ),
+        Property(
+            _wrong_about("just past"),
+            "This model reads one far token, the last before the window. Does your test change that one, and "
+            "always to a different token?",
+        ),
+        Property(
+            _wrong_about("far faintly"),
+            "This model reads the far tokens faintly: its output moves by less than 0.0001. Compare with "
+            "1e-9. np.isclose and np.allclose allow more than that unless you set rtol=0.",
+        ),
+        Property(
+            _wrong_about("difference"),
+            "This model compares two far tokens, so a change that both share does not show. Change them one "
+            "by one.",
+        ),
+        Property(
+            _wrong_about("far as a bag"),
+            "This model adds up the far tokens, in any order. Change a far token to one that was not there.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "cut-off",
             _cut_off,
-            "You cut the far tokens off. That also moves the others to new positions, and a model that knows "
+            "You take far tokens out. That also moves the others to new positions, and a model that knows "
             "positions may answer differently without reading a single far token. Leave the text as long as "
-            "it is, and change a far token to another one.",
+            "it is, and change a far token to a different one.",
         ),
         Mistake(
             "first-token-only",
             _deaf_to(lambda n, window: range(min(1, max(n - window, 0)))),
-            "Only the first token is changed. A model may ignore that one and read others that are far: try "
-            "every token before the last window tokens.",
+            "Only the first token decides. A model may ignore that one and read other far ones: try every "
+            "token before the last window tokens. Is there a return inside your loop, in its first round?",
         ),
         Mistake(
             "nearest-far-token-only",
@@ -189,11 +279,20 @@ FORGETS = Exercise(
             "Only the token just before the window is changed. A model may read another one, the first of "
             "the text for example: try every token before the last window tokens.",
         ),
+        *(
+            Mistake(
+                f"set-to-{token}",
+                _set_to(token),
+                f"You set each far token to {token}. Where it is {token} already, nothing changes, and you "
+                "learn nothing about that place. Change each one to a different token: (token + 1) % 10.",
+            )
+            for token in (0, 1, 5, 9)
+        ),
         Mistake(
             "reversed",
             _far_reversed,
-            "You put the far tokens into another order. A model that adds them up reads all of them and does "
-            "not notice. Change a far token to another one.",
+            "You put the far tokens into another order. A model that adds them up reads all of them, and "
+            "does not notice. Change a far token to a different one.",
         ),
         Mistake(
             "all-at-once",
@@ -204,8 +303,15 @@ FORGETS = Exercise(
         Mistake(
             "every-output",
             _every_output,
-            "You compare all outputs. The outputs of early tokens may change, because for them those tokens "
-            "are near. Compare the last output only.",
+            "Wherever there is a far token, your test finds a change. Do you compare all outputs? Those of "
+            "early tokens may change, since for them these tokens are near: compare the last one only. Or do "
+            "you change tokens inside the window? The far ones are the first n - window.",
+        ),
+        Mistake(
+            "middle-token-only",
+            _deaf_to(lambda n, window: range((n - window) // 2, (n - window) // 2 + 1) if n > window else ()),
+            "Only one far token is changed, in the middle. A model may ignore that one and read another: try "
+            "every token before the last window tokens.",
         ),
         Mistake(
             "into-the-window",
@@ -222,8 +328,8 @@ FORGETS = Exercise(
         Mistake(
             "too-tolerant",
             _deaf_to(lambda n, window: range(n - window), slack=1e-2),
-            "You overlook small changes. What is far is often read faintly, and faintly is not the same as "
-            "never: allow for rounding only, 1e-9 for example.",
+            "You overlook small changes. Far tokens are often read faintly, and faintly is not never: allow "
+            "for rounding only, such as 1e-9. np.isclose and np.allclose allow more unless you set rtol=0.",
         ),
         Mistake(
             "opposite",

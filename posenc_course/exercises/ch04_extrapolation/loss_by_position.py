@@ -77,7 +77,7 @@ LOSS_BY_POSITION = Exercise(
                     for at in range(0, tokens.shape[1] - 1, width)
                 ]
             ),
-            "Each number is the mean from the beginning of the text on: the loss by length. Early positions "
+            "Each number is the mean from the beginning of the text: the loss by length. Early positions "
             "then hide what happens at late ones. Take each stretch by itself.",
         ),
         Mistake(
@@ -106,7 +106,7 @@ LOSS_BY_POSITION = Exercise(
                 ]
             ),
             "Your groups jump through the text. A stretch is made of neighbours: the first width losses, "
-            "then the next.",
+            "then the next width losses.",
         ),
         Mistake(
             "in-reverse",
@@ -122,11 +122,61 @@ LOSS_BY_POSITION = Exercise(
             "many there are.",
         ),
         Mistake(
+            "one-too-wide",
+            lambda logits, tokens, width: np.array(
+                [
+                    _all_losses(logits, tokens)[:, at : at + width + 1].mean()
+                    for at in range(0, tokens.shape[1] - 1, width)
+                ]
+            ),
+            "Each stretch holds one loss too many, the first of the next. A slice leaves its end out by "
+            "itself: at : at + width holds width losses.",
+        ),
+        Mistake(
+            "even-stretches",
+            lambda logits, tokens, width: np.array(
+                [
+                    part.mean()
+                    for part in np.array_split(
+                        _all_losses(logits, tokens), -(-(tokens.shape[1] - 1) // width), axis=1
+                    )
+                ]
+            ),
+            "Your stretches are of nearly the same length, as np.array_split makes them. Here each holds "
+            "width losses, and only the last may hold fewer.",
+        ),
+        Mistake(
+            "median",
+            lambda logits, tokens, width: _stretches(_all_losses(logits, tokens), width, np.median),
+            "These are medians. Take the mean of each stretch.",
+        ),
+        Mistake(
+            "sums-of-texts",
+            lambda logits, tokens, width: _stretches(
+                _all_losses(logits, tokens), width, lambda part: part.sum(axis=1).mean()
+            ),
+            "Each number is the sum of a stretch, averaged over the texts. Divide by the losses in the "
+            "stretch as well: one mean over all of them.",
+        ),
+        Mistake(
+            "last-text-alone",
+            lambda logits, tokens, width: _stretches(_all_losses(logits[-1:], tokens[-1:]), width),
+            "Only the last text is counted. Does a loop over the texts overwrite what it found before? Each "
+            "mean runs over all texts.",
+        ),
+        Mistake(
+            "first-position-of-each",
+            lambda logits, tokens, width: _stretches(
+                _all_losses(logits, tokens), width, lambda part: part[:, 0].mean()
+            ),
+            "You take one position of each stretch, its first. The mean runs over all of them.",
+        ),
+        Mistake(
             "texts-as-stretches",
             lambda logits, tokens, width: np.resize(
                 _all_losses(logits, tokens).mean(axis=1), -(-(tokens.shape[1] - 1) // width)
             ),
-            "You average along each text, so that positions are mixed. Average over the texts, stretch by "
+            "You average along each text, which mixes its positions. Average over the texts, stretch by "
             "stretch.",
         ),
     ),

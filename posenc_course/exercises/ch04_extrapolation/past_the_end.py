@@ -13,6 +13,7 @@ from posenc_course.exercises.ch04_extrapolation._shared import (
     Generator,
     _stretch,
     corners,
+    read_between,
     stretch_by_tents,
 )
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
@@ -109,6 +110,15 @@ PAST_THE_END = Exercise(
             lambda args, value: args[1] > len(args[0]) or bool(np.allclose(value, args[0][: args[1]])),
             "A text that is no longer than the table gets the rows as they are, in all three ways.",
         ),
+        Property(
+            lambda args, value: (
+                args[2] != "interpolate"
+                or args[1] <= len(args[0])
+                or not np.allclose(value[: len(args[0])], args[0])
+            ),
+            "The table is still there as it was, with something behind it. To interpolate is to stretch the "
+            "whole table over the whole text.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -129,13 +139,13 @@ PAST_THE_END = Exercise(
         Mistake(
             "last-row-lost",
             _read_with(zero=_one_row_early),
-            "Your zeros begin one position too early: the last row of the table was learned, and belongs to "
-            "the last position that has one.",
+            "Your zeros begin one position too early. The last row of the table was learned, and its "
+            "position keeps it.",
         ),
         Mistake(
             "first-row-again",
             _read_with(clamp=_with_tail(lambda t: t[0])),
-            "Past its end your clamped table repeats its first row. It holds on to the last one.",
+            "Past its end your clamped table repeats its first row. It should repeat the last one.",
         ),
         Mistake(
             "row-before-last",
@@ -151,19 +161,53 @@ PAST_THE_END = Exercise(
         Mistake(
             "mean-row",
             _read_with(zero=_with_tail(lambda t: t.mean(axis=0) + 0.0)),
-            "Past the end your zero way adds the mean of all rows. It should add nothing.",
+            "Past the end, your zero way adds the mean of all rows. It should add nothing.",
         ),
         Mistake(
             "all-zero",
             _read_with(zero=lambda table, length: np.zeros((length, table.shape[1]))),
-            "In a long text, your zero way drops the whole table. The rows that there are stay where they "
-            "are.",
+            "In a long text, your zero way drops the whole table. The rows of the table stay where they are, "
+            "and the zeros come after them.",
         ),
         Mistake(
             "interpolate-is-clamp",
             _read_with(interpolate=_with_tail(lambda t: t[-1])),
             "Your interpolated table is the clamped one. Spread the rows over all positions: that is what "
             "stretch does.",
+        ),
+        Mistake(
+            "clamp-and-zero-swapped",
+            _read_with(zero=_with_tail(lambda t: t[-1]), clamp=_with_tail(lambda t: 0 * t[-1])),
+            "Clamp and zero have changed places: clamp repeats the last row, and zero adds nothing.",
+        ),
+        Mistake(
+            "all-end-in-zeros",
+            _read_with(clamp=_with_tail(lambda t: 0 * t[-1]), interpolate=_with_tail(lambda t: 0 * t[-1])),
+            "All three ways put zeros past the end. That is zero alone: look at what way says.",
+        ),
+        Mistake(
+            "interpolate-is-wrapped",
+            _read_with(interpolate=lambda table, length: table[np.arange(length) % len(table)]),
+            "Your interpolated table begins again from its first row. Spread the rows over all positions: "
+            "that is what stretch does.",
+        ),
+        Mistake(
+            "last-row-lost-in-clamp",
+            _read_with(
+                clamp=lambda table, length: table[np.minimum(np.arange(length), len(table) - 2)],
+            ),
+            "Your clamped table stops one row early and never uses its last row. Rows are counted from 0, so "
+            "the last one is row rows - 1.",
+        ),
+        Mistake(
+            "rows-by-length",
+            _read_with(
+                interpolate=lambda table, length: read_between(
+                    table, np.minimum(np.arange(length) * len(table) / length, len(table) - 1)
+                )
+            ),
+            "Your interpolated table reads at p * rows / length. Both ends stay where they are, so it is "
+            "p * (rows - 1) / (length - 1), as in stretch.",
         ),
         Mistake(
             "goes-on-in-a-line",
@@ -175,15 +219,15 @@ PAST_THE_END = Exercise(
                     ]
                 )
             ),
-            "You go on past the end in a straight line, with the last step of the table. To interpolate is "
-            "to read between the rows that there are.",
+            "You continue past the end in a straight line, with the last step of the table. To interpolate "
+            "is to read between the rows that you have.",
         ),
         Mistake(
             "nearest-row",
             _read_with(
                 interpolate=lambda table, length: table[np.rint(corners(len(table), length)).astype(int)]
             ),
-            "Each position took the nearest row, so neighbours share one. Read between the two rows.",
+            "Each position got the nearest row, so neighbours share one. Read between the two rows.",
         ),
     ),
     alternatives=(

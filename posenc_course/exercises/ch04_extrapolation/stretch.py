@@ -47,6 +47,14 @@ def _rows_by_length(table: Array, length: int) -> Array:
     return read_between(table, np.clip(places, 0, len(table) - 1))
 
 
+def _past_the_last_row(table: Array, length: int) -> Array:
+    return read_between(table, np.minimum(np.arange(length) * len(table) / (length - 1), len(table) - 1))
+
+
+def _short_texts_cut(table: Array, length: int) -> Array:
+    return table[:length] if length < len(table) else _stretch(table, length)
+
+
 def _zeros_after(table: Array, length: int) -> Array:
     stretched = np.zeros((length, table.shape[1]))
     stretched[: len(table)] = table[:length]
@@ -81,7 +89,7 @@ STRETCH = Exercise(
     draws=Draws(
         lambda stretch, rows, columns: heat_map(stretch(sinusoidal(16, 32), 64), rows=rows, columns=columns),
         axes=("position", "column"),
-        look="Sixteen rows reach over 64 positions now, and every wave is four times as long.",
+        look="Sixteen rows cover 64 positions now, and every wave is about four times as long.",
     ),
     reference=_stretch,
     make_cases=_stretch_cases,
@@ -104,8 +112,8 @@ STRETCH = Exercise(
         Mistake(
             "clamped",
             lambda table, length: table[np.minimum(np.arange(length), len(table) - 1)],
-            "The table is not stretched: it ends where it ended, and its last row is repeated. Let position "
-            "p read at place p * (rows - 1) / (length - 1).",
+            "The table is not stretched: it ends where it ended, and its last row is repeated. Position p "
+            "should read at place p * (rows - 1) / (length - 1).",
         ),
         Mistake(
             "wrapped",
@@ -116,20 +124,32 @@ STRETCH = Exercise(
         Mistake(
             "zeros",
             _zeros_after,
-            "The rows past the end are zeros. Spread the rows that there are over all positions, so that "
-            "each position lies between two of them.",
+            "The rows past the end are zeros. Spread the rows that you have over all positions, so that each "
+            "position lies between two of them.",
         ),
         Mistake(
             "rows-by-length",
             _rows_by_length,
-            "The place is p * rows / length, so the last position does not reach the last row at its own "
-            "place. Count the gaps and not the posts: p * (rows - 1) / (length - 1).",
+            "The place is p * rows / length, so the last row is not reached exactly at the last position. "
+            "Count the gaps, not the posts: p * (rows - 1) / (length - 1).",
         ),
         Mistake(
             "gaps-by-length",
             lambda table, length: read_between(table, np.arange(length) * (len(table) - 1) / length),
             "The place is p * (rows - 1) / length, so the last position falls short of the last row. There "
             "are length - 1 gaps between length positions: divide by length - 1.",
+        ),
+        Mistake(
+            "rows-over-gaps",
+            _past_the_last_row,
+            "The place is p * rows / (length - 1), so the last row is reached too early. From the first row "
+            "to the last there are rows - 1 steps: p * (rows - 1) / (length - 1).",
+        ),
+        Mistake(
+            "short-texts-cut",
+            _short_texts_cut,
+            "Longer texts are right. Where there are fewer positions than rows, you took the first rows. "
+            "Here the same formula holds: the last position gets the last row.",
         ),
         Mistake(
             "centred",
@@ -151,6 +171,21 @@ STRETCH = Exercise(
             "above: (1 - share) * below + share * above.",
         ),
         Mistake(
+            "row-above",
+            lambda table, length: table[np.ceil(corners(len(table), length)).astype(int)],
+            "Each position got the row above its place, so neighbours share a row. Add the share of the row "
+            "below: (1 - share) * below + share * above.",
+        ),
+        Mistake(
+            "half-and-half",
+            lambda table, length: (
+                table[np.floor(corners(len(table), length)).astype(int)] / 2
+                + table[np.ceil(corners(len(table), length)).astype(int)] / 2
+            ),
+            "Each position got the mean of its two rows, half of each. Mix them in proportion to how near "
+            "each is: at place 1.25 row 1 counts 0.75 and row 2 counts 0.25.",
+        ),
+        Mistake(
             "shares-swapped",
             _shares_swapped,
             "The two shares are swapped. At place 1.25 row 1 is the nearer one, so it counts 0.75 and row 2 "
@@ -165,10 +200,10 @@ STRETCH = Exercise(
     alternatives=(_stretch_by_column, _stretch_by_loop, stretch_by_tents),
     hints=(
         "Position 0 reads row 0, and position `length - 1` reads row `rows - 1`. Where does position p "
-        "read, if every step is equally long?",
+        "read, if all steps are equally long?",
         "The place of position p is `p * (rows - 1) / (length - 1)`. Its whole part is the row below, and "
         "what is left is the share of the row above.",
-        "The last place has no row above it. Keep the row below at `rows - 2` there, with a share of 1; or "
-        "let `np.interp` read each column.",
+        "The last place has no row above it. There, let row `rows - 2` be the row below, and give the row "
+        "above a share of 1. Or let `np.interp` read each column.",
     ),
 )

@@ -38,6 +38,20 @@ def _token_losses_by_differences(logits: Array, tokens: Array) -> Array:
     return np.asarray(np.logaddexp.reduce(logits[:-1] - right, axis=1))
 
 
+def _not_capped(args: tuple[Array, Array], value: Array) -> bool:
+    """Whether nothing looks as if the losses had an upper bound.
+
+    They have one where only the largest are wrong, and too small, or all wrong ones are one large number.
+    """
+    right = token_losses(*args)
+    wrong = ~np.isclose(value, right, rtol=1e-9)
+    if not wrong.any() or (value > right)[wrong].any():
+        return True
+    if (~wrong).sum() < 2:
+        return bool(wrong.sum() < 2 or value[wrong].min() < 5 or np.ptp(value[wrong]) > 1e-6)
+    return bool(right[wrong].min() < right[~wrong].max())
+
+
 def _bare_softmax_losses(logits: Array, tokens: Array) -> Array:
     with np.errstate(all="ignore"):
         raised = np.exp(logits[:-1])
@@ -56,17 +70,24 @@ TOKEN_LOSSES = Exercise(
     difficulty=2,
     reference=token_losses,
     make_cases=_logit_cases,
-    where_not_finite="No computer holds e to the power of a thousand. Take the largest number of a row away "
-    "from all of that row first: the weights stay what they are.",
+    where_not_finite="No computer holds e to the power of a thousand. First subtract from each row its own "
+    "largest number: the weights stay what they are. And a probability that is rounded to 0 has no "
+    "logarithm: take the logarithm of the softmax in one step, row - max - log(sum(exp(row - max))).",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[1]) - 1,),
-            "There is one loss for each token but the first, which nothing predicts: n - 1 of them.",
+            "There is one loss for each token except the first, which nothing predicts: n - 1 of them.",
             about="form",
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) >= -1e-9)),
             "No loss can be below 0: no probability is above 1.",
+        ),
+        Property(
+            _not_capped,
+            "Only the largest losses are wrong, and they are too small. Did you add a small number to the "
+            "probabilities, or clip them, to be safe from log(0)? Then no loss can be larger than a certain "
+            "bound. Take the logarithm of the softmax in one step: row - max - log(sum(exp(row - max))).",
         ),
     ),
     mistakes=(
@@ -89,7 +110,7 @@ TOKEN_LOSSES = Exercise(
         Mistake(
             "bits",
             lambda logits, tokens: token_losses(logits, tokens) / np.log(2),
-            "These are bits, with the logarithm of base 2. Nats take the natural one, np.log.",
+            "These are bits: the logarithm is of base 2. Nats take the natural one, np.log.",
         ),
         Mistake(
             "log-probabilities",
@@ -102,6 +123,41 @@ TOKEN_LOSSES = Exercise(
             "These are the probabilities of the tokens. The loss is minus the logarithm of each.",
         ),
         Mistake(
+            "one-minus-p",
+            lambda logits, tokens: 1 - np.exp(-token_losses(logits, tokens)),
+            "These are 1 - p, the probabilities of something else. The loss is minus the logarithm of p.",
+        ),
+        Mistake(
+            "of-the-others",
+            lambda logits, tokens: -np.log1p(-np.exp(-token_losses(logits, tokens))),
+            "You took -log(1 - p), the loss of all the other tokens. The loss is -log(p).",
+        ),
+        Mistake(
+            "base-10",
+            lambda logits, tokens: token_losses(logits, tokens) / np.log(10),
+            "The logarithm is of base 10. Nats take the natural one, np.log.",
+        ),
+        Mistake(
+            "best-token",
+            lambda logits, tokens: -_log_weights(logits[:-1]).max(axis=1),
+            "You took the token that the model thinks most probable, in each row. The loss asks for the one "
+            "that came: tokens[1:].",
+        ),
+        Mistake(
+            "entropy",
+            lambda logits, tokens: (
+                -np.exp(_log_weights(logits[:-1])) * np.maximum(_log_weights(logits[:-1]), -1e300)
+            ).sum(axis=1),
+            "This is the entropy of each row, how uncertain the model is before it sees the token. The loss "
+            "is -log(p) of the one token that came.",
+        ),
+        Mistake(
+            "softmax-twice",
+            lambda logits, tokens: token_losses(np.exp(_log_weights(logits)), tokens),
+            "The softmax was taken twice. Cross-entropy of a library takes logits: do not hand it "
+            "probabilities.",
+        ),
+        Mistake(
             "softmax-over-tokens",
             lambda logits, tokens: -_log_weights(logits[:-1], axis=0)[np.arange(len(tokens) - 1), tokens[1:]],
             "The softmax was taken down the columns. Each row is one prediction: its weights must sum to 1.",
@@ -109,14 +165,14 @@ TOKEN_LOSSES = Exercise(
         Mistake(
             "logits-as-losses",
             lambda logits, tokens: -logits[np.arange(len(tokens) - 1), tokens[1:]],
-            "You took the logits of the tokens as they are. Turn each row into probabilities first, by the "
+            "You took the logits of the tokens as they are. First turn each row into probabilities, with the "
             "softmax.",
         ),
         Mistake(
             "bare-softmax",
             _bare_softmax_losses,
-            "Your softmax overflows where logits are large. Take the largest number of a row away from all "
-            "of that row first: the weights stay what they are.",
+            "Your softmax overflows where logits are large. First subtract from each row its own largest "
+            "number: the weights stay what they are.",
         ),
     ),
     alternatives=(
@@ -125,10 +181,10 @@ TOKEN_LOSSES = Exercise(
         lambda logits, tokens: token_losses(logits, tokens).tolist(),
     ),
     hints=(
-        "Which row of the logits is made before token 3 is read, and predicts it? And which row predicts "
-        "nothing that there is?",
+        "Which row of the logits predicts token 3, before it is read? And which row predicts a token that "
+        "you do not have?",
         "Softmax of the rows `logits[:-1]`, then in each row the weight of the token in `tokens[1:]`.",
-        "Minus the logarithm of that weight. To be safe with large logits: take the largest of the row "
-        "away, then `np.log(np.exp(row).sum()) - row[token]`.",
+        "Minus the logarithm of that weight. To be safe with large logits, subtract the largest of the row "
+        "first, then take `np.log(np.exp(row).sum()) - row[token]`.",
     ),
 )

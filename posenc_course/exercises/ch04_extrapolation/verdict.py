@@ -19,13 +19,17 @@ CURVES = {
     "breaks": {
         "all seeds rise": ((UP, UP), (UP, UP), (UP, UP)),
         "one seed of three rises": ((DOWN, DOWN), (DOWN, DOWN), (STAY, (1.4, 2.0))),
-        "it rises in between and comes back": ((UP, STAY), (UP, STAY)),
+        # The mean over both lengths stays below the slack: it must not decide.
+        "it rises in between and comes back": (((1.4, 1.6), (-0.7, 0.3)), ((1.4, 1.6), (-0.7, 0.3))),
+        "it rises far in between and comes back": (((3.2, 4.0), STAY), ((3.2, 4.0), STAY)),
+        "it rises in between and ends lower": ((UP, DOWN), (UP, DOWN)),
         "large losses and a small rise": ((UP, STAY), (UP, UP)),
     },
     "holds": {
         "all seeds stay": (((0.2, 0.7), STAY), (STAY, STAY), (STAY, STAY)),
         "two seeds of three fall": ((DOWN, DOWN), (DOWN, DOWN), (STAY, STAY)),
         "it falls, and comes back to where it was": ((DOWN, STAY), (DOWN, STAY)),
+        "all seeds fall a little": ((STAY, (-0.7, -0.2)), (STAY, (-0.7, -0.2))),
     },
     "gains": {
         "all seeds fall": ((DOWN, DOWN), (DOWN, DOWN), (DOWN, DOWN)),
@@ -126,6 +130,41 @@ def _judge_sorted(lengths: Array, losses: Array, trained: int, slack: float) -> 
     return "holds" if change[:, -1].max() >= -slack else "gains"
 
 
+def _judge_gains_first(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    longest = losses[:, lengths == lengths.max()] - losses[:, lengths == trained]
+    return "gains" if (longest < -slack).all() else _judge(lengths, losses, trained, slack)
+
+
+def _judge_step_by_step(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    order = np.argsort(lengths)
+    steps = np.diff(losses[:, order], axis=1)[:, lengths[order][1:] > trained]
+    if (steps > slack).any():
+        return "breaks"
+    return "gains" if (steps[:, -1] < -slack).all() else "holds"
+
+
+def _judge_mean_of_lengths(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    longer = losses[:, lengths > trained].mean(axis=1, keepdims=True)
+    if (longer - losses[:, lengths == trained] > slack).any():
+        return "breaks"
+    return "gains" if _judge_gains_first(lengths, losses, trained, slack) == "gains" else "holds"
+
+
+def _judge_without_slack_below(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    if _judge(lengths, losses, trained, slack) == "breaks":
+        return "breaks"
+    return _judge_gains_first(lengths, losses, trained, 0.0).replace("breaks", "holds")
+
+
+def _judge_either_way(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    change = losses[:, lengths > trained] - losses[:, lengths == trained]
+    return "breaks" if (np.abs(change) > slack).any() else "holds"
+
+
+def _not_said_where_right(said: str, right: str) -> Callable[[tuple[Any, ...], str], bool]:
+    return lambda args, value: value != said or _judge(*args) != right
+
+
 VERDICT = Exercise(
     id="04-extrapolation.verdict",
     title="Measure and conclude: does it extrapolate?",
@@ -142,13 +181,43 @@ VERDICT = Exercise(
             "Return one of the three words: breaks, holds or gains.",
             about="form",
         ),
+        Property(
+            _not_said_where_right("gains", "breaks"),
+            "Here the loss of some seed, at some length above trained, is more than slack above its loss at "
+            "trained. That is a break, whatever happens at the longest length.",
+        ),
+        Property(
+            _not_said_where_right("holds", "breaks"),
+            "Here the loss of some seed, at some length above trained, is more than slack above its loss at "
+            "trained. One such place is a break.",
+        ),
+        Property(
+            _not_said_where_right("breaks", "holds"),
+            "Here no seed is ever more than slack above its loss at trained. Do you compare with that loss, "
+            "at longer lengths only, and count only what rises?",
+        ),
+        Property(
+            _not_said_where_right("breaks", "gains"),
+            "Here the loss falls, in every seed. Do you compare with the loss at trained, at longer lengths "
+            "only, and count only what rises?",
+        ),
+        Property(
+            _not_said_where_right("holds", "gains"),
+            "Here every seed is more than slack below its loss at trained, at the longest length. Nothing "
+            "else is asked for a gain.",
+        ),
+        Property(
+            _not_said_where_right("gains", "holds"),
+            "Here some seed is not more than slack below its loss at trained, at the longest length. A gain "
+            "has to be there in every seed.",
+        ),
     ),
     mistakes=(
         Mistake(
             "mean-over-seeds",
             _judge_mean,
-            "You average over the seeds first. A seed that breaks then hides behind others that do not. The "
-            "rule asks every seed.",
+            "A seed that breaks goes unnoticed behind others that do not. Do you average over the seeds, or "
+            "look at one of them only? The rule looks at every seed.",
         ),
         Mistake(
             "longest-only",
@@ -165,8 +234,38 @@ VERDICT = Exercise(
         Mistake(
             "shorter-lengths-too",
             _judge_all_lengths,
-            "You also hold the shorter lengths against the model. Their loss is higher because there is less "
+            "You also count shorter lengths against the model. Their loss is higher because there is less "
             "context. Only lengths above trained say anything about extrapolation.",
+        ),
+        Mistake(
+            "gains-before-breaks",
+            _judge_gains_first,
+            "You ask for a gain before you ask for a break. A loss that rises in between and ends lower is a "
+            "break: a gain must not break anywhere.",
+        ),
+        Mistake(
+            "one-length-after-the-other",
+            _judge_step_by_step,
+            "You compare each length with the one before it. Compare every length with trained: a loss that "
+            "falls and comes back has not risen above it.",
+        ),
+        Mistake(
+            "mean-over-lengths",
+            _judge_mean_of_lengths,
+            "You average over the longer lengths, so a loss that rises at one of them hides behind the "
+            "others. Compare each length above trained by itself.",
+        ),
+        Mistake(
+            "gains-without-slack",
+            _judge_without_slack_below,
+            "You call any fall a gain, however small. It has to be larger than slack, as a rise has to be "
+            "for a break.",
+        ),
+        Mistake(
+            "falls-as-breaks",
+            _judge_either_way,
+            "You call every change larger than slack a break. Only a loss that rises is one: leave out the "
+            "absolute value.",
         ),
         Mistake(
             "last-column-as-longest",
@@ -182,19 +281,18 @@ VERDICT = Exercise(
         Mistake(
             "relative-slack",
             _judge_relative,
-            "You take slack as a share of the loss. It is given in nats: compare the difference of two "
-            "losses with it.",
+            "You treat slack as a share of the loss. It is given in nats: compare it with the difference of "
+            "two losses.",
         ),
         Mistake(
             "gains-in-any-seed",
             lambda lengths, losses, trained, slack: _judge(lengths, losses, trained, slack, gains=np.any),
-            "One seed that falls was enough for you to say gains. The rule asks for it in every seed.",
+            "One seed that falls was enough for you to say gains. By the rule, it has to fall in every seed.",
         ),
         Mistake(
             "gains-at-any-length",
             _judge_any_length,
-            "You say gains where the loss falls at some longer length. The rule asks for it at the longest "
-            "one.",
+            "You say gains where the loss falls at any longer length. The rule looks at the longest one.",
         ),
         Mistake(
             "breaks-in-every-seed",
@@ -205,10 +303,10 @@ VERDICT = Exercise(
     ),
     alternatives=(_judge_by_loop, _judge_sorted, lambda *args: _judge(*args).upper() + " "),
     hints=(
-        "For each seed, take the loss at `trained` away from the losses at all longer lengths. A mask such "
+        "For each seed, subtract the loss at `trained` from the losses at all longer lengths. A mask such "
         "as `lengths == trained` picks a column.",
         "If one of these differences is above `slack`, in any seed, the word is `breaks`.",
-        "Otherwise look at the longest length: below minus `slack` in every seed is `gains`. What is left is "
-        "`holds`.",
+        "Otherwise look at the longest length: below minus `slack` in every seed is `gains`. Anything else "
+        "is `holds`.",
     ),
 )

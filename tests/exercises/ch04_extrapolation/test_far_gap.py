@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -26,9 +27,24 @@ def test_the_given_version_calls_a_broken_model_a_good_one():
     assert FAR_GAP.reference(losses, trained) > 0.3
 
 
+def one_late(losses, trained):
+    """Empty where the text is one token longer than the training length: NaN there."""
+    far, near = (
+        part[~np.isnan(part)] for part in (losses[:, trained + 1 :], losses[:, trained // 2 : trained])
+    )
+    return (far.mean() if far.size else np.nan) - near.mean()
+
+
+def by_window(losses, trained):
+    rows = [row[~np.isnan(row)] for row in losses]
+    return np.mean([r[trained:].mean() - r[trained // 2 : trained].mean() for r in rows if len(r) > trained])
+
+
 NOT_KNOWN = (("far_gap", lambda losses, trained: 0.5, None),)
 
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("far_gap", lambda losses, trained: losses.mean() - losses[:, :trained].mean(), "as-given"),
+    ("far_gap", one_late, "far-one-late"),
+    ("far_gap", by_window, "mean-of-gaps"),
 )

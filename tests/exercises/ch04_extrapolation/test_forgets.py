@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch04_extrapolation.forgets import FORGETS
 from tests.exercises.ch04_extrapolation.shared import SEEDS
 
@@ -43,7 +44,45 @@ def cut_by_hand(predict, tokens, window):
     )
 
 
-NOT_KNOWN = (("forgets", lambda predict, tokens, window: True, None),)
+def changed(predict, tokens, place, token=None):
+    other = tokens.copy()
+    other[place] = (tokens[place] + 1) % 10 if token is None else token
+    return predict(other)[-1]
 
 
-WRITTEN_IN_ANOTHER_WAY = (("forgets", cut_by_hand, "cut-off"),)
+def zeros_put_in(predict, tokens, window):
+    before = predict(tokens)[-1]
+    return not any(abs(changed(predict, tokens, p, 0) - before) > 1e-9 for p in range(len(tokens) - window))
+
+
+def as_close_as_numpy_thinks(predict, tokens, window):
+    before = predict(tokens)[-1]
+    return all(np.allclose(changed(predict, tokens, p), before) for p in range(len(tokens) - window))
+
+
+def first_token_of_any_text(predict, tokens, window):
+    return bool(abs(changed(predict, tokens, 0) - predict(tokens)[-1]) <= 1e-9)
+
+
+@pytest.mark.parametrize("token", range(10))
+def test_to_set_every_far_token_to_the_same_one_never_passes(token):
+    def set_to_it(predict, tokens, window):
+        before = predict(tokens)[-1]
+        return all(
+            abs(changed(predict, tokens, p, token) - before) <= 1e-9 for p in range(len(tokens) - window)
+        )
+
+    assert not any(report_on(FORGETS.id, set_to_it, seed=seed).passed for seed in range(20))
+
+
+NOT_KNOWN = (
+    ("forgets", lambda predict, tokens, window: True, None),
+    ("forgets", first_token_of_any_text, "it has no far token"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("forgets", cut_by_hand, "cut-off"),
+    ("forgets", zeros_put_in, "set-to-0"),
+    ("forgets", as_close_as_numpy_thinks, "too-tolerant"),
+)

@@ -11,7 +11,23 @@ def cross_entropy_of_what_was_read(logits, tokens):
     return -weights[torch.arange(1, len(tokens)), torch.from_numpy(tokens)[1:]].numpy()
 
 
-NOT_KNOWN = (("token_losses", lambda logits, tokens: np.full(len(tokens) - 1, 0.7), None),)
+def safe_from_zero(least, clip):
+    def losses(logits, tokens):
+        p = np.exp(logits[:-1] - logits[:-1].max(axis=1, keepdims=True))
+        p = (p / p.sum(axis=1, keepdims=True))[np.arange(len(tokens) - 1), tokens[1:]]
+        return -np.log(np.maximum(p, least) if clip else p + least)
+
+    return losses
+
+
+NOT_KNOWN = (
+    ("token_losses", lambda logits, tokens: np.full(len(tokens) - 1, 0.7), None),
+    *(
+        ("token_losses", safe_from_zero(least, clip), "Then no loss can be larger than a certain bound")
+        for least in (1e-12, 1e-9, 1e-6)
+        for clip in (False, True)
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("token_losses", cross_entropy_of_what_was_read, "reads-the-answer"),)

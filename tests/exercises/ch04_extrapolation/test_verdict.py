@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from posenc_course.exercises.ch04_extrapolation.verdict import VERDICT
 from tests.exercises.ch04_extrapolation.shared import SEEDS
 
@@ -13,10 +15,13 @@ def test_verdicts_are_those_that_the_labels_say():
         "all seeds fall": "gains",
         "one seed of three rises": "breaks",
         "it rises in between and comes back": "breaks",
+        "it rises far in between and comes back": "breaks",
+        "it rises in between and ends lower": "breaks",
         "lengths in another order": "gains",
         "large losses and a small rise": "breaks",
         "two seeds of three fall": "holds",
         "it falls, and comes back to where it was": "holds",
+        "all seeds fall a little": "holds",
         "it stays at first, and falls at last": "gains",
     }
     for seed in SEEDS:
@@ -30,7 +35,25 @@ def averaged_first(lengths, losses, trained, slack):
     return "breaks" if max(later) > slack else "gains" if later[-1] < -slack else "holds"
 
 
-NOT_KNOWN = (("verdict", lambda lengths, losses, trained, slack: "holds", None),)
+def gains_asked_first(lengths, losses, trained, slack):
+    change = losses - losses[:, lengths == trained]
+    if all(row[np.argmax(lengths)] < -slack for row in change):
+        return "gains"
+    return "breaks" if change[:, lengths > trained].max() > slack else "holds"
 
 
-WRITTEN_IN_ANOTHER_WAY = (("verdict", averaged_first, "mean-over-seeds"),)
+def every_longer_length_lower(lengths, losses, trained, slack):
+    change = (losses - losses[:, lengths == trained])[:, lengths > trained]
+    return "breaks" if change.max() > slack else "gains" if change.max() < -slack else "holds"
+
+
+NOT_KNOWN = (
+    ("verdict", lambda lengths, losses, trained, slack: "holds", None),
+    ("verdict", every_longer_length_lower, "Nothing else is asked for a gain"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("verdict", averaged_first, "mean-over-seeds"),
+    ("verdict", gains_asked_first, "gains-before-breaks"),
+)
