@@ -234,6 +234,17 @@ def take_along_last_axis(array: Array, index: Array) -> Array:
     return namespace(array, index).take_along_axis(array, index, axis=-1)
 
 
+def unlearned(array: Array) -> Array:
+    """The same numbers, as constants: no gradient goes through them."""
+    if torch_of(array) is not None:
+        return array.detach()
+    if _library(array) == "jax":
+        import jax
+
+        return jax.lax.stop_gradient(array)
+    return array
+
+
 def without_autocast(array: Array) -> AbstractContextManager[Any]:
     """Where PyTorch multiplies in the dtypes that it is given, whatever autocast says."""
     torch = torch_of(array)

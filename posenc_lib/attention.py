@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, overload
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, ArrayT, count_up, device_of, is_floating, namespace
+from posenc_lib._arrays import Array, ArrayT, count_up, device_of, is_floating, namespace, unlearned
 from posenc_lib._heads import heads_first, matmul_by_group, seq_back
 from posenc_lib.packed import mask_of, read_both
 
@@ -213,10 +213,12 @@ def _softmax(xp: Any, scores: Array, allowed: Array | None, sink: Array | None =
         scores = xp.where(
             allowed, scores, xp.asarray(-math.inf, dtype=scores.dtype, device=device_of(scores))
         )
-    peak = xp.max(scores, axis=-1, keepdims=True)
+    # Any number would do in place of the peak, so it has no slope. A compiler may round the scores differently in
+    # two places: then no score equals the peak, and what JAX takes for its slope is 0 / 0.
+    peak = xp.max(unlearned(scores), axis=-1, keepdims=True)
     if sink is not None:
         sink = xp.astype(sink, scores.dtype, copy=False)
-        peak = xp.where(peak > sink, peak, sink)
+        peak = xp.where(peak > sink, peak, unlearned(sink))
     peak = xp.where(peak == -math.inf, xp.zeros_like(peak), peak)
     raised = xp.exp(scores - peak)
     total = xp.sum(raised, axis=-1, keepdims=True)
