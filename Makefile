@@ -37,7 +37,8 @@ setup: $(READY)
 
 # The tests need more than the book: each has a set-up, in steps. A step that is done leaves a mark in .venv, so a
 # set-up that was cut off continues there. Torch first: whatever comes after it finds it, and brings no other build.
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+# On a terminal, pip shows how far it is.
+PIP := $(BIN)/pip install $$(test -t 2 || echo --quiet) --disable-pip-version-check --no-compile
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) was not found; install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }

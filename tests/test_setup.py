@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
+import pty
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib.metadata import distributions
+from collections.abc import Iterator
+from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 
+import jupytext
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib", "posenc-course"}
@@ -92,3 +99,116 @@ def test_the_development_container_builds_and_serves_the_book():
     assert told["postAttachCommand"] == "make serve"
     assert float(told["image"].partition("python:")[2]) >= 3.11
     assert told["forwardPorts"] == [8000]
+
+
+# What `make serve` installs is enough for what it runs, and it goes on where it was.
+
+OF_TESTS = {
+    "playwright": {"book/pdf.py"},  # make pdf, which has the tests' set-up
+    "zstandard": {"posenc_course/experiments/counting.py"},
+    "jax": {"posenc_lib/_arrays.py"},  # where somebody has it
+}
+"""What requirements-test.txt has, and who may import it all the same."""
+
+
+def brought_along(file: str) -> set[str]:
+    """The packages that a requirements file names, and all that those need here."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    todo = [Requirement(f"{package}=={version}") for package, version in pins(file).items()]
+    while todo:
+        asked = todo.pop()
+        one = (name(asked.name), frozenset(asked.extras))
+        if one not in found:
+            found.add(one)
+            needs = map(Requirement, requires(asked.name) or [])
+            extras = ["", *asked.extras]
+            todo += [
+                each
+                for each in needs
+                if not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in extras)
+            ]
+    return {package for package, _ in found}
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    """The Python of the book, of the course and of the library, and that of the texts' cells."""
+    for folder in ("book", "posenc_course", "posenc_lib", "solutions"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix == ".py":
+                yield path, path.read_text()
+            elif path.suffix == ".md" and "kernelspec:" in path.read_text():
+                code = [cell.source for cell in jupytext.read(path).cells if cell.cell_type == "code"]
+                yield path, re.sub(r"^\s*[%!].*$", "", "\n".join(code), flags=re.MULTILINE)
+
+
+def imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_what_book_and_course_import_is_in_their_requirements():
+    packages, enough = packages_distributions(), brought_along("requirements.txt")
+    missing = {
+        (module, path.relative_to(ROOT).as_posix())
+        for path, source in sources()
+        for module in imported(source)
+        if module in packages and not {name(each) for each in packages[module]} & (enough | INSTALLERS)
+    }
+    assert missing == {(module, path) for module, paths in OF_TESTS.items() for path in paths}
+
+
+STEPS = {
+    ".venv/.python": "-m venv .venv",
+    ".venv/.torch": "step 1 of 3",
+    ".venv/.packages": "step 2 of 3",
+    ".venv/.book": "step 3 of 3",
+    ".venv/.ready": "set-up for the tests",
+}
+
+
+@pytest.fixture
+def set_up(tmp_path):
+    """A copy of what a set-up looks at, with everything done."""
+    for path in ("Makefile", "pyproject.toml", "posenc_course/pyproject.toml", *ROOT.glob("*.txt")):
+        to = tmp_path / (ROOT / path).relative_to(ROOT)
+        to.parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / path, to)
+        os.utime(to, (1_000_000_000,) * 2)
+    (tmp_path / ".venv").mkdir()
+    for place, stamp in enumerate(STEPS):
+        (tmp_path / stamp).touch()
+        os.utime(tmp_path / stamp, (1_000_000_001 + place,) * 2)
+    return tmp_path
+
+
+@pytest.mark.parametrize("missing", STEPS)
+def test_a_set_up_that_was_cut_off_goes_on_where_it_was(set_up, missing):
+    for stamp in list(STEPS)[list(STEPS).index(missing) :]:
+        (set_up / stamp).unlink()
+    told = subprocess.run(["make", "-n", "setup"], cwd=set_up, capture_output=True, text=True, check=True)
+    done = [stamp for stamp, step in STEPS.items() if step in told.stdout]
+    assert done == list(STEPS)[list(STEPS).index(missing) :]
+
+
+def test_what_make_serve_sets_up_leaves_out_the_tests(set_up):
+    for stamp in STEPS:
+        (set_up / stamp).unlink()
+    told = subprocess.run(["make", "-n", "serve"], cwd=set_up, capture_output=True, text=True, check=True)
+    assert STEPS[".venv/.book"] in told.stdout
+    assert STEPS[".venv/.ready"] not in told.stdout
+
+
+@pytest.mark.parametrize("on_a_terminal", [True, False])
+def test_pip_shows_how_far_it_is_on_a_terminal(set_up, on_a_terminal):
+    (set_up / ".venv" / "bin").mkdir()
+    (set_up / ".venv" / "bin" / "pip").write_text('#!/bin/sh\necho "$@" >> pip.log\n')
+    (set_up / ".venv" / "bin" / "pip").chmod(0o755)
+    (set_up / ".venv" / ".torch").unlink()
+    ours, theirs = pty.openpty() if on_a_terminal else os.pipe()
+    subprocess.run(["make", ".venv/.torch"], cwd=set_up, stdout=theirs, stderr=theirs, check=True)
+    os.close(ours)
+    os.close(theirs)
+    assert ("--quiet" in (set_up / "pip.log").read_text()) != on_a_terminal
