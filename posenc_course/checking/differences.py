@@ -82,8 +82,8 @@ def _different_error(want: Outcome, got: Outcome) -> str | None:
 
 def _different_value(exercise: Exercise, want: Any, got: Any, names: Sequence[str] = ()) -> str | None:
     """`names`: of the parts, where it is several values."""
-    if got is None:  # a right answer never is; a known mistake may be
-        return None if want is None else _returned_none()
+    if got is None or want is None:  # a right answer never is None; a known mistake may be
+        return None if got is want else _returned_none()
     if isinstance(want, tuple | dict):
         return _different_parts(exercise, want, got, names)
     if isinstance(want, str | bool):

@@ -48,6 +48,23 @@ RATE_SLIPS: tuple[tuple[str, Rates, str], ...] = (
         "runs 0, 2, 4, ... and is doubled again. Use i/dim with those steps, or 2i/dim with i = 0, 1, 2, ...",
     ),
     (
+        "dim-outside-the-exponent",
+        lambda dim: BASE ** (-2 * _pairs(dim)) / dim,
+        "The division by dim came after the power, because ** comes before /. Put the whole exponent in "
+        "parentheses: 10000 ** (2 * i / dim).",
+    ),
+    (
+        "exp-of-log10",
+        lambda dim: np.exp(-np.log10(BASE) * 2 * _pairs(dim) / dim),
+        "The power was written as exp of a logarithm, with the logarithm to the base 10. The inverse of exp "
+        "is the natural logarithm: np.log.",
+    ),
+    (
+        "base-100000",
+        lambda dim: 100_000.0 ** (-2 * _pairs(dim) / dim),
+        "The base is 100000 where it should be 10000. Count the zeros: four.",
+    ),
+    (
         "integer-division",
         lambda dim: np.ones(dim // 2),
         "All frequencies came out as 1, as they do when 2i // dim rounds every exponent down to 0. Divide "
@@ -144,7 +161,7 @@ TABLE_SLIPS: tuple[tuple[str, Callable[[Any, int], Any], str], ...] = (
         "halves",
         lambda positions, dim: assemble(_angles(positions, frequencies(dim)), halves=True),
         "All sines come first and all cosines after them: that is the split layout. Here the two of a pair "
-        "must stand side by side: sin, cos, sin, cos, ...",
+        "must be side by side: sin, cos, sin, cos, ...",
     ),
     (
         "only-sines",
@@ -162,6 +179,11 @@ TABLE_SLIPS: tuple[tuple[str, Callable[[Any, int], Any], str], ...] = (
         lambda positions, dim: assemble(2 * np.pi * _angles(positions, frequencies(dim))),
         "The angle was multiplied by 2 pi, as if the frequency counted turns. It counts radians per "
         "position: leave out the 2 pi.",
+    ),
+    (
+        "backwards",
+        lambda positions, dim: assemble(-_angles(positions, frequencies(dim))),
+        "Every sine has the wrong sign: the angle is that of the negative position. Take the angle as it is.",
     ),
     (
         "positions-from-1",
@@ -188,6 +210,36 @@ def _on_the_circle(args: tuple[Any, ...], value: Any) -> bool:
 ON_THE_CIRCLE = Property(
     _on_the_circle,
     "Columns 2i and 2i + 1 must be the sine and the cosine of one angle, so that their squares add up to 1.",
+)
+
+
+def _rows_of(positions: Any, dim: int) -> np.ndarray:
+    return np.asarray(assemble(_angles(positions, frequencies(dim))))
+
+
+def _not_that_of(other: Callable[[np.ndarray], np.ndarray]) -> Callable[[tuple[Any, ...], Any], bool]:
+    """False where a position that `other` changes has the row of what it is changed to."""
+
+    def holds(args: tuple[Any, ...], value: Any) -> bool:
+        positions, dim = np.atleast_1d(np.asarray(args[0], dtype=np.float64)), args[1]
+        changed = other(positions) != positions
+        rows = np.asarray(value, dtype=np.float64).reshape(len(positions), dim)
+        there = np.isclose(rows, _rows_of(other(positions), dim), rtol=0, atol=1e-4).all(axis=1)
+        return not bool((there & changed).any())
+
+    return holds
+
+
+ANY_REAL_POSITION = (
+    Property(
+        _not_that_of(np.abs),
+        "A negative position got the row of the positive one: its sign was lost. Use the position as it is.",
+    ),
+    Property(
+        lambda args, value: all(_not_that_of(cut)(args, value) for cut in (np.floor, np.ceil)),
+        "A fractional position got the row of a whole one: the fraction was cut off or rounded away. Use the "
+        "position as it is. (An array of whole numbers cuts fractions off when you write into it.)",
+    ),
 )
 
 

@@ -56,6 +56,10 @@ def _add_positions_cut_from_a_table(x: np.ndarray, start: int) -> Any:
     return x + table_by_phase(np.arange(start + count), dim)[start:]
 
 
+def _on_circles(added: np.ndarray) -> bool:
+    return bool(np.allclose(added[..., 0::2] ** 2 + added[..., 1::2] ** 2, 1, atol=1e-3))
+
+
 ADD_POSITIONS = Exercise(
     id="02-the-formula.add_positions",
     title="Add the positions",
@@ -77,18 +81,23 @@ ADD_POSITIONS = Exercise(
             lambda args, value: bool(np.any(args[0])) or bool(np.allclose(value[0], value[-1])),
             "All sequences of a batch must get the same encoding: vectors of zeros must come out alike.",
         ),
+        Property(
+            lambda args, value: _on_circles(value - args[0]),
+            "What you added to a token is not a row of the encoding: there, the squares of the sine and the "
+            "cosine of each pair add up to 1. Add the encoding once, to x as it is, and scale nothing.",
+        ),
     ),
     mistakes=(
         Mistake(
             "start-ignored",
             _added(lambda x, table, start: x + sinusoidal(x.shape[-2], x.shape[-1])),
-            "The positions begin at 0, whatever start is. The first token stands at position start, the next "
-            "at start + 1, and so on.",
+            "The positions begin at 0, whatever start is. The first token is at position start, the next at "
+            "start + 1, and so on.",
         ),
         Mistake(
             "start-for-all",
             _added(lambda x, table, start: x + table[0]),
-            "Every token got the encoding of position start. Only the first one stands there: count on from "
+            "Every token got the encoding of position start. Only the first token is there: count on from "
             "it.",
         ),
         Mistake(
@@ -114,12 +123,23 @@ ADD_POSITIONS = Exercise(
         Mistake(
             "positions-from-1",
             _added(lambda x, table, start: x + sinusoidal(1 + start + np.arange(x.shape[-2]), x.shape[-1])),
-            "Every position is one too high: the first token stands at position start.",
+            "Every position is one too high: the first token is at position start.",
         ),
         Mistake(
             "no-positions",
             _added(lambda x, table, start: x),
             "Nothing was added. Add the encoding of positions start to start + n - 1.",
+        ),
+        Mistake(
+            "start-taken-away",
+            _added(lambda x, table, start: x + sinusoidal(np.arange(x.shape[-2]) - start, x.shape[-1])),
+            "You took start away from the positions. Add it: they run start, start + 1, start + 2, ...",
+        ),
+        Mistake(
+            "sequences-counted",
+            _added(lambda x, table, start: x + sinusoidal(start + np.arange(len(x)), x.shape[-1])),
+            "It is right for a single sequence. In a batch, len(x) is the number of sequences: the number "
+            "of tokens is x.shape[-2].",
         ),
         Mistake(
             "scaled-again",
@@ -142,7 +162,7 @@ ADD_POSITIONS = Exercise(
         Mistake(
             "concatenated",
             _added(lambda x, table, start: np.concatenate([x, np.broadcast_to(table, x.shape)], axis=-1)),
-            "The encoding was put beside the vectors, which doubles the width. Add the two.",
+            "The encoding was put next to the vectors, which doubles the width. Add the two.",
         ),
         Mistake(
             "multiplied",
@@ -179,7 +199,7 @@ ADD_POSITIONS = Exercise(
     alternatives=(_add_positions_by_loop, _add_positions_to_each, _add_positions_cut_from_a_table),
     lends=("sinusoidal",),
     hints=(
-        "Read n and dim off `x.shape`: they are its last two numbers, whatever stands in front.",
+        "Read n and dim off `x.shape`: they are its last two numbers, whatever comes before them.",
         "`posenc_lib.sinusoidal(positions, dim)` takes an array of positions and gives one row for each. "
         "Which positions are these, from `start` on?",
         "`np.arange(start, start + n)`. A table of shape (n, dim) added to an array of shape (..., n, dim) "

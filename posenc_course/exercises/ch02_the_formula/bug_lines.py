@@ -3,20 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from posenc_course.exercises.ch02_the_formula._shared import SLIPS, one_value
-from posenc_course.exercises.exercise import Exercise, Mistake
+from posenc_course.exercises.exercise import Exercise, Mistake, Property
 
 RIGHT_LINES = (10, 13, 17, 8, 19)
-"""Of the programs A to E in `solutions/`, the line that holds the slip; the tests run and mend them."""
+"""Of the programs A to E in `solutions/`, the line that holds the slip; the tests run and correct them."""
 
 
-def _lines_with(**changed: int) -> Callable[[], tuple[int, ...]]:
-    """The right lines, but for these programs."""
-    lines = dict(zip("abcde", RIGHT_LINES, strict=True)) | changed
-    return lambda: tuple(lines.values())
+_OF_A_LINE = {
+    (
+        "A",
+        9,
+    ): "In program A, the loop may well run over every second column; what it does with that number is the "
+    "slip, one line further.",
+    (
+        "B",
+        15,
+    ): "In program B, the columns are filled as they should be; what is filled in has the wrong shape. "
+    "Print the shape of theta.",
+    (
+        "C",
+        9,
+    ): "In program C, the wavelengths are right, as its first print shows. See what happens to the turns.",
+    (
+        "D",
+        7,
+    ): "In program D, the exponents are right: 2i/dim, with i counting pairs. See what is made of them.",
+    ("E", 7): "In program E, the table is right. See which of its rows reach which token.",
+}
+"""Of the wrong lines that people suspect first: why it is not that one."""
+
+_OF_ANY_OTHER = {
+    "A": "In program A, that line does its work. Position 0 is right whatever the frequencies are, and the "
+    "last clock is too slow: which line makes the angle?",
+    "B": "In program B, that line does its work. Four equal rows mean that the position of the row does not "
+    "matter: which line should bring positions and frequencies together?",
+    "C": "In program C, that line does its work. Wavelengths and turns are right, and the hands hardly "
+    "move: which line makes angles of the turns?",
+    "D": "In program D, that line does its work. The fastest hand is right, and the slower ones are too "
+    "fast: which line makes frequencies of the exponents?",
+    "E": "In program E, that line does its work. Tokens of one sentence are treated alike and sentences are "
+    "not: which line decides what the rows of the table are counted along?",
+}
+
+
+def _not_this(program: str, lines: set[int]) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: value["ABCDE".index(program)] not in lines
+
+
+def _known(program: str) -> set[int]:
+    right = RIGHT_LINES["ABCDE".index(program)]
+    return {right, *(line for each, line in _OF_A_LINE if each == program)}
 
 
 BUG_LINES = Exercise(
@@ -31,45 +72,24 @@ BUG_LINES = Exercise(
     reference=lambda: RIGHT_LINES,
     make_cases=one_value,
     parts=("program A", "program B", "program C", "program D", "program E"),
+    properties=(
+        *(Property(_not_this(each, {line}), message) for (each, line), message in _OF_A_LINE.items()),
+        *(
+            Property(_not_this(each, set(range(-100, 100)) - _known(each)), message)
+            for each, message in _OF_ANY_OTHER.items()
+        ),
+    ),
     mistakes=(
         Mistake(
             "counted-from-0",
             lambda: tuple(line - 1 for line in RIGHT_LINES),
-            "Each of your numbers is one too small: the lines are numbered from 1, as written beside them.",
-        ),
-        Mistake(
-            "loop-of-A",
-            _lines_with(a=9),
-            "Four are right. In A the loop may well run over every second column; what it does with that "
-            "number is the slip, one line further.",
-        ),
-        Mistake(
-            "columns-of-B",
-            _lines_with(b=15),
-            "Four are right. In B the columns are filled as they should be; what is filled in has the wrong "
-            "shape. Print the shape of theta.",
-        ),
-        Mistake(
-            "wavelengths-of-C",
-            _lines_with(c=9),
-            "Four are right. In C the wavelengths are right, as its first print shows. See what happens to "
-            "the turns.",
-        ),
-        Mistake(
-            "exponents-of-D",
-            _lines_with(d=7),
-            "Four are right. In D the exponents are right: 2i/dim, with i counting pairs. See what is made "
-            "of them.",
-        ),
-        Mistake(
-            "table-of-E",
-            _lines_with(e=7),
-            "Four are right. In E the table is right. See which of its rows reach which token.",
+            "Each of your numbers is one too small: the lines are numbered from 1, as written at the end of "
+            "each.",
         ),
         Mistake(
             "what-is-printed",
             lambda: (25, 24, 24, 24, 26),
-            "These are the lines that show the fault. The slip stands where the wrong numbers are made.",
+            "These are the lines that show the fault. The slip is where the wrong numbers are made.",
         ),
     ),
     alternatives=(

@@ -52,6 +52,11 @@ def _of_angles(rule: Callable[[np.ndarray], Any]) -> Callable[[Any, int, float],
     return lambda offsets, dim, base: rule(_turned(offsets, dim, base))
 
 
+def _blind_to_the_sign(offsets: np.ndarray, value: np.ndarray) -> bool:
+    found = dict(zip(offsets.tolist(), value.tolist(), strict=True))
+    return all(np.isclose(found[-offset], found[offset]) for offset in found if -offset in found)
+
+
 DISTANCES = Exercise(
     id="02-the-formula.distances",
     title="How far apart",
@@ -81,12 +86,17 @@ DISTANCES = Exercise(
         ),
         Property(
             lambda args, value: bool(np.all(np.abs(value[np.asarray(args[0]) == 0]) < 1e-6)),
-            "At offset 0 the distance is 0: no row is apart from itself.",
+            "At offset 0 the distance is 0: a row does not differ from itself.",
         ),
         Property(
             lambda args, value: bool(np.all(value <= 2 * np.sqrt(args[1] / 2) + 1e-6)),
             "No two rows are farther apart than twice the norm of a row, which is 2 times the square root of "
             "dim/2.",
+        ),
+        Property(
+            lambda args, value: _blind_to_the_sign(args[0], value),
+            "Two rows that far apart are equally far apart in both directions: an offset and its opposite "
+            "must get the same distance.",
         ),
     ),
     mistakes=(
@@ -109,8 +119,8 @@ DISTANCES = Exercise(
         Mistake(
             "cosine-similarity",
             _of_angles(lambda theta: np.cos(theta).mean(axis=-1)),
-            "This is the cosine of the angle between the two rows. The length of their difference was asked "
-            "for.",
+            "This is the cosine of the angle between the two rows. What you want is the length of their "
+            "difference.",
         ),
         Mistake(
             "sum-of-absolute-values",
@@ -132,18 +142,38 @@ DISTANCES = Exercise(
         Mistake(
             "angles-not-wrapped",
             _of_angles(lambda theta: np.linalg.norm(theta, axis=-1)),
-            "The angles were compared and not the points on the circles. A hand that has gone round once is "
-            "where it was.",
+            "The angles were compared and not the points on the circles. A hand that has made a whole turn "
+            "is where it was before.",
         ),
         Mistake(
             "first-pair-alone",
             _of_angles(lambda theta: np.abs(2 * np.sin(theta[..., 0] / 2))),
-            "Only the first pair was looked at. Take all dim columns.",
+            "You look at the first pair only. Take all dim columns.",
         ),
         Mistake(
             "mean-over-pairs",
             _of_angles(lambda theta: np.sqrt((2 - 2 * np.cos(theta)).mean(axis=-1))),
             "The squares were averaged over the pairs. Add them up.",
+        ),
+        Mistake(
+            "mean-over-columns",
+            lambda offsets, dim, base: _distances(offsets, dim, base) / np.sqrt(dim),
+            "The squares were averaged over the columns. Add them up.",
+        ),
+        Mistake(
+            "divided-by-dim",
+            lambda offsets, dim, base: _distances(offsets, dim, base) / dim,
+            "The distances were divided by dim. They are lengths: nothing is averaged.",
+        ),
+        Mistake(
+            "exponent-without-the-two",
+            lambda offsets, dim, base: _distances(offsets, dim, base**0.5),
+            "The exponent of the frequencies is i/dim where it should be 2i/dim.",
+        ),
+        Mistake(
+            "only-cosines",
+            _of_angles(lambda theta: np.linalg.norm(1 - np.cos(theta), axis=-1)),
+            "Only the cosines were compared. The sines differ too, from the 0 that they are at position 0.",
         ),
         Mistake(
             "base-10000",

@@ -47,6 +47,12 @@ def _embed_with(rule: Callable[[np.ndarray, np.ndarray], Any]) -> Callable[[Any,
     return lambda tokens, embedding: rule(np.asarray(embedding)[np.asarray(tokens)], np.asarray(embedding))
 
 
+def _scaled_otherwise(tokens: np.ndarray, embedding: np.ndarray, value: np.ndarray) -> bool:
+    rows = embedding[tokens]
+    factor = np.sum(value * rows) / np.sum(rows**2)
+    return bool(np.allclose(value, factor * rows)) and not np.isclose(factor, embedding.shape[1] ** 0.5)
+
+
 EMBED = Exercise(
     id="02-the-formula.embed",
     title="Look up and scale",
@@ -62,6 +68,11 @@ EMBED = Exercise(
             lambda args, value: np.shape(value) == (*np.shape(args[0]), np.shape(args[1])[1]),
             "Each token must become a vector of dim numbers; the axes of the tokens stay in front.",
             about="form",
+        ),
+        Property(
+            lambda args, value: not _scaled_otherwise(args[0], args[1], value),
+            "You look up the right rows, but the number that multiplies them is not the square root of dim. "
+            "dim is the width of the embedding, embedding.shape[1].",
         ),
     ),
     mistakes=(
@@ -100,8 +111,8 @@ EMBED = Exercise(
                 embedding[np.arange(np.shape(tokens)[-1]) % len(embedding)] * np.sqrt(np.shape(embedding)[1]),
                 (*np.shape(tokens), np.shape(embedding)[1]),
             ),
-            "The rows were taken by the place in the sequence, and not by the token that stands there. Index "
-            "the embedding with the tokens.",
+            "The rows were taken by the place in the sequence, and not by the token at that place. Index the "
+            "embedding with the tokens.",
         ),
         Mistake(
             "tokens-from-1",
@@ -113,6 +124,21 @@ EMBED = Exercise(
             _embed_with(lambda rows, embedding: rows / np.linalg.norm(rows, axis=-1, keepdims=True)),
             "Each row was made to have length 1. Leave the lengths that were learned, and multiply by the "
             "square root of dim.",
+        ),
+        Mistake(
+            "unit-length-then-scaled",
+            _embed_with(
+                lambda rows, embedding: (
+                    rows / np.linalg.norm(rows, axis=-1, keepdims=True) * np.sqrt(embedding.shape[1])
+                )
+            ),
+            "Each row was made to have length 1 before it was scaled. Leave the lengths that were learned, "
+            "and only multiply by the square root of dim.",
+        ),
+        Mistake(
+            "root-added",
+            _embed_with(lambda rows, embedding: rows + np.sqrt(embedding.shape[1])),
+            "The square root of dim was added to the rows. Multiply them by it.",
         ),
         Mistake(
             "root-of-the-length",

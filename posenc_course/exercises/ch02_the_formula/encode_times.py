@@ -50,6 +50,7 @@ def _encode_times_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("day and week, irregular times", (irregular(rng, 6, 300), day_and_week))
     yield Case("as many times as columns", (irregular(rng, 4, 300, -20.5), day_and_week))
     yield Case("hours since 1970", (irregular(rng, 5, 300, HOURS_TO_2026), day_and_week))
+    yield Case("from time 0 on", (np.append(0.0, irregular(rng, 3, 50)), day_and_week))
     yield Case("one time alone", (np.asarray([7.25]), day_and_week))
     for _ in range(2):
         yield Case("other periods", (irregular(rng, 5, 200), any_periods(rng)))
@@ -75,6 +76,10 @@ ENCODE_TIMES = Exercise(
             lambda args, value: bool(np.allclose(value[:, 0::2] ** 2 + value[:, 1::2] ** 2, 1, atol=1e-3)),
             "Columns 2i and 2i + 1 must be the sine and the cosine of one angle, so that their squares add "
             "up to 1.",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(value[args[0] == 0], np.arange(value.shape[1]) % 2)),
+            "At time 0 all hands must be at twelve o'clock: 0, 1, 0, 1, ...",
         ),
     ),
     mistakes=(
@@ -133,6 +138,33 @@ ENCODE_TIMES = Exercise(
             "only-sines",
             lambda times, periods: assemble(time_angles(times, periods), odd=np.sin),
             "Every column holds a sine. Take the cosine in the odd columns.",
+        ),
+        Mistake(
+            "backwards",
+            lambda times, periods: encode_times(-np.asarray(times), periods),
+            "The hands run backwards: every sine has the wrong sign.",
+        ),
+        Mistake(
+            "rounded-to-hours",
+            lambda times, periods: encode_times(np.round(times), periods),
+            "The times were rounded to whole hours. The formula takes any real number: leave the fraction "
+            "in.",
+        ),
+        Mistake(
+            "whole-turns-alone",
+            lambda times, periods: assemble(2 * np.pi * (np.asarray(times)[:, None] // np.asarray(periods))),
+            "The // counts whole turns only, so every hand is back at twelve o'clock. Divide with a single "
+            "slash.",
+        ),
+        Mistake(
+            "half-a-turn",
+            lambda times, periods: encode_times(times, 2 * np.asarray(periods)),
+            "In one period your hands make half a turn. A whole turn is 2 pi radians, not pi.",
+        ),
+        Mistake(
+            "two-turns",
+            lambda times, periods: encode_times(times, np.asarray(periods) / 2),
+            "In one period your hands make two turns. A whole turn is 2 pi radians.",
         ),
         Mistake(
             "within-a-day",

@@ -41,6 +41,10 @@ def _each(encode: Callable[[np.ndarray, np.ndarray], Any]) -> Features:
     return lambda times, later, periods: (_and_one(encode(times, periods)), _and_one(encode(later, periods)))
 
 
+def _each_without_one(encode: Callable[[np.ndarray, np.ndarray], Any]) -> Features:
+    return lambda times, later, periods: (encode(times, periods), encode(later, periods))
+
+
 _forecast = _read_out(_each(encode_times))
 
 
@@ -103,11 +107,9 @@ FORECAST = Exercise(
     mistakes=(
         Mistake(
             "no-constant",
-            _read_out(
-                lambda times, later, periods: (encode_times(times, periods), encode_times(later, periods))
-            ),
-            "The model was given waves and no constant, so what it says swings about 0. Put a column of ones "
-            "beside the encoding.",
+            _read_out(_each_without_one(encode_times)),
+            "The model was given waves and no constant, so its forecast swings about 0. Put a column of "
+            "ones next to the encoding.",
         ),
         Mistake(
             "number-for-time",
@@ -135,13 +137,13 @@ FORECAST = Exercise(
         Mistake(
             "wavelengths-of-the-formula",
             _read_out(_each(lambda times, periods: sinusoidal(times, 2 * len(periods)))),
-            "The times were encoded with the wavelengths of the original formula. None of them is the period "
-            "of these values: let the clocks turn once in each period.",
+            "The times were encoded with the wavelengths of the original formula, which are not the periods "
+            "of these values. Let each clock turn once in its period.",
         ),
         Mistake(
             "no-two-pi",
             _read_out(_each(lambda times, periods: encode_times(times, 2 * np.pi * periods))),
-            "The clocks are too slow by a factor 2 pi: in one period they must make a whole turn.",
+            "The clocks are too slow by a factor of 2 pi: in one period they must make a whole turn.",
         ),
         Mistake(
             "only-sines",
@@ -163,12 +165,12 @@ FORECAST = Exercise(
         Mistake(
             "first-period-alone",
             _read_out(_each(lambda times, periods: encode_times(times, periods[:1]))),
-            "Only the first period was encoded. Give the model two columns for each period.",
+            "You encode the first period only. Give the model two columns for each period.",
         ),
         Mistake(
             "last-period-alone",
             _read_out(_each(lambda times, periods: encode_times(times, periods[-1:]))),
-            "Only the last period was encoded. Give the model two columns for each period.",
+            "You encode the last period only. Give the model two columns for each period.",
         ),
         Mistake(
             "mean",
@@ -195,6 +197,38 @@ FORECAST = Exercise(
             "in.",
         ),
         Mistake(
+            "mean-for-the-level",
+            lambda times, values, later, periods: (
+                np.mean(values)
+                + _read_out(_each_without_one(encode_times))(times, values - np.mean(values), later, periods)
+            ),
+            "The mean of the values was taken for the level. It is not: the times are irregular, so crests "
+            "and troughs do not cancel in it. Let the fit find the level, by a column of ones.",
+        ),
+        Mistake(
+            "last-value",
+            lambda times, values, later, periods: np.full(len(later), values[-1]),
+            "This is the last known value, whatever the time. Encode the later times, and let the weights "
+            "read them.",
+        ),
+        Mistake(
+            "within-the-first-period",
+            lambda times, values, later, periods: _forecast(
+                times % periods[0], values, later % periods[0], periods
+            ),
+            "The times were cut down to the first period, and the slower clocks lost their turns. Use the "
+            "times as they are: sine and cosine come round by themselves.",
+        ),
+        Mistake(
+            "projected",
+            lambda times, values, later, periods: (
+                (_and_one(encode_times(later, periods)) @ (_and_one(encode_times(times, periods)).T @ values))
+                / len(times)
+            ),
+            "The weights are mean products of each column with the values. That would do if the columns did "
+            "not overlap, and at irregular times they do: call fit.",
+        ),
+        Mistake(
             "mean-not-given-back",
             lambda times, values, later, periods: _forecast(times, values - np.mean(values), later, periods),
             "The mean was taken off the values and not added again, so the forecast swings about 0.",
@@ -202,10 +236,10 @@ FORECAST = Exercise(
     ),
     alternatives=(_forecast_by_normal_equations, _forecast_from_the_first, _forecast_with_overtones),
     hints=(
-        "The model is `fit(features, values)`: it gives one weight for each column of the features. What it "
-        "says of other features is `features @ weights`.",
+        "The model is `fit(features, values)`: it gives one weight for each column of the features. Its "
+        "forecast for other features is `features @ weights`.",
         "Encode `times`, fit the weights, encode `later` in the same way, and multiply.",
-        "The values swing about a level that is not 0. A column of ones beside the encoding lets the model "
+        "The values swing about a level that is not 0. A column of ones next to the encoding lets the model "
         "say so: `np.column_stack([table, np.ones(len(table))])`.",
     ),
 )

@@ -77,6 +77,11 @@ def _told_otherwise(
     return lambda rows: rule(*_formula_of(rows), _turns_of_row_1(rows))
 
 
+def _gives_back(rows: np.ndarray, formula: Any, base: float) -> bool:
+    turns = _turns_of_row_1(rows)
+    return base > 0 and np.allclose(frequencies(2 * len(turns), base=base, spacing=formula), turns, rtol=1e-3)
+
+
 def _formula_cases(rng: np.random.Generator) -> Iterator[Case]:
     for layout in LAYOUTS:
         for formula in SPACINGS:
@@ -104,28 +109,38 @@ FORMULA_OF = Exercise(
         ),
         Property(
             lambda args, value: _is_round(float(value[1])),
-            "The base must be a power of ten. If yours is none, it belongs to the other formula.",
+            "The base must be a power of ten. If yours is not, try the other formula.",
+        ),
+        Property(
+            lambda args, value: not np.isclose(float(value[1]) * 10, _formula_of(args[0])[1], rtol=1e-3),
+            "Your base is ten times too small, as happens when int() cuts an exponent of 4.9999 down to 4. "
+            "Round it instead.",
+        ),
+        Property(
+            lambda args, value: value[0] not in SPACINGS or _gives_back(args[0], value[0], float(value[1])),
+            "Test your answer: compute the frequencies with your formula and your base. They must be the "
+            "angles of row 1, and yours are not.",
         ),
     ),
     mistakes=(
         Mistake(
             "always-the-paper",
             _told_otherwise(lambda formula, base, rates: ("paper", rates[1] ** -len(rates))),
-            "Every table was taken for one of the paper's formula, and so some bases are not round numbers. "
-            "A base that is no power of ten is the sign that the other formula made the table.",
+            "Every table was taken to be made by the paper's formula, and so some bases are not round "
+            "numbers. A base that is not a power of ten is the sign that the other formula made the table.",
         ),
         Mistake(
             "always-tensor2tensor",
             _told_otherwise(lambda formula, base, rates: ("tensor2tensor", 1 / rates[-1])),
-            "Every table was taken for one of tensor2tensor's, and so some bases are not round numbers. A "
-            "base that is no power of ten is the sign that the other formula made the table.",
+            "Every table was taken to be made by tensor2tensor's formula, and so some bases are not round "
+            "numbers. A base that is not a power of ten is the sign that the other formula made the table.",
         ),
         Mistake(
             "formulas-confused",
             _told_otherwise(
                 lambda formula, base, rates: ("tensor2tensor" if formula == "paper" else "paper", base)
             ),
-            "The bases are right, and the names of the two formulas are confused. With tensor2tensor's the "
+            "The bases are right, and the names of the two formulas are swapped. With tensor2tensor's, the "
             "last frequency is exactly 1/base; the paper's stops one step short of it.",
         ),
         Mistake(

@@ -65,6 +65,12 @@ FREQUENCIES = Exercise(
     mistakes=(
         *(Mistake(name, rates, message) for name, rates, message in RATE_SLIPS),
         Mistake(
+            "parentheses-missing",
+            lambda dim: BASE**-2 * np.arange(dim // 2) / dim,
+            "Only the 2 was taken as the exponent, because ** comes before * and /. Put the whole exponent "
+            "in parentheses: 10000.0 ** (-2 * i / dim).",
+        ),
+        Mistake(
             "column-number-as-i",
             lambda dim: BASE ** (-2 * np.arange(float(dim)) / dim),
             "There is one frequency for each column here, because i was taken as the column number. Let i "

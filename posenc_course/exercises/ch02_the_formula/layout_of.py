@@ -48,6 +48,18 @@ LAYOUT_OF = Exercise(
             "The answer must be one of the three words interleaved, split and cosines first.",
             about="form",
         ),
+        Property(
+            lambda args, value: value != "interleaved" or layout_of(args[0]) == "interleaved",
+            "The row of position 0 begins with 0 and 1 in an interleaved table. This one does not.",
+        ),
+        Property(
+            lambda args, value: value != "split" or layout_of(args[0]) == "split",
+            "The row of position 0 begins with 0 and 0 in a split table. This one does not.",
+        ),
+        Property(
+            lambda args, value: value != "cosines first" or layout_of(args[0]) == "cosines first",
+            "The row of position 0 begins with 1 and 1 where the cosines come first. This one does not.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from posenc_course.exercises.ch02_the_formula._shared import BASE, WIDE_ENOUGH, one_value
-from posenc_course.exercises.exercise import Exercise, Mistake
+from posenc_course.exercises.exercise import Exercise, Mistake, Property
 from posenc_lib.angles import frequencies
 
 ASKED_DIM, ASKED_BASE = 128, 500_000.0
 """Another width and another base than those of the chapter: of a head of Llama 3."""
+
+
+LONGEST = 2 * np.pi * ASKED_BASE ** (126 / 128)
 
 
 LONGEST_WAVELENGTH = Exercise(
@@ -21,16 +24,55 @@ LONGEST_WAVELENGTH = Exercise(
     minutes=5,
     difficulty=2,
     kind="value",
-    reference=lambda: 2 * np.pi * ASKED_BASE ** (126 / 128),
+    reference=lambda: LONGEST,
     make_cases=one_value,
     relative_tolerance=5e-4,
     absolute_tolerance=0.0,
+    properties=(
+        Property(
+            lambda args, value: value < 2.001 * np.pi * ASKED_BASE,
+            "No wave is longer than 2 pi times the base, and yours is. Is the last exponent below 1?",
+        ),
+        Property(
+            lambda args, value: not 5e-4 < abs(value / LONGEST - 1) < 0.02,
+            "That is within two percent of the right number. Work it out to three digits or better.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "two-pi-times-base",
             lambda: 2 * np.pi * ASKED_BASE,
             "This is 2 pi times the base, the wavelength of a pair number dim/2. The pairs end one earlier, "
             "at number dim/2 - 1.",
+        ),
+        Mistake(
+            "half-a-turn",
+            lambda: np.pi * ASKED_BASE ** (126 / 128),
+            "This is half of the wave: a whole turn is 2 pi radians, not pi.",
+        ),
+        Mistake(
+            "one-pair-too-early",
+            lambda: 2 * np.pi * ASKED_BASE ** (124 / 128),
+            "This is the wave of pair 62. At width 128 there are 64 pairs, counted from 0, so the last one "
+            "has i = 63.",
+        ),
+        Mistake(
+            "base-itself",
+            lambda: ASKED_BASE,
+            "This is the base. The longest wave is 2 pi divided by the lowest frequency, and the base is "
+            "only raised to a power in there.",
+        ),
+        Mistake(
+            "width-and-base-of-the-chapter",
+            lambda: 2 * np.pi * BASE ** (510 / 512),
+            "This is the longest wave of the chapter's own example, with width 512 and base 10,000. Here the "
+            "width is 128 and the base 500,000.",
+        ),
+        Mistake(
+            "divided-by-two-pi",
+            lambda: ASKED_BASE ** (126 / 128) / (2 * np.pi),
+            "You divided by 2 pi. 1 over the frequency is the number of positions for one radian, and a "
+            "whole turn is 2 pi of them: multiply.",
         ),
         Mistake(
             "no-two-pi",

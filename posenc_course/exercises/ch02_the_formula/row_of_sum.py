@@ -76,7 +76,7 @@ ROW_OF_SUM = Exercise(
         Mistake(
             "difference",
             by_parts(lambda sa, ca, sb, cb: (sa * cb - ca * sb, ca * cb + sa * sb)),
-            "This is the row of the difference of the two positions: both signs are turned. Look up sin(a + "
+            "This is the row of the difference of the two positions: both signs are wrong. Look up sin(a + "
             "b) and cos(a + b).",
         ),
         Mistake(
@@ -111,13 +111,88 @@ ROW_OF_SUM = Exercise(
                     (ca + cb) / np.hypot(sa + sb, ca + cb),
                 )
             ),
-            "This hand points half-way between the two. Adding arrows and mending their length gives the "
+            "This hand points half-way between the two. Adding arrows and correcting their length gives the "
             "mean of the angles, not their sum.",
         ),
         Mistake(
             "sine-and-cosine-swapped",
             by_parts(lambda sa, ca, sb, cb: (ca * cb - sa * sb, sa * cb + ca * sb)),
             "The two numbers of each pair changed places: even columns hold the sine, odd ones the cosine.",
+        ),
+        Mistake(
+            "cosine-negated",
+            by_parts(lambda sa, ca, sb, cb: (sa * cb + ca * sb, sa * sb - ca * cb)),
+            "The sines are right, and the cosines have the wrong sign: cos(a + b) is cos a cos b - sin a "
+            "sin b.",
+        ),
+        Mistake(
+            "sine-negated",
+            by_parts(lambda sa, ca, sb, cb: (-(sa * cb + ca * sb), ca * cb - sa * sb)),
+            "The cosines are right, and the sines have the wrong sign: sin(a + b) is sin a cos b + cos a "
+            "sin b.",
+        ),
+        Mistake(
+            "overwritten",
+            by_parts(lambda sa, ca, sb, cb: (sa * cb + ca * sb, ca * cb - (sa * cb + ca * sb) * sb)),
+            "The new sines are right, but the new cosines were made from them. You write into a row that you "
+            "still read from: keep the old sines, or write into a new row.",
+        ),
+        Mistake(
+            "angle-from-the-sine-alone",
+            by_parts(
+                lambda sa, ca, sb, cb: (
+                    np.sin(np.arcsin(sa) + np.arcsin(sb)),
+                    np.cos(np.arcsin(sa) + np.arcsin(sb)),
+                )
+            ),
+            "The angles were taken from the sines alone. Each sine comes twice in a turn, and np.arcsin "
+            "gives only the angles up to a quarter turn. Use the cosines too: np.arctan2(sine, cosine), or "
+            "no angle at all.",
+        ),
+        Mistake(
+            "angle-from-the-cosine-alone",
+            by_parts(
+                lambda sa, ca, sb, cb: (
+                    np.sin(np.arccos(np.clip(ca, -1, 1)) + np.arccos(np.clip(cb, -1, 1))),
+                    np.cos(np.arccos(np.clip(ca, -1, 1)) + np.arccos(np.clip(cb, -1, 1))),
+                )
+            ),
+            "The angles were taken from the cosines alone, which are the same for an angle and for its "
+            "opposite. Use the sines too: np.arctan2(sine, cosine), or no angle at all.",
+        ),
+        Mistake(
+            "angle-from-the-quotient",
+            by_parts(
+                lambda sa, ca, sb, cb: (
+                    np.sin(np.arctan(sa / ca) + np.arctan(sb / cb)),
+                    np.cos(np.arctan(sa / ca) + np.arctan(sb / cb)),
+                )
+            ),
+            "The angles were taken from sine / cosine with np.arctan, which cannot tell an angle from the "
+            "one half a turn further. np.arctan2(sine, cosine) can; or use no angle at all.",
+        ),
+        Mistake(
+            "sine-from-the-cosine",
+            by_parts(
+                lambda sa, ca, sb, cb: (
+                    np.sqrt(np.maximum(1 - (ca * cb - sa * sb) ** 2, 0)),
+                    ca * cb - sa * sb,
+                )
+            ),
+            "The sines were taken from the cosines by a square root, which is never negative. A sine may "
+            "be: add up its own two terms.",
+        ),
+        Mistake(
+            "halves-returned",
+            lambda here, there: np.concatenate(parted(row_of_sum(here, there))),
+            "The numbers are right, but all sines come first and all cosines after them. Give them back "
+            "interleaved: sine, cosine, sine, cosine, ...",
+        ),
+        Mistake(
+            "first-row-alone",
+            lambda here, there: here,
+            "This is the row of position a, as it was given. Turn each pair of it on by the angle of the "
+            "same pair of there.",
         ),
         Mistake(
             "sine-as-the-real-part",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch02_the_formula._shared import (
+    ANY_REAL_POSITION,
     BASE,
     ON_THE_CIRCLE,
     TABLE,
@@ -91,7 +92,7 @@ SINUSOIDAL = Exercise(
     draws=Draws(
         lambda sinusoidal, rows, columns: heat_map(sinusoidal(np.arange(60), 64), rows=rows, columns=columns),
         axes=("position", "column"),
-        look="On the left the waves are fast, and to the right they get slower and slower.",
+        look="The waves on the left are fast. Towards the right they get slower and slower.",
     ),
     reference=_table,
     make_cases=_table_cases,
@@ -105,10 +106,11 @@ SINUSOIDAL = Exercise(
             about="form",
         ),
         ON_THE_CIRCLE,
+        *ANY_REAL_POSITION,
         Property(
             _far_is_exact,
-            "Far positions must be as exact as near ones. At position 1,000,000 an angle in float32 is off "
-            "by up to some 0.06 rad, one in float64 is not.",
+            "Far positions must be as exact as near ones. At position 1,000,000 an angle in float32 may "
+            "be off by 0.06 rad, and in float64 it is not.",
         ),
     ),
     mistakes=(
@@ -118,6 +120,23 @@ SINUSOIDAL = Exercise(
             lambda positions, dim: sinusoidal(len(positions), dim),
             "The row number was used in place of the position. Row k must encode positions[k], which may be "
             "any number: out of order, negative or fractional.",
+        ),
+        Mistake(
+            "counted-from-the-first",
+            lambda positions, dim: _table(np.asarray(positions) - positions[0], dim),
+            "The positions were counted from the first one that is given. Use them as they are.",
+        ),
+        Mistake(
+            "sorted",
+            lambda positions, dim: _table(np.sort(positions), dim),
+            "The rows come in ascending order of their positions. Row k must encode positions[k], in "
+            "whatever order these come.",
+        ),
+        Mistake(
+            "divided-by-the-length",
+            lambda positions, dim: _table(np.asarray(positions) / len(positions), dim),
+            "The positions were divided by how many there are. Then one step means something else in every "
+            "text: use the positions as they are.",
         ),
         Mistake(
             "transposed",

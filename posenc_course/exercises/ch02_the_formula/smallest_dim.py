@@ -62,6 +62,7 @@ def _smallest_dim_cases(rng: np.random.Generator) -> Iterator[Case]:
         (62_000, [64, 512, 1024, 2048]),
         (70_000, [64, 512, 4096]),
         (1, [768]),
+        (1, [2, 4]),
         (int(rng.integers(8, 600)), [2, 4, 6]),
         # So that no list of known answers passes.
         *((int(10 ** rng.uniform(1, 4.7)), _some_widths(rng)) for _ in range(3)),
@@ -84,6 +85,23 @@ SMALLEST_DIM = Exercise(
             lambda args, value: int(value) in (0, *args[1]),
             "The answer must be one of the given widths, or 0 where none is wide enough.",
         ),
+        Property(
+            lambda args, value: value not in args[1] or _longest(int(value)) >= args[0],
+            "The longest wave of the width that you return is shorter than the length. It is 2 pi times "
+            "10000 to the power (dim - 2)/dim.",
+        ),
+        Property(
+            lambda args, value: (
+                value not in args[1] or all(_longest(d) < args[0] for d in args[1] if d < value)
+            ),
+            "One of the smaller widths already reaches the length. The longest wave of a width is 2 pi times "
+            "10000 to the power (dim - 2)/dim.",
+        ),
+        Property(
+            lambda args, value: value != 0 or all(_longest(dim) < args[0] for dim in args[1]),
+            "You return 0, but one of the widths reaches the length. The longest wave of a width is 2 pi "
+            "times 10000 to the power (dim - 2)/dim.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -91,6 +109,43 @@ SMALLEST_DIM = Exercise(
             lambda length, dims: _first_that_reaches(length, dims, lambda dim: _longest(dim, turn=1.0)),
             "The factor 2 pi is missing from the wavelength: a whole turn is 2 pi radians, not one. "
             "Multiply 1/frequency by 2 pi.",
+        ),
+        Mistake(
+            "half-a-turn",
+            lambda length, dims: _first_that_reaches(length, dims, lambda dim: _longest(dim, turn=np.pi)),
+            "The wavelength was taken as pi over the frequency, which is half a turn. A whole turn is 2 pi "
+            "radians.",
+        ),
+        Mistake(
+            "degrees",
+            lambda length, dims: _first_that_reaches(length, dims, lambda dim: _longest(dim, turn=360.0)),
+            "A whole turn was taken as 360. The frequencies are in radians per position, so a whole turn is "
+            "2 pi.",
+        ),
+        Mistake(
+            "i-over-dim",
+            lambda length, dims: _first_that_reaches(
+                length, dims, lambda dim: 2 * np.pi * BASE ** ((dim // 2 - 1) / dim)
+            ),
+            "The exponent of the last pair is i/dim where it should be 2i/dim: the factor 2 is missing.",
+        ),
+        Mistake(
+            "nothing-where-none-reaches",
+            lambda length, dims: next((dim for dim in dims if _longest(dim) >= length), None),
+            "Where no width is wide enough, your function returns None: it ends without a return. Return 0 "
+            "there, after the loop.",
+        ),
+        Mistake(
+            "first-of-an-empty-list",
+            lambda length, dims: [dim for dim in dims if _longest(dim) >= length][0],  # noqa: RUF015
+            "Where no width is wide enough, your list of wide ones is empty and has no first element. "
+            "Return 0 there.",
+        ),
+        Mistake(
+            "first-that-is-too-narrow",
+            lambda length, dims: next((dim for dim in dims if _longest(dim) <= length), 0),
+            "The comparison is the wrong way round: this is the first width whose longest wave is no longer "
+            "than the length.",
         ),
         Mistake(
             "pair-dim-half",
@@ -126,7 +181,7 @@ SMALLEST_DIM = Exercise(
         Mistake(
             "widest",
             lambda length, dims: next((dim for dim in reversed(dims) if _longest(dim) >= length), 0),
-            "This is the widest that is wide enough. The smallest was asked for: stop at the first that "
+            "This is the widest of those that are wide enough. You want the smallest: stop at the first that "
             "reaches.",
         ),
         Mistake(
@@ -138,7 +193,7 @@ SMALLEST_DIM = Exercise(
         Mistake(
             "place-in-the-list",
             lambda length, dims: next((k for k, dim in enumerate(dims) if _longest(dim) >= length), 0),
-            "This is the place in the list. Return the width that stands there.",
+            "This is the place in the list. Return the width at that place.",
         ),
         Mistake(
             "pairs-for-columns",
@@ -148,8 +203,8 @@ SMALLEST_DIM = Exercise(
         Mistake(
             "last-where-none-reaches",
             lambda length, dims: _smallest_dim(length, dims) or dims[-1],
-            "Where no width is wide enough, the last one came back. Return 0 there: the caller must see "
-            "that none will do.",
+            "Where no width is wide enough, you return the last one. Return 0 there, so that the caller can "
+            "see that no width will do.",
         ),
         Mistake(
             "width-against-length",

@@ -114,7 +114,7 @@ TABLE_FROM_ROW_ONE = Exercise(
         Mistake(
             "begins-at-row-1",
             _table_by_sums(row_of_sum, first=np.asarray),
-            "The table begins at position 1. Its first row is that of position 0, where every hand stands at "
+            "The table begins at position 1. Its first row is that of position 0, where every hand is at "
             "twelve o'clock: 0, 1, 0, 1, ...",
         ),
         Mistake(
@@ -170,6 +170,12 @@ TABLE_FROM_ROW_ONE = Exercise(
             _from_angles(lambda sines, cosines: np.arcsin(sines)),
             "The angle was taken from the sine alone, which comes twice in each turn. It takes the cosine as "
             "well; or add angles without ever asking for one.",
+        ),
+        Mistake(
+            "angle-from-the-quotient",
+            _from_angles(lambda sines, cosines: np.arctan(sines / cosines)),
+            "The angle was taken from sine / cosine with np.arctan, which cannot tell an angle from the one "
+            "half a turn further. np.arctan2(sine, cosine) can; or add angles without ever asking for one.",
         ),
         Mistake(
             "halves",

@@ -48,6 +48,14 @@ TO_SPLIT = Exercise(
             lambda args, value: bool(np.allclose(np.sort(value, axis=1), np.sort(args[0], axis=1))),
             "Every row must keep its own numbers: only their order changes.",
         ),
+        Property(
+            lambda args, value: bool(np.array_equal(value[:, : value.shape[1] // 2], args[0][:, 0::2])),
+            "The left half must hold the even columns, 0, 2, 4, ..., in that order. Yours does not.",
+        ),
+        Property(
+            lambda args, value: bool(np.array_equal(value[:, value.shape[1] // 2 :], args[0][:, 1::2])),
+            "The right half must hold the odd columns, 1, 3, 5, ..., in that order. Yours does not.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -66,6 +74,11 @@ TO_SPLIT = Exercise(
             lambda table: np.roll(table, table.shape[1] // 2, axis=1),
             "The left and the right half changed places, but both are still interleaved. Take every second "
             "column: table[:, 0::2] and table[:, 1::2].",
+        ),
+        Mistake(
+            "sorted",
+            lambda table: np.sort(table, axis=1),
+            "Each row was sorted by size. What decides is the number of the column, not the value in it.",
         ),
         Mistake(
             "other-direction",
@@ -92,7 +105,7 @@ TO_SPLIT = Exercise(
         Mistake(
             "pairs-on-an-axis",
             lambda table: table.reshape(len(table), -1, 2).transpose(0, 2, 1),
-            "The sines and the cosines are sorted out, but they lie along an axis of their own. Reshape the "
+            "The sines and the cosines are separated, but they have an axis of their own. Reshape the "
             "result to (n, dim).",
         ),
     ),

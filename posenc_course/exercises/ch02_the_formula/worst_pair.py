@@ -51,6 +51,11 @@ def _changed(rule: Callable[[int, int], tuple[int, int]]) -> Callable[[int, int,
     return lambda length, dim, base: rule(length, _worst_pair(length, dim, base)[1])
 
 
+def _is_least(offset: float, length: int, dim: int, base: float) -> bool:
+    least = _distances(np.arange(1, length), dim, base).min()
+    return bool(_distances(np.asarray([offset]), dim, base)[0] <= 1.0001 * least)
+
+
 def _winner_is_clear(length: int, dim: int, base: float) -> bool:
     """Whether no way of rounding changes which offset is worst."""
     first, second = np.sort(_distances(np.arange(1, length), dim, base))[:2]
@@ -67,6 +72,7 @@ def _pair_cases(rng: np.random.Generator) -> Iterator[Case]:
         (10_000, 4, BASE),
         (10_000, 2, BASE),
         (1885, 4, BASE),
+        (1886, 4, BASE),
         (1000, 6, BASE),
         (100, 64, BASE),
         (2, 4, BASE),
@@ -90,6 +96,11 @@ WORST_PAIR = Exercise(
         Property(
             lambda args, value: 0 <= value[0] < value[1] < args[0],
             "The two must be different positions from 0 to length - 1, the smaller one first.",
+        ),
+        Property(
+            lambda args, value: value[0] >= value[1] or _is_least(value[1] - value[0], *args),
+            "Two other positions are nearer to each other than yours. Try every offset from 1 to length - "
+            "1, at the width and the base that are given.",
         ),
     ),
     mistakes=(
@@ -123,8 +134,8 @@ WORST_PAIR = Exercise(
         Mistake(
             "first-clock-alone",
             _chosen(lambda offsets, dim, base: 1 - np.cos(_turned(offsets, dim, base)[..., 0])),
-            "Only the first clock was looked at. It returns to the same time often, and the others tell the "
-            "two positions apart there.",
+            "You look at the first clock only. It often returns to the same time, and there the others tell "
+            "the two positions apart.",
         ),
         Mistake(
             "base-10000",
@@ -134,7 +145,7 @@ WORST_PAIR = Exercise(
         Mistake(
             "last-of-those-that-tie",
             _changed(lambda length, offset: (length - 1 - offset, length - 1)),
-            "Your offset is right, and this pair is as bad as the one asked for. Of all that tie, give the "
+            "Your offset is right, and this pair ties with the right one. Of all pairs that tie, give the "
             "first: it begins at position 0.",
         ),
         Mistake(
@@ -150,14 +161,14 @@ WORST_PAIR = Exercise(
         Mistake(
             "number-in-the-list",
             _changed(lambda length, offset: (0, offset - 1)),
-            "The larger position is one too small, as happens where the offsets begin at 1 and their number "
-            "in the list, which begins at 0, is returned.",
+            "The larger position is one too small. Your offsets begin at 1, and np.argmin counts from 0: it "
+            "returns a place in the list, not the offset.",
         ),
         Mistake(
             "last-clock-alone",
             _chosen(lambda offsets, dim, base: 1 - np.cos(_turned(offsets, dim, base)[..., -1])),
-            "Only the last clock was looked at. The others tell two positions apart at which it points the "
-            "same way.",
+            "You look at the last clock only. Where it points the same way at two positions, the others "
+            "tell them apart.",
         ),
     ),
     alternatives=(

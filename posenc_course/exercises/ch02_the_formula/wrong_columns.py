@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from posenc_course.exercises.ch02_the_formula._shared import SLIPS, one_value
-from posenc_course.exercises.exercise import Exercise, Mistake
+from posenc_course.exercises.exercise import Exercise, Mistake, Property
 from posenc_lib.added.sinusoidal import sinusoidal
 
 CLAIMED_ROW = (0.1411, 0.9553, 0.0300, 1.0000)
@@ -15,6 +18,22 @@ CLAIMED_ROW = (0.1411, 0.9553, 0.0300, 1.0000)
 def _columns_that_differ() -> np.ndarray:
     right = sinusoidal(np.asarray([3]), 4)[0]
     return np.flatnonzero(np.round(right, 4) != CLAIMED_ROW)
+
+
+def _where_numbers(
+    holds: Callable[[set[float]], bool],
+) -> Callable[[tuple[Any, ...], Any], bool]:
+    """Asked of lists of column numbers alone."""
+
+    def asked(args: tuple[Any, ...], value: Any) -> bool:
+        return (
+            value.ndim != 1
+            or value.dtype.kind not in "iuf"
+            or not np.isfinite(value).all()
+            or holds(set(value.tolist()))
+        )
+
+    return asked
 
 
 WRONG_COLUMNS = Exercise(
@@ -28,6 +47,35 @@ WRONG_COLUMNS = Exercise(
     kind="value",
     reference=lambda: np.asarray([1, 3]),
     make_cases=one_value,
+    properties=(
+        Property(
+            _where_numbers(lambda columns: columns <= {0, 1, 2, 3}),
+            "There are four columns, and they are counted from 0: the last one is column 3.",
+            about="form",
+        ),
+        Property(
+            _where_numbers(lambda columns: not columns & {0, 2}),
+            "The sines, columns 0 and 2, are right: sin(3) is 0.1411 and sin(3/100) is 0.0300. Name only the "
+            "columns that differ.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: value.tolist() != [3, 1],
+            "These are the two columns. Give them in ascending order.",
+            about="form",
+        ),
+        Property(
+            _where_numbers(lambda columns: 1 in columns),
+            "Look at column 1 again. It must be the cosine of the same angle as column 0, and cos(3) is "
+            "negative.",
+            about="form",
+        ),
+        Property(
+            _where_numbers(lambda columns: 3 in columns),
+            "Look at column 3 again. It must be the cosine of 3/100. To four decimals, that is not 1.0000.",
+            about="form",
+        ),
+    ),
     mistakes=(
         Mistake(
             "last-one-spared",

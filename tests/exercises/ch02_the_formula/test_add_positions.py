@@ -12,7 +12,10 @@ def without_start(x, start):
     return x + np.asarray(table)
 
 
-NOT_KNOWN = (("add_positions", lambda x, start: x * 2, None),)
+NOT_KNOWN = (
+    ("add_positions", lambda x, start: x * 2, None),
+    ("add_positions", lambda x, start: x + 0.5, "is not a row of the encoding"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("add_positions", without_start, "start-ignored"),)

@@ -28,4 +28,12 @@ def test_a_program_is_wrong_and_its_line_mends_it(name, number, capsys):
     assert rows_of(name, mended) == pytest.approx(np.asarray(right), abs=1e-9)
 
 
-NOT_KNOWN = (("bug_lines", [10, 14, 17, 8, 20], "program B"),)
+NOT_KNOWN = (
+    ("bug_lines", [10, 14, 17, 8, 20], "program B"),
+    *(
+        ("bug_lines", (*RIGHT_LINES[:place], line, *RIGHT_LINES[place + 1 :]), f"In program {letter}, ")
+        for place, letter in enumerate("ABCDE")
+        for line in range(1, 27)
+        if line != RIGHT_LINES[place]
+    ),
+)

@@ -12,7 +12,14 @@ def squared(offsets, dim, base):
     return ((rows - np.tile([0.0, 1.0], dim // 2)) ** 2).sum(axis=1)
 
 
-NOT_KNOWN = (("distances", lambda offsets, dim, base: np.abs(offsets), None),)
+NOT_KNOWN = (
+    ("distances", lambda offsets, dim, base: np.abs(offsets), None),
+    (
+        "distances",
+        lambda offsets, dim, base: np.maximum(offsets, 0) / 10,
+        "in both directions",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("distances", squared, "squared"),)

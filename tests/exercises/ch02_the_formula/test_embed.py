@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-NOT_KNOWN = (("embed", lambda tokens, embedding: embedding[tokens] * 2, None),)
+NOT_KNOWN = (
+    ("embed", lambda tokens, embedding: embedding[tokens] * 2, "the right rows"),
+    ("embed", lambda tokens, embedding: embedding[tokens] * np.sqrt(len(tokens)), "the right rows"),
+    ("embed", lambda tokens, embedding: embedding[tokens] * np.sqrt(tokens.size), "the right rows"),
+    (
+        "embed",
+        lambda tokens, embedding: embedding[tokens] * int(np.sqrt(embedding.shape[1])),
+        "the right rows",
+    ),
+    ("embed", lambda tokens, embedding: embedding[np.sort(tokens)], None),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

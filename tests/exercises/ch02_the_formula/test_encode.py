@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from posenc_course.exercises.ch02_the_formula.encode import _row
+
 
 def sines_then_cosines(position, dim):
     angles = [position * 10000 ** (-2 * i / dim) for i in range(dim // 2)]
     return [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles]
 
 
-NOT_KNOWN = (("encode", lambda position, dim: [0.0, 1.0] * (dim // 2), None),)
+CUTS = (int, round, math.floor, math.ceil)
+
+
+NOT_KNOWN = (
+    ("encode", lambda position, dim: [0.0, 1.0] * (dim // 2), None),
+    *(("encode", lambda p, dim, cut=cut: _row(cut(p), dim), "the fraction was cut off") for cut in CUTS),
+    ("encode", lambda position, dim: _row(abs(position), dim), "its sign was lost"),
+    ("encode", lambda position, dim: np.round(_row(position, dim), 4), "rounded to a few digits"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("encode", sines_then_cosines, "halves"),)

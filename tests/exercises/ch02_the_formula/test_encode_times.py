@@ -4,4 +4,7 @@ from __future__ import annotations
 
 from posenc_course.exercises.ch02_the_formula._shared import encode_times
 
-NOT_KNOWN = (("encode_times", lambda times, periods: -encode_times(times, periods), None),)
+NOT_KNOWN = (
+    ("encode_times", lambda times, periods: -encode_times(times, periods), None),
+    ("encode_times", lambda times, periods: encode_times(times - 12, periods), "all hands must be at twelve"),
+)

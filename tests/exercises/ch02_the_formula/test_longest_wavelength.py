@@ -15,4 +15,8 @@ def test_the_longest_wave_of_the_width_and_base_that_are_asked_for():
         )
 
 
-NOT_KNOWN = (("longest_wavelength", 2_500_000, None),)
+NOT_KNOWN = (
+    ("longest_wavelength", 2_500_000, None),
+    ("longest_wavelength", 2_600_000, "within two percent"),
+    ("longest_wavelength", 4_000_000, "No wave is longer"),
+)

@@ -56,7 +56,11 @@ def counted_from_one(positions, dim):
     return np.array([exact_row(position + 1, dim) for position in positions.tolist()])
 
 
-NOT_KNOWN = (("sinusoidal", lambda positions, dim: -_table(positions, dim), None),)
+NOT_KNOWN = (
+    ("sinusoidal", lambda positions, dim: -_table(positions, dim), None),
+    ("sinusoidal", lambda positions, dim: _table(positions.astype(int), dim), "the fraction was cut off"),
+    ("sinusoidal", lambda positions, dim: _table(np.abs(positions), dim), "its sign was lost"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("sinusoidal", counted_from_one, "positions-from-1"),)

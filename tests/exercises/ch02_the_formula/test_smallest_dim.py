@@ -18,4 +18,9 @@ def test_smallest_dim_solves_the_inequality(seed):
         assert SMALLEST_DIM.reference(length, dims) == expected
 
 
-NOT_KNOWN = (("smallest_dim", lambda length, dims: dims[0], None),)
+NOT_KNOWN = (
+    ("smallest_dim", lambda length, dims: dims[0], None),
+    ("smallest_dim", lambda length, dims: dims[0], "shorter than the length"),
+    ("smallest_dim", lambda length, dims: dims[-1], "One of the smaller widths"),
+    ("smallest_dim", lambda length, dims: 0, "You return 0, but one of the widths"),
+)

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-NOT_KNOWN = (("to_split", lambda table: table[:, ::-1], None),)
+NOT_KNOWN = (
+    ("to_split", lambda table: table[:, ::-1], None),
+    ("to_split", lambda table: table[:, ::-1], "The left half must hold the even columns"),
+)

@@ -29,4 +29,12 @@ def test_the_worst_pair_of_the_text_has_turned_300_and_3_times():
     assert 1885 / 100 / (2 * math.pi) == pytest.approx(3, abs=1e-4)
 
 
-NOT_KNOWN = (("worst_pair", lambda length, dim, base: (0, length - 1), None),)
+NOT_KNOWN = (
+    ("worst_pair", lambda length, dim, base: (0, length - 1), "Try every offset"),
+    # The largest offset is one of them.
+    (
+        "worst_pair",
+        lambda length, dim, base: WORST_PAIR.reference(max(length - 1, 2), dim, base),
+        "Try every offset",
+    ),
+)

@@ -18,4 +18,10 @@ def test_the_claimed_row_has_the_slip_that_its_messages_name():
     assert [c for c in range(4) if right[c] != CLAIMED_ROW[c]] == list(WRONG_COLUMNS.reference())
 
 
-NOT_KNOWN = (("wrong_columns", [0, 3], None),)
+NOT_KNOWN = (
+    ("wrong_columns", [0, 3], "Look at column 1 again"),
+    ("wrong_columns", [1, 2], "Look at column 3 again"),
+    ("wrong_columns", [1, 2], "The sines, columns 0 and 2, are right"),
+    ("wrong_columns", [1, 4], "There are four columns"),
+    ("wrong_columns", [3, 1], "in ascending order"),
+)
