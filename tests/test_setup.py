@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 
@@ -111,10 +111,10 @@ OF_TESTS = {
 """What requirements-test.txt has, and who may import it all the same."""
 
 
-def brought_along(file: str) -> set[str]:
-    """The packages that a requirements file names, and all that those need here."""
+def brought_along(first: Iterable[str]) -> set[str]:
+    """These packages, and all that they need here."""
     found: set[tuple[str, frozenset[str]]] = set()
-    todo = [Requirement(f"{package}=={version}") for package, version in pins(file).items()]
+    todo = [Requirement(each) for each in first]
     while todo:
         asked = todo.pop()
         one = (name(asked.name), frozenset(asked.extras))
@@ -150,7 +150,7 @@ def imported(source: str) -> Iterator[str]:
 
 
 def test_what_book_and_course_import_is_in_their_requirements():
-    packages, enough = packages_distributions(), brought_along("requirements.txt")
+    packages, enough = packages_distributions(), brought_along(pins("requirements.txt"))
     missing = {
         (module, path.relative_to(ROOT).as_posix())
         for path, source in sources()
@@ -158,6 +158,24 @@ def test_what_book_and_course_import_is_in_their_requirements():
         if module in packages and not {name(each) for each in packages[module]} & (enough | INSTALLERS)
     }
     assert missing == {(module, path) for module, paths in OF_TESTS.items() for path in paths}
+
+
+def test_binder_installs_what_chapters_import():
+    lines = (ROOT / ".binder" / "requirements.txt").read_text().splitlines()
+    asked = [line for line in lines if not line.startswith(("#", "-"))]
+    asked = [
+        re.sub(r"^\./posenc_course", "posenc_course", re.sub(r"^\.\[", "posenc_lib[", each)) for each in asked
+    ]
+    packages, enough = packages_distributions(), brought_along(asked)
+    assert "jupytext" in enough  # without it, a chapter is a text
+    chapters = {path: source for path, source in sources() if re.match(r"\d\d-", path.name)}
+    missing = {
+        (module, path.name)
+        for path, source in chapters.items()
+        for module in imported(source)
+        if module in packages and not {name(each) for each in packages[module]} & enough
+    }
+    assert missing == set()
 
 
 STEPS = {

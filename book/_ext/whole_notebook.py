@@ -7,7 +7,7 @@ is made anew when something of it changed. `book/lite/` holds what is set in it.
 
     posenc_repository: https://github.com/owner/name    Colab; it must be on GitHub
     posenc_branch: main                                 the branch to take the notebooks from
-    posenc_binder: https://mybinder.org                 Binder, of the same repository
+    posenc_binder: https://mybinder.org                 Binder, of the same repository; it opens chapters, too
     posenc_jupyterhub: https://hub.example.org          the class's own JupyterHub
     posenc_lite: false                                  to leave JupyterLite out
 """
@@ -44,6 +44,7 @@ from posenc_course.grading.release import CHECK_CALL
 from posenc_course.translation import _
 
 IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
+CHAPTER = re.compile(r"book/\d\d-")
 FOLDER = "_static/lite"
 APPS = ("notebooks", "tree")
 GITHUB = "https://github.com/"
@@ -72,21 +73,29 @@ def ways_in(config: Config, docname: str) -> Iterator[WayIn]:
         yield WayIn(_("Open the whole notebook"), at_hand, about)
     about = _("Saves the notebook for Jupyter on your machine.")
     yield WayIn(_("Download"), f"{up}_sources/{file}", about, beside=False)
-    repository = config.posenc_repository.removeprefix(GITHUB).strip("/")
-    if repository:
+    if repository := _name_of(config.posenc_repository):
         uri = (
             f"https://colab.research.google.com/github/{repository}/blob/{quote(config.posenc_branch)}/{file}"
         )
         yield WayIn(_("Open in Colab"), uri, _("Opens on a machine of Google's; you need an account there."))
     if config.posenc_binder:
-        branch = quote(config.posenc_branch, safe="")
-        query = urlencode({"urlpath": f"lab/tree/{file}"})
-        uri = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{branch}?{query}"
-        yield WayIn(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
+        yield in_binder(config, file)
     if config.posenc_jupyterhub:
         uri = f"{config.posenc_jupyterhub.rstrip('/')}/hub/user-redirect/lab"
         about = _("Opens your class's server. Fetch the assignment there.")
         yield WayIn(_("Open your JupyterHub"), uri, about)
+
+
+def in_binder(config: Config, file: str) -> WayIn:
+    """A notebook of the repository, or a chapter: `.binder/` sees to it that this opens as a notebook."""
+    repository, branch = _name_of(config.posenc_repository), quote(config.posenc_branch, safe="")
+    query = urlencode({"urlpath": f"lab/tree/{file}"})
+    uri = f"{config.posenc_binder.rstrip('/')}/v2/gh/{repository}/{branch}?{query}"
+    return WayIn(_("Open in Binder"), uri, _("Opens on a borrowed machine; it takes minutes to start."))
+
+
+def _name_of(repository: str) -> str:
+    return repository.removeprefix(GITHUB).strip("/")
 
 
 def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -95,12 +104,8 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if app.builder.format != "html" or docname not in exercise_pages(app) or title is None:
         return
     row = Tag.make("p", {"class": "posenc-open"})
-    for place in ways_in(app.config, docname):
-        anchor = link(place.uri, place.name)
-        anchor["attributes"] |= {"title": place.about}
-        if place.beside:
-            anchor["attributes"] |= {"target": "_blank", "rel": "noopener"}
-        row += [anchor, nodes.Text(" ")]
+    for way in ways_in(app.config, docname):
+        row += [_anchor(way), nodes.Text(" ")]
     read_only = _(
         "On this page you can read the exercises. Open the notebook or download it to write and check your "
         "answers; most of them can be answered in the chapter itself, too."
@@ -111,6 +116,22 @@ def _add_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if app.config.posenc_repository:
         added.append(_install_note(app.config.posenc_repository))
     title.parent[1:1] = added
+
+
+def _add_binder(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """A link below the title of a chapter, whose cells can be run there."""
+    title = next(doctree.findall(nodes.title), None)
+    if app.builder.name == "html" and CHAPTER.match(docname) and app.config.posenc_binder and title:
+        way = in_binder(app.config, f"{docname}.md")
+        title.parent.insert(1, Tag.make("p", {"class": "posenc-elsewhere"}, _anchor(way)))
+
+
+def _anchor(way: WayIn) -> Tag:
+    anchor = link(way.uri, way.name)
+    anchor["attributes"] |= {"title": way.about}
+    if way.beside:
+        anchor["attributes"] |= {"target": "_blank", "rel": "noopener"}
+    return anchor
 
 
 def _install_note(repository: str) -> Tag:
@@ -272,6 +293,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("whole_notebook.css")
     app.connect("config-inited", _check_settings)
     app.connect("doctree-resolved", _add_buttons)
+    app.connect("doctree-resolved", _add_binder)
     app.connect("html-page-context", _pass_over)
     app.connect("build-finished", _build)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

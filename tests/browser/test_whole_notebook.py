@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -25,7 +27,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from whole_notebook import NEEDS_TORCH, for_browser  # noqa: E402
 
 PAGES = sorted(path.with_suffix("") for path in (ROOT / "exercises").glob("*/*.ipynb"))
-FORMULA = "exercises/02-the-formula/02-the-formula"
+FORMULA, CHAPTER = "exercises/02-the-formula/02-the-formula", "book/02-the-formula"
 FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim // 2) / dim)"
 PASSED_OVER = "This cell needs PyTorch, which a browser does not have."
 
@@ -131,17 +133,20 @@ def test_the_first_cell_does_nothing_where_jupyter_is_not_in_a_browser(tmp_path)
 
 @pytest.fixture
 def build_buttons(tmp_path):
-    """Builds an exercise page with the project's own extension and these settings; returns its HTML."""
+    """Builds an exercise page and a chapter with the project's own extension and these settings."""
 
-    def build(**settings: str) -> str:
+    def build(shown: str = FORMULA, **settings: str) -> str:
         for name in ("nbgrader_config.py", "book/lite", "exercises"):
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, tmp_path / name)
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, tmp_path / name, dirs_exist_ok=True)
+            else:
+                shutil.copy(ROOT / name, tmp_path / name)
         page = tmp_path / f"{FORMULA}.ipynb"
         notebook = nbformat.read(page, as_version=4)
         notebook.cells = [nbformat.v4.new_markdown_cell("# Exercises")]
         nbformat.write(notebook, page)
-        (tmp_path / "index.md").write_text(f"# A page\n\n```{{toctree}}\n{FORMULA}\n```\n")
+        (tmp_path / f"{CHAPTER}.md").write_text("# A chapter\n")
+        (tmp_path / "index.md").write_text(f"# A page\n\n```{{toctree}}\n{CHAPTER}\n{FORMULA}\n```\n")
         given = "posenc_lite = False\n"
         given += "".join(f"posenc_{name} = {value!r}\n" for name, value in settings.items())
         (tmp_path / "conf.py").write_text(
@@ -157,7 +162,7 @@ def build_buttons(tmp_path):
         )
         if done.returncode:
             raise ValueError(done.stderr)
-        return (tmp_path / "html" / f"{FORMULA}.html").read_text()
+        return (tmp_path / "html" / f"{shown}.html").read_text()
 
     return build
 
@@ -182,6 +187,24 @@ def test_one_setting_each_gives_colab_binder_and_a_hub(build_buttons):
     lab = f"lab%2Ftree%2F{file.replace('/', '%2F')}"
     assert f'href="https://binder.example.org/v2/gh/someone/course/2027?urlpath={lab}"' in page
     assert 'href="https://hub.example.org/hub/user-redirect/lab"' in page
+
+
+def test_a_chapter_opens_in_binder_where_that_is_set(build_buttons):
+    repository, binder = "https://github.com/someone/course", "https://mybinder.org"
+    assert "Binder" not in build_buttons(CHAPTER, repository=repository)
+    page = build_buttons(CHAPTER, repository=repository, binder=binder)
+    [way] = re.findall(r'<p class="posenc-elsewhere"><a [^>]*href="([^"]*)"', page)
+    assert way == f"{binder}/v2/gh/someone/course/main?urlpath=lab%2Ftree%2F{quote(CHAPTER, safe='')}.md"
+
+
+def test_binder_opens_a_chapter_as_a_notebook(tmp_path):
+    """JupyterLab would show it as a text. Which viewer is meant, jupytext knows."""
+    bin = Path(sys.executable).parent
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(tmp_path), "PATH": f"{bin}:{os.environ['PATH']}"}
+    subprocess.run([ROOT / ".binder" / "postBuild"], env=environment, check=True)
+    [settings] = tmp_path.rglob("default_setting_overrides.json")
+    viewers = json.loads(settings.read_text())["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"]
+    assert viewers == {"markdown": "Jupytext Notebook"}
 
 
 @pytest.mark.parametrize(
