@@ -213,8 +213,8 @@ def _softmax(xp: Any, scores: Array, allowed: Array | None, sink: Array | None =
         scores = xp.where(
             allowed, scores, xp.asarray(-math.inf, dtype=scores.dtype, device=device_of(scores))
         )
-    # Any number would do in place of the peak, so it has no slope. A compiler may round the scores differently
-    # in two places: then no score equals the peak, and what JAX takes for its slope is 0 / 0.
+    # Any number would do in place of the peak, so it has no slope. A compiler may round scores in two ways:
+    # then none equals the peak, and what JAX takes for its slope is 0 / 0.
     peak = xp.max(unlearned(scores), axis=-1, keepdims=True)
     if sink is not None:
         sink = xp.astype(sink, scores.dtype, copy=False)
