@@ -87,13 +87,13 @@ BOTH_STRANDS = Exercise(
         Mistake(
             "not-turned-back",
             _strands_with(back=lambda values: values),
-            "What the model says of the other strand is still in the order of that strand: its first number "
-            "is about the last base of this one.",
+            "What the model says about the other strand is still in the order of that strand: its first "
+            "number is about the last base of this one.",
         ),
         Mistake(
             "not-complemented",
             _strands_with(other=lambda bases: bases[::-1]),
-            "You read this strand backwards. On the other one the partners stand: T for A, G for C.",
+            "You read this strand backwards. The other one is made of the partners: T for A, G for C.",
         ),
         Mistake(
             "not-reversed",
@@ -104,25 +104,25 @@ BOTH_STRANDS = Exercise(
         Mistake(
             "complement-in-place",
             _strands_with(other=lambda bases: 3 - bases, back=lambda values: values),
-            "You only replace the bases by their partners. The other strand is read from its other end, and "
-            "what the model says of it has to be turned back.",
+            "You only replace the bases by their partners. The other strand is read from its other end, "
+            "and what the model says about it has to be reversed again.",
         ),
         Mistake(
             "reversed-in-place",
             _strands_with(other=lambda bases: bases[::-1], back=lambda values: values),
-            "You read this strand backwards and average by place. On the other strand the partners stand, "
-            "and its numbers have to be turned back.",
+            "You read this strand backwards and average by place. The other strand is made of the "
+            "partners, and its numbers have to be reversed again.",
         ),
         Mistake(
             "summed",
             _strands_with(join=lambda one, two: one + two),
-            "You add the two. Their mean is asked for.",
+            "You add the two. Return their mean.",
         ),
         Mistake(
             "one-strand",
             lambda model, bases: model(bases),
-            "This is the model as it is. Read on the other strand, it would say something else of the same "
-            "place.",
+            "This is the model as it is. Reading the other strand, it would say something else about the "
+            "same place.",
         ),
         Mistake(
             "other-strand-alone",
@@ -132,12 +132,13 @@ BOTH_STRANDS = Exercise(
         Mistake(
             "larger-of-both",
             _strands_with(join=lambda one, two: np.maximum(one, two)),
-            "You take the larger of the two. That follows the strands as well, and the mean is asked for.",
+            "You take the larger of the two. That treats both strands alike too, but here you should "
+            "return the mean.",
         ),
         Mistake(
             "wrong-partners",
             _strands_with(other=lambda bases: (bases ^ 1)[::-1]),
-            "Your partners are A with C, and G with T. A stands across from T, and C from G.",
+            "Your partners are A with C, and G with T. A is across from T, and C from G.",
         ),
         Mistake(
             "one-number",
@@ -148,7 +149,17 @@ BOTH_STRANDS = Exercise(
         Mistake(
             "difference",
             _strands_with(join=lambda one, two: (one - two) / 2),
-            "You subtract the two. Their mean is asked for.",
+            "You subtract the two. Return their mean.",
+        ),
+        Mistake(
+            "half-of-the-second",
+            _strands_with(join=lambda one, two: one + two / 2),
+            "You halve only the second of the two: Python divides before it adds. Put the sum in brackets.",
+        ),
+        Mistake(
+            "partners-two-apart",
+            _strands_with(other=lambda bases: (bases[::-1] + 2) % 4),
+            "Your partners are A with G, and C with T. A is across from T, and C from G.",
         ),
     ),
     alternatives=(
@@ -160,6 +171,6 @@ BOTH_STRANDS = Exercise(
         "With A, C, G, T as 0 to 3, the partner of a base is `3 - base`. The other strand is read from its "
         "end: `[::-1]`.",
         "Call the model for both strands. Which number of the second is about the first base of this strand?",
-        "The last one: turn the second array back with `[::-1]` before you take the mean.",
+        "The last one. So reverse the second array with `[::-1]` before you take the mean.",
     ),
 )

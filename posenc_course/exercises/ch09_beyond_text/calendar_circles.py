@@ -80,6 +80,11 @@ def _circles_by_arrows(times: Array) -> Array:
     return np.stack([day.imag, day.real, week.imag, week.real], axis=1)
 
 
+def _begins(points: Array) -> bool:
+    """Whether all are where a circle begins."""
+    return bool(np.allclose(points, [0, 1], atol=1e-5))
+
+
 CALENDAR_CIRCLES = Exercise(
     id="09-beyond-text.calendar_circles",
     title="A time on two circles",
@@ -93,7 +98,7 @@ CALENDAR_CIRCLES = Exercise(
         ),
         axes=("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
         look="Midnight of each day of a week, with its sine to the right and its cosine upwards: Sunday "
-        "stands beside Monday.",
+        "is next to Monday.",
     ),
     reference=_circles,
     make_cases=_time_cases,
@@ -109,34 +114,42 @@ CALENDAR_CIRCLES = Exercise(
             ),
             "Each sine and its cosine are a point on a circle: their squares must sum to 1.",
         ),
+        Property(
+            lambda args, value: _begins(value[args[0] % DAY == 0, :2]),
+            "At midnight, the sine of the day must be 0 and its cosine 1.",
+        ),
+        Property(
+            lambda args, value: _begins(value[(args[0] - MONDAY) % WEEK == 0, 2:]),
+            "At midnight from Sunday to Monday, the sine of the week must be 0 and its cosine 1.",
+        ),
     ),
     mistakes=(
         Mistake(
             "week-from-thursday",
             _circles_with(week=lambda times: times % WEEK / WEEK),
-            "Your weeks begin on Thursdays, as second 0 did. How many days after it did the first Monday "
-            "begin?",
+            "Your weeks begin on Thursdays, because January 1st 1970 was a Thursday. How many days later "
+            "did the first Monday begin?",
         ),
         Mistake(
             "week-from-sunday",
             _circles_with(week=lambda times: (times - 3 * DAY) % WEEK / WEEK),
-            "Your weeks begin on Sundays, as they do when the way to Monday is added and not subtracted. "
-            "They are to begin on Mondays.",
+            "Your weeks begin on Sundays, as they do when you add the days to Monday. Subtract them: "
+            "weeks should begin on Mondays.",
         ),
         Mistake(
             "whole-hours",
             _circles_with(day=lambda times: times % DAY // HOUR / 24),
-            "You cut the time of the day to whole hours. Minutes and seconds count too.",
+            "You cut the time of day to whole hours. Minutes and seconds count too.",
         ),
         Mistake(
             "whole-days",
             _circles_with(week=_whole_days),
-            "You cut the time of the week to whole days: Monday morning and Monday night are one place.",
+            "You cut the time of the week to whole days: Monday morning and Monday night get the same place.",
         ),
         Mistake(
             "whole-both",
             _circles_with(day=lambda times: times % DAY // HOUR / 24, week=_whole_days),
-            "You cut to whole hours and whole days. The circles are to turn without steps.",
+            "You cut to whole hours and whole days. The circles should go round without steps.",
         ),
         Mistake(
             "one-short",
@@ -144,13 +157,13 @@ CALENDAR_CIRCLES = Exercise(
                 day=lambda times: times % DAY / HOUR / 23,
                 week=lambda times: (times - MONDAY) % WEEK / DAY / 6,
             ),
-            "You divide by the largest number, 23 or 6. A day has 24 hours and a week 7 days; only then does "
-            "the circle close where it began.",
+            "You divide by the largest number, 23 or 6. A day has 24 hours and a week 7 days; only then "
+            "does the circle end where it began.",
         ),
         Mistake(
             "cosine-first",
             _circles_with(order=(1, 0, 3, 2)),
-            "Your cosines stand before their sines.",
+            "Your cosines come before their sines.",
         ),
         Mistake(
             "sines-first",
@@ -165,13 +178,28 @@ CALENDAR_CIRCLES = Exercise(
         Mistake(
             "half-a-turn",
             _circles_with(day=lambda t: _of_day(t) / 2, week=lambda t: _of_week(t) / 2),
-            "Your circles are half circles: evening and morning stand opposite each other. A whole turn is "
-            "2 pi.",
+            "Your circles are half circles: evening and morning are on opposite sides. A whole turn is 2 pi.",
         ),
         Mistake(
             "no-turn",
             _circles_with(day=lambda t: _of_day(t) / TURN, week=lambda t: _of_week(t) / TURN),
             "The factor 2 pi is missing: your whole day is 1 radian long.",
+        ),
+        Mistake(
+            "whole-minutes",
+            _circles_with(day=lambda times: times % DAY // 60 / 1440),
+            "You cut the time of day to whole minutes. Seconds count too.",
+        ),
+        Mistake(
+            "day-twice",
+            _circles_with(week=_of_day),
+            "Your second circle goes round once a day, like the first. Divide the time of the week by a "
+            "whole week.",
+        ),
+        Mistake(
+            "without-the-sign",
+            lambda times: _circles(np.abs(times)),
+            "You drop the sign of the times. Before 1970 they are negative, and % is right for these too.",
         ),
     ),
     alternatives=(

@@ -82,19 +82,19 @@ DEALT_PAIRS = Exercise(
         Mistake(
             "in-runs",
             lambda time, height, width: np.repeat([0, 1, 2], [time, height, width]),
-            "You give each axis a run of neighbouring pairs, as Qwen2-VL did: time gets all the fast ones. "
-            "Deal them out.",
+            "You give each axis a run of neighbouring pairs, as Qwen2-VL did: time gets all the fast "
+            "ones. Deal the pairs out in turn.",
         ),
         Mistake(
             "round-and-round",
             _dealt_like_cards,
-            "Once an axis has its number, you close the gap and go on with the next. Here the places of the "
-            "others do not move: what an axis does not take goes to time.",
+            "Once an axis has its number, you close the gap and continue with the next. Here the others "
+            "keep their places: what an axis does not take goes to time.",
         ),
         Mistake(
             "by-threes-for-ever",
             lambda time, height, width: np.arange(time + height + width) % 3,
-            "You deal to the end. Height and width stop when they have their number.",
+            "You deal to the end. Height and width should stop when they have their number.",
         ),
         Mistake(
             "height-and-width-swapped",
@@ -116,12 +116,12 @@ DEALT_PAIRS = Exercise(
         Mistake(
             "counts-swapped",
             lambda time, height, width: _dealt(time, width, height),
-            "Height takes as many pairs as width should have, and the other way round.",
+            "Height takes as many pairs as width should have, and width as many as height.",
         ),
         Mistake(
             "by-columns",
             lambda time, height, width: np.repeat(_dealt(time, height, width), 2),
-            "Each pair stands there twice, once for each of its columns. One number for a pair is asked for.",
+            "Each pair is there twice, once for each of its columns. Return one number for each pair.",
         ),
         Mistake(
             "one-short",
@@ -134,6 +134,27 @@ DEALT_PAIRS = Exercise(
                 [np.zeros(time, dtype=int), _dealt(max(height, width), height, width)]
             )[: time + height + width],
             "The pairs that only time takes come first. They come last: dealing begins with the first pair.",
+        ),
+        Mistake(
+            "slice-ends-too-early",
+            lambda time, height, width: np.array(
+                [
+                    pair % 3 if pair % 3 and pair < (height, width)[pair % 3 - 1] else 0
+                    for pair in range(time + height + width)
+                ]
+            ),
+            "Height and width get too few pairs: in a slice like 1:height:3, height is where it ends and "
+            "not how many it takes. They take height and width pairs.",
+        ),
+        Mistake(
+            "counted-from-one",
+            lambda time, height, width: _dealt(time, height, width) + 1,
+            "You number the three from 1. Time is 0, the row 1 and the column 2.",
+        ),
+        Mistake(
+            "slowest-first",
+            lambda time, height, width: _dealt(time, height, width)[::-1],
+            "Your list is backwards: dealing begins with the fastest pair, pair 0.",
         ),
     ),
     alternatives=(_dealt_one_by_one, _dealt_with(), _dealt_by_places),

@@ -91,8 +91,8 @@ DISTANCE_BUMPS = Exercise(
         ),
         Property(
             lambda args, value: bool(np.allclose(value, np.swapaxes(value, 0, 1), atol=1e-5)),
-            "The distance there is the distance back: the features of a pair must not hang on which point "
-            "comes first.",
+            "The distance there is the distance back: the features of a pair should not depend on which "
+            "point comes first.",
         ),
     ),
     mistakes=(
@@ -109,12 +109,12 @@ DISTANCE_BUMPS = Exercise(
         Mistake(
             "width-not-squared",
             _bumps_of(bump=lambda gap, width: np.exp(-(gap**2) / (2 * width))),
-            "The width is not squared. Divide the gap by the width, and square it then.",
+            "The width is not squared. Divide the gap by the width first, then square it.",
         ),
         Mistake(
             "not-squared",
             _bumps_of(bump=lambda gap, width: np.exp(-np.abs(gap) / (2 * width))),
-            "Your bumps have a sharp top. The gap is squared.",
+            "Your bumps have a sharp top. Square the gap.",
         ),
         Mistake(
             "rook",
@@ -137,19 +137,46 @@ DISTANCE_BUMPS = Exercise(
         Mistake(
             "product",
             _bumps_of(lambda points: points @ points.T),
-            "You take dot products. They hang on where the origin is. Take distances.",
+            "You take dot products. They depend on where the origin is. Take distances.",
         ),
         Mistake(
             "density",
             _bumps_of(
                 bump=lambda gap, width: np.exp(-((gap / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
             ),
-            "You divide by the area below the bump, as in a density. Here the top is 1.",
+            "You divide by the area under the bump, as in a density. Here the top is 1.",
         ),
         Mistake(
             "the-gap-itself",
             _bumps_of(bump=lambda gap, width: gap / width),
-            "This is the gap in widths. The bump of it is asked for.",
+            "This is the gap, measured in widths. Return the bump at that gap.",
+        ),
+        Mistake(
+            "brackets-missing",
+            _bumps_of(bump=lambda gap, width: np.exp(-(gap**2) / 2 * width**2)),
+            "You multiply by the width squared: after / 2, a * belongs to the whole. Put 2 * width ** 2 in "
+            "brackets.",
+        ),
+        Mistake(
+            "two-squared-too",
+            _bumps_of(bump=lambda gap, width: np.exp(-((gap / (2 * width)) ** 2))),
+            "You square the 2 as well, so your bumps are too wide. Divide the gap by the width, square "
+            "it, and then halve it.",
+        ),
+        Mistake(
+            "sum-to-one",
+            lambda points, centres, width: (
+                _bumps(points, centres, width) / _bumps(points, centres, width).sum(axis=-1, keepdims=True)
+            ),
+            "You make the features of each pair sum to 1. Each is a bump of its own, with 1 at its top.",
+        ),
+        Mistake(
+            "nothing-for-itself",
+            lambda points, centres, width: (
+                _bumps(points, centres, width) * (1 - np.eye(len(points)))[..., None]
+            ),
+            "You set the features of a point with itself to 0. Its distance to itself is 0, and has "
+            "bumps as well.",
         ),
     ),
     alternatives=(

@@ -1,4 +1,4 @@
-"""Code is a tree: Who stands above whom?"""
+"""Code is a tree: Who is above whom?"""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _parents_by_numbers(source: str) -> list[int]:
 
 EXPRESSION_PARENTS = Exercise(
     id="09-beyond-text.expression_parents",
-    title="Who stands above whom?",
+    title="Who is above whom?",
     step_of=TREE,
     signature="expression_parents(source: str) -> array of shape (nodes,) of ints",
     points=3,
@@ -145,7 +145,7 @@ EXPRESSION_PARENTS = Exercise(
         Mistake(
             "level-by-level",
             _level_by_level,
-            "You number level by level, as ast.walk does. Number a node, then all that is below its first "
+            "You number level by level, as ast.walk does. Number a node, then everything below its first "
             "child, and only then the second child.",
         ),
         Mistake(
@@ -161,13 +161,13 @@ EXPRESSION_PARENTS = Exercise(
         Mistake(
             "from-the-right",
             _parents_with(children=lambda node: _children(node)[::-1]),
-            "You visit the children from the last to the first. They are visited in the order of "
+            "You visit the children from the last to the first. Visit them in the order of "
             "ast.iter_child_nodes.",
         ),
         Mistake(
             "root-is-its-own",
             _parents_with(number=lambda parent, own, depth: max(parent, 0)),
-            "Your root has itself as its parent. It has none: -1.",
+            "Your root is its own parent. The root has no parent: -1.",
         ),
         Mistake(
             "counted-from-one",
@@ -177,17 +177,17 @@ EXPRESSION_PARENTS = Exercise(
         Mistake(
             "depths",
             _parents_with(number=lambda parent, own, depth: depth),
-            "These are depths. The number of the parent is asked for.",
+            "These are depths. Return the number of the parent.",
         ),
         Mistake(
             "a-row",
             _parents_with(number=lambda parent, own, depth: own - 1),
-            "Each node has the one before it as its parent: that is a row and no tree.",
+            "Each node has the one before it as its parent: that is a row, not a tree.",
         ),
         Mistake(
             "own-numbers",
             _parents_with(number=lambda parent, own, depth: own),
-            "These are the nodes' own numbers. The number of each node's parent is asked for.",
+            "These are the nodes' own numbers. Return the number of each node's parent.",
         ),
         Mistake(
             "with-the-expression",
@@ -199,11 +199,24 @@ EXPRESSION_PARENTS = Exercise(
             _parents_with(children=lambda node: node.args if isinstance(node, ast.Call) else _children(node)),
             "You leave out what is called: in f(x), the name f is a child as well, the first one.",
         ),
+        Mistake(
+            "all-below-the-root",
+            lambda source: [-1] + [0] * (len(_parents(source)) - 1),
+            "All your nodes have the root as their parent. Hand each call of your function the number of "
+            "its own node.",
+        ),
+        Mistake(
+            "without-constants",
+            _parents_with(
+                children=lambda node: [each for each in _children(node) if not isinstance(each, ast.Constant)]
+            ),
+            "You leave out numbers. An ast.Constant is an ast.expr as well.",
+        ),
     ),
     alternatives=(_parents_by_stack, _parents_by_numbers, lambda source: _parents(source)),
     hints=(
-        '`ast.parse(source, mode="eval").body` is the root. `ast.iter_child_nodes(node)` gives the children, '
-        "with others that do not count.",
+        '`ast.parse(source, mode="eval").body` is the root. `ast.iter_child_nodes(node)` gives the '
+        "children, along with some that do not count.",
         "Write a function within yours that takes a node and the number of its parent. It appends that "
         "number to a list, and calls itself for each child.",
         "The number of the node itself is the length of the list before you append.",

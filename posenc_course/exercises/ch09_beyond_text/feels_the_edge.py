@@ -67,6 +67,10 @@ def _edge_by_numbers(length: int, taps: int, layers: int) -> Array:
     return np.abs(x - 1) > 1e-12
 
 
+def _end_cut(front: int, back: int) -> tuple[int, int]:
+    return front, max(back - 1, 0)
+
+
 FEELS_THE_EDGE = Exercise(
     id="09-beyond-text.feels_the_edge",
     title="Who feels the edge?",
@@ -83,7 +87,7 @@ FEELS_THE_EDGE = Exercise(
             starts=(1, 0),
         ),
         axes=("layers", "token"),
-        look="With 4 taps, each layer tells two more tokens of the beginning and one more of the end.",
+        look="With 4 taps, each layer reaches two more tokens from the beginning and one more from the end.",
     ),
     reference=lambda length, taps, layers: _edge(length, taps, layers),
     make_cases=_edge_cases,
@@ -98,36 +102,36 @@ FEELS_THE_EDGE = Exercise(
         Mistake(
             "one-layer",
             _edge_with(lambda taps, layers: _edge_reach(taps, 1)),
-            "You count one layer. The next one passes on what this one has felt.",
+            "You count one layer. The next one passes on what this one felt.",
         ),
         Mistake(
             "both-sides-alike",
             _edge_with(lambda taps, layers: (layers * (taps // 2),) * 2),
-            "With an odd number of taps yours is right. With an even one there is one tap less after the "
-            "token than before it.",
+            "With an odd number of taps yours is right. With an even number, there is one tap fewer "
+            "after the token than before it.",
         ),
         Mistake(
             "sides-swapped",
             _edge_with(lambda taps, layers: _edge_reach(taps, layers)[::-1]),
-            "The two sides are swapped: with an even number of taps, the odd one lies before the token.",
+            "The two sides are swapped: with an even number of taps, the extra one is before the token.",
         ),
         Mistake(
             "whole-kernels",
             _edge_with(lambda taps, layers: (layers * (taps - 1),) * 2),
-            "You let each layer look as far as all its taps reach, on both sides. They are shared between "
-            "the two sides.",
+            "You let each layer look as far as all its taps reach, on both sides. The taps are shared "
+            "between the two sides.",
         ),
         Mistake(
             "one-side",
             _edge_with(lambda taps, layers: (layers * (taps - 1), 0)),
-            "All your taps lie before the token, as in a causal convolution. Here they lie around it, and "
-            "there are two ends.",
+            "All your taps are before the token, as in a causal convolution. Here they are on both sides "
+            "of it, and the text has two ends.",
         ),
         Mistake(
             "one-too-many",
             _edge_with(lambda taps, layers: _more(1, *_edge_reach(taps, layers))),
-            "Yours are one too many on each side. A token that sees its last neighbour, and nothing beyond, "
-            "feels no edge.",
+            "Yours are one too many on each side. A token that sees the very last token, and nothing "
+            "beyond it, does not feel the edge.",
         ),
         Mistake(
             "one-too-few",
@@ -137,7 +141,7 @@ FEELS_THE_EDGE = Exercise(
         Mistake(
             "who-does-not",
             lambda *args: ~_edge(*args),
-            "Your answers are turned round: True stands for a token that feels an end.",
+            "Your answers are reversed: True is for a token that feels an end.",
         ),
         Mistake(
             "layers-doubled",
@@ -149,20 +153,62 @@ FEELS_THE_EDGE = Exercise(
         Mistake(
             "front-alone",
             _edge_with(lambda taps, layers: (_edge_reach(taps, layers)[0], 0)),
-            "You look at the beginning alone. The text has an end as well.",
+            "You look at the beginning only. The text has an end as well.",
         ),
         Mistake(
             "end-alone",
             _edge_with(lambda taps, layers: (0, _edge_reach(taps, layers)[1])),
-            "You look at the end alone. The text has a beginning as well.",
+            "You look at the end only. The text has a beginning as well.",
+        ),
+        Mistake(
+            "smaller-side-for-both",
+            _edge_with(lambda taps, layers: (layers * ((taps - 1) // 2),) * 2),
+            "With an odd number of taps yours is right. With an even number, there is one tap more "
+            "before the token than after it.",
+        ),
+        Mistake(
+            "half-of-everything",
+            _edge_with(lambda taps, layers: (layers * (taps - 1) // 2,) * 2),
+            "You halve what all the layers reach. Halve for each layer: with an even number of taps, "
+            "every layer reaches further back than ahead.",
+        ),
+        Mistake(
+            "to-the-power",
+            _edge_with(lambda taps, layers: ((taps // 2) ** layers, (taps - 1 - taps // 2) ** layers)),
+            "You raise the reach to the power of the layers. Each layer adds the same number of tokens.",
+        ),
+        Mistake(
+            "one-too-many-in-front",
+            _edge_with(lambda taps, layers: (_edge_reach(taps, layers)[0] + 1, _edge_reach(taps, layers)[1])),
+            "At the beginning yours are one too many. If n tokens feel it, they are at 0 to n - 1: "
+            "number n is not one of them.",
+        ),
+        Mistake(
+            "one-too-few-at-the-end",
+            _edge_with(lambda taps, layers: _end_cut(*_edge_reach(taps, layers))),
+            "At the end yours are one too few. The last n of all tokens begin at length - n, and that "
+            "one is among them.",
+        ),
+        Mistake(
+            "both-ends-at-once",
+            lambda length, taps, layers: (
+                _edge_with(lambda *_: (_edge_reach(taps, layers)[0], 0))(length, taps, layers)
+                & _edge_with(lambda *_: (0, _edge_reach(taps, layers)[1]))(length, taps, layers)
+            ),
+            "A token feels the edge if it feels either end. You ask for both: use | and not &.",
+        ),
+        Mistake(
+            "one-layer-short",
+            _edge_with(lambda taps, layers: _edge_reach(taps, layers - 1)),
+            "You count one layer too few. The first one finds zeros already.",
         ),
     ),
     alternatives=(_edge_by_trying, _edge_by_numbers, lambda *args: _edge(*args).tolist()),
     hints=(
-        "Which tokens of the first layer have a tap that lies beyond an end?",
-        "In the next layer it is enough to look at a token that has felt it. How much further does that "
+        "Which tokens of the first layer have a tap beyond an end?",
+        "In the next layer it is enough to see a token that has felt it. How much further does that "
         "reach, on each side?",
-        "Before a token there are `taps // 2` taps, and after it `taps - 1 - taps // 2`. Each layer adds so "
-        "many.",
+        "Before a token there are `taps // 2` taps, and after it `taps - 1 - taps // 2`. Each layer adds "
+        "that many.",
     ),
 )

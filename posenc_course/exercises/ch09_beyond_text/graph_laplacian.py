@@ -56,14 +56,14 @@ GRAPH_LAPLACIAN = Exercise(
         ),
         Property(
             lambda args, value: bool(np.allclose(np.sum(value, axis=1), 0, atol=1e-4)),
-            "Where all neighbours have the same number, the difference is 0: each row must sum to 0.",
+            "If all nodes have the same number, no node is above its neighbours: each row must sum to 0.",
         ),
     ),
     mistakes=(
         Mistake(
             "sign-turned",
             lambda adjacency: -laplacian(adjacency),
-            "The sign is turned round: degrees are positive, and edges negative.",
+            "The sign is reversed: degrees are positive, and edges negative.",
         ),
         Mistake(
             "added",
@@ -83,16 +83,14 @@ GRAPH_LAPLACIAN = Exercise(
         Mistake(
             "normalised",
             normalised,
-            "You divide by the roots of the degrees: that is the normalised Laplacian. The plain one is "
-            "asked for.",
+            "You divide by the roots of the degrees: that is the normalised Laplacian. Return the plain one.",
         ),
         Mistake(
             "walker",
             lambda adjacency: (
                 np.eye(len(adjacency)) - adjacency / np.maximum(adjacency.sum(axis=1, keepdims=True), 1e-12)
             ),
-            "You divide each row by its degree: that belongs to a random walk. The plain Laplacian is asked "
-            "for.",
+            "You divide each row by its degree: that belongs to a random walk. Return the plain Laplacian.",
         ),
         Mistake(
             "one-for-the-degree",
@@ -107,7 +105,7 @@ GRAPH_LAPLACIAN = Exercise(
         Mistake(
             "degrees-everywhere",
             lambda adjacency: adjacency.sum(axis=1, keepdims=True) - adjacency,
-            "Your degrees stand in every column. They stand on the diagonal alone.",
+            "Your degrees are in every column. They belong on the diagonal only.",
         ),
     ),
     alternatives=(

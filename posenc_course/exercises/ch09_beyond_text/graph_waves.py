@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -90,11 +91,11 @@ GRAPH_WAVES = Exercise(
         ),
         Property(
             lambda args, value: bool((np.asarray(value)[0] > 0).all()),
-            "At node 0 every wave is to be positive.",
+            "At node 0 every wave should be positive.",
         ),
         Property(
             lambda args, value: bool(np.allclose(np.square(value).sum(axis=0), 1, atol=1e-3)),
-            "Each wave has length 1: the squares of a column must sum to 1.",
+            "Each wave has length 1: the squares of a column should sum to 1.",
         ),
     ),
     mistakes=(
@@ -107,12 +108,12 @@ GRAPH_WAVES = Exercise(
         Mistake(
             "fastest-first",
             lambda adjacency, count: _by_first(np.linalg.eigh(laplacian(adjacency))[1][:, ::-1][:, :count]),
-            "These are the fastest waves, those of the largest eigenvalues. The slowest are asked for.",
+            "These are the fastest waves, those of the largest eigenvalues. Return the slowest.",
         ),
         Mistake(
             "from-the-end",
             lambda adjacency, count: _by_first(np.linalg.eigh(laplacian(adjacency))[1][:, -count:]),
-            "You take the last columns, those of the largest eigenvalues. The slowest waves stand first.",
+            "You take the last columns, those of the largest eigenvalues. The slowest waves come first.",
         ),
         Mistake(
             "rows-for-columns",
@@ -122,47 +123,65 @@ GRAPH_WAVES = Exercise(
         Mistake(
             "waves-first",
             lambda adjacency, count: _graph_waves(adjacency, count).T,
-            "The array is turned: a row for each node, a column for each wave.",
+            "The array is transposed: it should have a row for each node and a column for each wave.",
         ),
         Mistake(
             "of-the-adjacency",
             _waves_of_adjacency,
-            "These are eigenvectors of the adjacency. Those of the Laplacian are asked for.",
+            "These are eigenvectors of the adjacency. Take those of the Laplacian.",
         ),
         Mistake(
             "normalised",
             lambda adjacency, count: _by_first(np.linalg.eigh(normalised(adjacency))[1][:, 1 : count + 1]),
-            "These are eigenvectors of the normalised Laplacian. Those of the plain one are asked for.",
+            "These are eigenvectors of the normalised Laplacian. Take those of the plain one.",
         ),
         Mistake(
             "largest-positive",
             lambda adjacency, count: _by_largest(_graph_waves(adjacency, count)),
-            "Your rule for the sign is another one: the largest number of each wave is positive. Here the "
-            "one at node 0 is.",
+            "Your rule for the sign is a different one: it makes the largest number of each wave "
+            "positive. Here the number at node 0 should be.",
         ),
         Mistake(
             "negative-at-node-0",
             lambda adjacency, count: -_graph_waves(adjacency, count),
-            "At node 0 your waves are negative. They are to be positive there.",
+            "At node 0 your waves are negative. They should be positive there.",
         ),
         Mistake(
             "sign-lost",
             lambda adjacency, count: np.abs(_graph_waves(adjacency, count)),
-            "You take the size of every number. Then two nodes on opposite sides look alike. A wave may only "
-            "be turned round as a whole.",
+            "You drop every sign. Then two nodes on opposite sides look alike. A wave may only change "
+            "its sign as a whole.",
         ),
         Mistake(
             "one-at-node-0",
             lambda adjacency, count: _graph_waves(adjacency, count) / _graph_waves(adjacency, count)[0],
-            "You divide each wave by its number at node 0. Only its sign is to be changed: the length "
-            "stays 1.",
+            "You divide each wave by its number at node 0. Only change its sign: the length stays 1.",
         ),
         Mistake(
             "weighted-by-the-eigenvalue",
             lambda adjacency, count: (
                 _graph_waves(adjacency, count) * np.linalg.eigvalsh(laplacian(adjacency))[1 : count + 1]
             ),
-            "You multiply each wave by its eigenvalue. The waves themselves are asked for, of length 1.",
+            "You multiply each wave by its eigenvalue. Return the waves themselves, of length 1.",
+        ),
+        Mistake(
+            "not-in-order",
+            lambda adjacency, count: _by_first(np.linalg.eig(laplacian(adjacency))[1].real[:, 1 : count + 1]),
+            "The eigenvalues of np.linalg.eig come in no order. Those of np.linalg.eigh, which is for "
+            "symmetric matrices, rise.",
+        ),
+        Mistake(
+            "sign-of-each-node",
+            lambda adjacency, count: (
+                _graph_waves(adjacency, count) * np.sign(_graph_waves(adjacency, count)[:, :1])
+            ),
+            "You change the sign of whole rows, which are nodes. Change it for whole columns, which are "
+            "waves.",
+        ),
+        Mistake(
+            "as-long-as-the-graph",
+            lambda adjacency, count: _graph_waves(adjacency, count) * math.sqrt(len(adjacency)),
+            "Your waves have the square root of the number of nodes as their length. It should be 1.",
         ),
     ),
     alternatives=(

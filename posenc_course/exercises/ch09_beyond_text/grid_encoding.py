@@ -85,15 +85,15 @@ GRID_ENCODING = Exercise(
             columns=columns,
         ),
         axes=("row of the patch", "column of the patch"),
-        look="How like the patch in the middle each patch is: those of its own row and its own column stand "
-        "out as a cross, since half of their numbers are the same.",
+        look="How like the patch in the middle each patch is: those of its own row and column stand out "
+        "as a cross, because half of their numbers are the same.",
     ),
     reference=lambda height, width, dim: _grid_encoding(height, width, dim),
     make_cases=_grid_cases,
     properties=(
         Property(
             lambda args, value: np.shape(value) == (args[0] * args[1], args[2]),
-            "There must be one line for each patch, as wide as dim.",
+            "There must be one line for each patch, dim numbers long.",
             about="form",
         ),
         Property(
@@ -110,8 +110,8 @@ GRID_ENCODING = Exercise(
         Mistake(
             "frequencies-of-the-whole",
             _grid_with(_slow_halves),
-            "Your frequencies fall too slowly. Each half is an encoding of its own, dim/2 columns wide, and "
-            "its slowest pair is as slow as in any encoding of that width.",
+            "Your frequencies fall too slowly. Each half is an encoding of its own, dim/2 columns wide, "
+            "with the frequencies of that width.",
         ),
         Mistake(
             "added",
@@ -122,22 +122,22 @@ GRID_ENCODING = Exercise(
         Mistake(
             "running-number",
             lambda height, width, dim: sinusoidal(height * width, dim),
-            "You encode the running number of the patch. Then the patch below is as far as a whole row.",
+            "You encode the running number of the patch. Then the patch right below is a whole row away.",
         ),
         Mistake(
             "sines-first",
             _grid_with(_half_split),
-            "Within each half you put all sines first. Here sine and cosine of a pair stand side by side.",
+            "Within each half you put all sines first. Here the sine and cosine of a pair are side by side.",
         ),
         Mistake(
             "dealt-in-turn",
             _grid_with(_in_turn),
-            "The pairs of row and column alternate. The first half of the columns is for the row alone.",
+            "The pairs of row and column alternate. The first half of the columns is for the row only.",
         ),
         Mistake(
             "row-twice",
             _grid_with(lambda row, column, dim: _row_then_column(row, row, dim)),
-            "Both of your halves say the row. Nothing tells the patches of one row apart.",
+            "Both of your halves encode the row. Nothing tells the patches of one row apart.",
         ),
         Mistake(
             "cosine-first",
@@ -153,7 +153,7 @@ GRID_ENCODING = Exercise(
             lambda height, width, dim: (
                 _grid_encoding(height, width, dim).reshape(height, width, dim).swapaxes(0, 1).reshape(-1, dim)
             ),
-            "The patches come column by column. They are read like text, row by row.",
+            "Your patches come column by column. They should come row by row, like text.",
         ),
         Mistake(
             "counted-from-one",
@@ -163,7 +163,32 @@ GRID_ENCODING = Exercise(
         Mistake(
             "still-a-grid",
             lambda height, width, dim: _grid_encoding(height, width, dim).reshape(height, width, dim),
-            "The patches still stand in a grid. Return one line for each of them, in reading order.",
+            "The patches are still in a grid. Return one line for each of them, in reading order.",
+        ),
+        Mistake(
+            "columns-alternate",
+            _grid_with(
+                lambda row, column, dim: np.stack(
+                    [sinusoidal(row, dim // 2), sinusoidal(column, dim // 2)], axis=2
+                ).reshape(len(row), dim)
+            ),
+            "Your columns alternate between row and column. The first half is for the row only.",
+        ),
+        Mistake(
+            "column-twice",
+            _grid_with(lambda row, column, dim: _row_then_column(column, column, dim)),
+            "Both of your halves encode the column. Nothing tells the patches of one column apart.",
+        ),
+        Mistake(
+            "row-plus-column",
+            _grid_with(lambda row, column, dim: sinusoidal(row + column, dim)),
+            "You encode row plus column. Then all patches of a diagonal look the same. Encode them "
+            "separately, each in half of the columns.",
+        ),
+        Mistake(
+            "multiplied",
+            _grid_with(lambda row, column, dim: sinusoidal(row, dim) * sinusoidal(column, dim)),
+            "You multiply the two encodings. Put them side by side, each in half of the columns.",
         ),
     ),
     alternatives=(
@@ -180,8 +205,8 @@ GRID_ENCODING = Exercise(
         ),
     ),
     hints=(
-        "A half is the sinusoidal encoding that you know, only dim/2 columns wide: once at the rows, once at "
-        "the columns.",
+        "Each half is the sinusoidal encoding that you know, only dim/2 columns wide: once for the rows, "
+        "once for the columns.",
         "The frequencies of a half are `10000 ** (-2 * j / half)` with `half = dim // 2`, for j from 0 to "
         "half/2 - 1.",
         "Write a helper that encodes positions in `half` columns, call it for `places[:, 0]` and for "

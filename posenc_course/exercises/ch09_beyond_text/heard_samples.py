@@ -79,14 +79,14 @@ HEARD_SAMPLES = Exercise(
         Mistake(
             "kernels-added",
             _heard_with(reach=lambda kernels, strides: int((kernels - 1).sum())),
-            "You add up the kernels as if all took steps of 1. A tap of a later layer lies as far from the "
-            "next as all strides below it say.",
+            "You add up the kernels as if all took steps of 1. The taps of a later layer are further "
+            "apart: by the product of all strides below it.",
         ),
         Mistake(
             "own-stride-too",
             _heard_with(reach=lambda kernels, strides: int(((kernels - 1) * strides.cumprod()).sum())),
-            "You widen each kernel by its own stride. How far apart its taps lie, the layers below it "
-            "decide.",
+            "You widen each kernel by its own stride. How far apart its taps are depends only on the "
+            "layers below it.",
         ),
         Mistake(
             "kernels-multiplied",
@@ -96,8 +96,7 @@ HEARD_SAMPLES = Exercise(
         Mistake(
             "kernels-for-strides",
             _heard_with(first=lambda frame, kernels, strides: frame * int(kernels.prod())),
-            "Your frames begin too far from each other: by the product of the kernels. They move by the "
-            "strides.",
+            "Your frames begin too far apart: by the product of the kernels. They move by the strides.",
         ),
         Mistake(
             "whole-widths",
@@ -108,7 +107,7 @@ HEARD_SAMPLES = Exercise(
         Mistake(
             "last-stride",
             _heard_with(first=lambda frame, kernels, strides: frame * int(strides[-1])),
-            "You move by the stride of the last layer alone. Below it, each step is multiplied again.",
+            "You move by the stride of the last layer only. Each layer below multiplies that step.",
         ),
         Mistake(
             "strides-added",
@@ -133,12 +132,36 @@ HEARD_SAMPLES = Exercise(
             "You end after one kernel of the last layer, counted in samples. Its taps are frames of the "
             "layer below, and each of those hears more than one sample.",
         ),
+        Mistake(
+            "how-many",
+            lambda frame, kernels, strides: (
+                _heard(frame, kernels, strides)[0],
+                _heard(0, kernels, strides)[1] + 1,
+            ),
+            "Your second number says how many samples are heard. Return the last of them.",
+        ),
+        Mistake(
+            "first-stride",
+            _heard_with(first=lambda frame, kernels, strides: frame * int(strides[0])),
+            "You move by the stride of the first layer only. Each later layer multiplies that step.",
+        ),
+        Mistake(
+            "up-to-the-next-frame",
+            _heard_with(reach=lambda kernels, strides: int(strides.prod()) - 1),
+            "Your frames end where the next one begins. Frames overlap: the last sample depends on the "
+            "kernels.",
+        ),
+        Mistake(
+            "counted-from-one",
+            lambda frame, kernels, strides: _heard(frame - 1, kernels, strides),
+            "You count frames from 1. The first frame has number 0.",
+        ),
     ),
     alternatives=(_heard_downwards, _heard_by_sets, lambda *args: np.array(_heard(*args))),
     hints=(
-        "Go down from the last layer. Frame n of a layer looks at the inputs n * stride to n * stride + "
-        "kernel - 1.",
-        "Keep two numbers, the first and the last frame that are looked at. What becomes of each, one layer "
+        "Go down from the last layer. Frame n of a layer looks at the inputs from n * stride to n * "
+        "stride + kernel - 1.",
+        "Keep two numbers, the first and the last frame that you look at. What do they become one layer "
         "further down?",
         "The first becomes `first * stride`, and the last `last * stride + kernel - 1`.",
     ),

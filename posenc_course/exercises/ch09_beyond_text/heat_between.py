@@ -90,8 +90,7 @@ HEAT_BETWEEN = Exercise(
     draws=Draws(
         lambda heat_between, rows, columns: heat_map(heat_between(path(16), 2.0), rows=rows, columns=columns),
         axes=("node where it began", "node where it is"),
-        look="On a path of 16 nodes the heat of each node lies around it, and at the two ends it has nowhere "
-        "else to go.",
+        look="On a path of 16 nodes the heat of each node stays around it, and at the two ends it piles up.",
     ),
     reference=lambda adjacency, time: _heat(adjacency, time),
     make_cases=_heat_cases,
@@ -99,7 +98,7 @@ HEAT_BETWEEN = Exercise(
     properties=(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
-            "There must be one number for each two nodes.",
+            "There must be one number for each pair of nodes.",
             about="form",
         ),
         Property(
@@ -111,38 +110,40 @@ HEAT_BETWEEN = Exercise(
         Mistake(
             "growing",
             lambda adjacency, time: _heat(adjacency, -time),
-            "The minus in the exponent is missing: your fast waves grow. They die out first.",
+            "The minus in the exponent is missing: your fast waves grow. They should die out first.",
         ),
         Mistake(
             "entry-by-entry",
             lambda adjacency, time: np.exp(-time * laplacian(adjacency)),
-            "You take the exponential of each entry of the matrix. Take it of each eigenvalue, and put the "
-            "matrix together again.",
+            "You take the exponential of each entry of the matrix. Take it of each eigenvalue, then put "
+            "the matrix together again.",
         ),
         Mistake(
             "without-the-constant",
             lambda adjacency, time: _spectrum(adjacency, lambda values: np.exp(-time * values), first=1),
-            "The wave that is the same everywhere is missing. Here it counts: it holds the heat that stays.",
+            "The wave that is the same everywhere is missing. Here it counts: it is the heat that never "
+            "goes away.",
         ),
         Mistake(
             "first-step",
             lambda adjacency, time: np.eye(len(adjacency)) - time * laplacian(adjacency),
-            "This is one single step, 1 - t times lambda. The heat falls off as the exponential does.",
+            "This is a single step, 1 - t times lambda. Use the exponential.",
         ),
         Mistake(
             "time-in-front",
             lambda adjacency, time: time * _heat(adjacency, 1.0),
-            "The time multiplies the exponential in yours. It stands in the exponent.",
+            "Your time multiplies the exponential. It belongs in the exponent.",
         ),
         Mistake(
             "of-the-adjacency",
             lambda adjacency, time: _spectrum(adjacency, lambda v: np.exp(time * v), of=lambda a: a),
-            "You take the exponential of the adjacency. That of the Laplacian, with a minus, loses no heat.",
+            "You take the exponential of the adjacency. Use the Laplacian, with a minus: then no heat is "
+            "lost.",
         ),
         Mistake(
             "normalised",
             lambda adjacency, time: _spectrum(adjacency, lambda v: np.exp(-time * v), of=normalised),
-            "You take the normalised Laplacian. Take your own, from the first step.",
+            "You take the normalised Laplacian. Use your own, from the first step.",
         ),
         Mistake(
             "rows-for-columns",
@@ -152,27 +153,52 @@ HEAT_BETWEEN = Exercise(
         Mistake(
             "not-weighted",
             lambda adjacency, time: _spectrum(adjacency, lambda values: 0 * values + 1),
-            "All your waves count alike, and together they are the identity. Each is weighted by its "
+            "All your waves count alike, and together they give the identity. Weight each by its "
             "exponential.",
         ),
         Mistake(
             "eigenvalues-alone",
             lambda adjacency, time: np.diag(np.exp(-time * np.linalg.eigvalsh(laplacian(adjacency)))),
-            "These are the weights, on a diagonal. Each multiplies the outer product of its wave with "
-            "itself.",
+            "These are the weights, on a diagonal. Each should multiply the outer product of its wave "
+            "with itself.",
         ),
         Mistake(
             "divided",
             lambda adjacency, time: _spectrum(adjacency, lambda values: 1 / (1 + time * values)),
-            "You divide by 1 + t times lambda. The heat falls off as the exponential does.",
+            "You divide by 1 + t times lambda. Use the exponential.",
+        ),
+        Mistake(
+            "not-transposed",
+            lambda adjacency, time: (lambda values, vectors: vectors * np.exp(-time * values) @ vectors)(
+                *np.linalg.eigh(laplacian(adjacency))
+            ),
+            "The transpose is missing: weighted waves are multiplied by vectors.T.",
+        ),
+        Mistake(
+            "time-not-used",
+            lambda adjacency, time: _heat(adjacency, 1.0),
+            "The time is not used: yours is the heat after one unit of time.",
+        ),
+        Mistake(
+            "powers-of-two",
+            lambda adjacency, time: _spectrum(adjacency, lambda values: 2.0 ** (-time * values)),
+            "You take powers of 2. The heat goes with powers of e: np.exp.",
+        ),
+        Mistake(
+            "rows-made-to-sum-to-one",
+            lambda adjacency, time: (lambda raised: raised / raised.sum(axis=1, keepdims=True))(
+                np.exp(-time * laplacian(adjacency))
+            ),
+            "You take the exponential of each entry and make the rows sum to 1, as a softmax does. Take "
+            "it of each eigenvalue.",
         ),
     ),
     alternatives=(_heat_by_steps, _heat_by_series, _heat_by_loop),
     hints=(
-        "`values, vectors = np.linalg.eigh(graph_laplacian(adjacency))`: now all columns count, the constant "
-        "one too.",
+        "`values, vectors = np.linalg.eigh(graph_laplacian(adjacency))`: now every column counts, the "
+        "constant one too.",
         "Multiply each column by `np.exp(-time * value)`: `vectors * np.exp(-time * values)`.",
-        "Then multiply by the transpose: the sum over all waves of weight times v times v again is one "
-        "matrix product with `vectors.T`.",
+        "Then multiply by the transpose: the whole sum over the waves is one matrix product with "
+        "`vectors.T`.",
     ),
 )

@@ -76,6 +76,13 @@ def _newest_of_all(now: Array, about: Array, published: Array) -> Array:
     return _known_with(same=lambda one, other: one == one + 0 * other)(now, about, published)
 
 
+def _known_in_order(now: Array, about: Array, published: Array) -> Array:
+    """As if the list were in the order of publication."""
+    visible, number = published <= now[:, None], np.arange(len(about))
+    later = (about[:, None] == about) & (number > number[:, None])
+    return np.asarray(visible & ~(visible[:, None, :] & later[None]).any(axis=-1))
+
+
 KNOWN_BY_THEN = Exercise(
     id="09-beyond-text.known_by_then",
     title="What was known by then",
@@ -110,46 +117,46 @@ KNOWN_BY_THEN = Exercise(
         Mistake(
             "by-what-it-is-about",
             _known_with(seen=lambda now, about, published: about <= now),
-            "You let a number in once its day has come, with the last revision that there is. What counts "
-            "is when each was published, which may be weeks later.",
+            "You let a number in as soon as its day has come, in its last revision. What counts is when "
+            "it was published, which may be weeks later.",
         ),
         Mistake(
             "last-revision-alone",
             _last_ever,
-            "You wait for the last revision of all. Until it came, an earlier number was known, and it is "
-            "hidden now.",
+            "You wait for the very last revision. Until it came out, an earlier number was known, and "
+            "you hide that.",
         ),
         Mistake(
             "all-revisions",
             lambda now, about, published: published <= now[:, None],
-            "Nothing of the future is seen. But a number that has been revised stays beside its revision: "
-            "only the newest one that is known is to be seen.",
+            "You let nothing in from the future. But a number that has been revised stays next to its "
+            "revision: show only the newest one that is known.",
         ),
         Mistake(
             "first-stays",
             _known_with(replaced=lambda own, other: other < own),
-            "Of several numbers about one day you keep the oldest. The newest one that is known replaces it.",
+            "Of several numbers about one day you keep the oldest. Keep the newest one that is known.",
         ),
         Mistake(
             "strictly-before",
             _known_with(seen=lambda now, about, published: published < now),
-            "What is published at the very second of the query is known already. Your query has to wait.",
+            "What is published in the very second of the query is known already. You make the query wait.",
         ),
         Mistake(
             "no-forecasts",
             _known_with(seen=lambda now, about, published: (published <= now) & (about <= now)),
-            "You hide forecasts: numbers about a day to come. What has been published is known, whatever it "
-            "is about.",
+            "You hide forecasts, numbers about a day to come. Whatever has been published is known, "
+            "whichever day it is about.",
         ),
         Mistake(
             "one-for-all-days",
             _newest_of_all,
-            "Only the newest number of all is left. A revision replaces numbers about its own day alone.",
+            "You keep only the newest number of all. A revision replaces only numbers about its own day.",
         ),
         Mistake(
             "what-is-hidden",
             lambda *args: ~_known(*args),
-            "Your answers are turned round: True stands for what a query may see.",
+            "Your answers are reversed: True is for what a query may see.",
         ),
         Mistake(
             "turned",
@@ -159,7 +166,28 @@ KNOWN_BY_THEN = Exercise(
         Mistake(
             "the-future",
             _known_with(seen=lambda now, about, published: published >= now),
-            "Your comparison is the wrong way round: queries see what is published after them.",
+            "Your comparison is the wrong way round: queries see what is published later.",
+        ),
+        Mistake(
+            "last-in-the-list",
+            lambda now, about, published: _known_in_order(now, about, published),
+            "Of several known numbers about one day you keep the last in the list. Nothing is in order "
+            "here: keep the one that was published last.",
+        ),
+        Mistake(
+            "revision-one-late",
+            lambda now, about, published: (
+                _known(now, about, published)
+                | ((published <= now[:, None]) & _known(now - 1e-6, about, published))
+            ),
+            "A revision replaces the earlier number in the very second it is published. With you both "
+            "are seen then.",
+        ),
+        Mistake(
+            "both-times-passed",
+            lambda now, about, published: (published <= now[:, None]) & (about <= now[:, None]),
+            "You hide forecasts, and a number that has been revised stays next to its revision. What has "
+            "been published is known, until a newer number about the same day is.",
         ),
     ),
     alternatives=(_known_by_loops, _known_by_groups, lambda *args: _known(*args).tolist()),

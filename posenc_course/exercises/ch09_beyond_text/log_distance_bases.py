@@ -100,8 +100,8 @@ LOG_DISTANCE_BASES = Exercise(
             "window",
             "half-life 64, with the sign",
         ),
-        look="Three of these features are the same on both sides of 0, and the one with the sign is turned "
-        "round: only it can tell before from after.",
+        look="Three of these features are the same on both sides of 0, and the one with the sign flips: "
+        "only that one can tell before from after.",
     ),
     reference=lambda offsets, count, length: _bases(offsets, count, length),
     make_cases=_bases_cases,
@@ -122,7 +122,7 @@ LOG_DISTANCE_BASES = Exercise(
                     <= 1e-6
                 ).all()
             ),
-            "The features of the first half look at the distance alone, and none of them is negative.",
+            "The features of the first half depend on the distance only, and cannot be negative.",
         ),
     ),
     mistakes=(
@@ -131,54 +131,54 @@ LOG_DISTANCE_BASES = Exercise(
             _bases_with(
                 falling=lambda d, count, length: 2.0 ** (-d[:, None] / np.linspace(8, length, count))
             ),
-            "Your half-lives are evenly spaced. Each is to be the same number of times the one before it.",
+            "Your half-lives are evenly spaced. Each should be the one before it, times a fixed factor.",
         ),
         Mistake(
             "to-a-third",
             _bases_with(falling=lambda d, count, length: np.exp(-d[:, None] / _half_lives(count, length))),
-            "Over a half-life your features fall to 0.37. They are to fall to a half.",
+            "Over a half-life your features fall to 0.37. They should fall to a half.",
         ),
         Mistake(
             "not-the-distance",
             _bases_with(distance=lambda offsets: offsets),
-            "You use the offset with its sign: for keys before the query the features grow above 1. The "
-            "distance has no sign.",
+            "You use the offset with its sign, so on one side the features grow above 1. Use the "
+            "distance, without a sign.",
         ),
         Mistake(
             "window-too-wide",
             _bases_with(
                 windows=lambda d, count, length: (d[:, None] <= 2.0 ** np.arange(1, count + 1) - 1) * 1.0
             ),
-            "The windows hold one distance too many: a distance of just 2^k - 1 lies outside.",
+            "The windows hold one distance too many: a distance of exactly 2^k - 1 is outside.",
         ),
         Mistake(
             "windows-from-0",
             _bases_with(windows=lambda d, count, length: (d[:, None] < 2.0 ** np.arange(count) - 1) * 1.0),
-            "Your first window is empty, not even the key itself is in it. The powers begin with 2.",
+            "Your first window is empty: not even offset 0 is in it. The powers begin with 2.",
         ),
         Mistake(
             "no-sign",
             _bases_with(sign=lambda offsets: np.ones(len(offsets))),
-            "Your second half repeats the first. It carries the sign of the offset: without it nobody can "
-            "tell before from after.",
+            "Your second half repeats the first. It should carry the sign of the offset: without it, "
+            "before and after look the same.",
         ),
         Mistake(
             "sign-turned",
             _bases_with(sign=lambda offsets: -np.sign(offsets)),
-            "The sign of the second half is turned round. It is that of the offset.",
+            "The sign of the second half is reversed. Use that of the offset.",
         ),
         Mistake(
             "zero-counts-as-after",
             _bases_with(sign=lambda offsets: np.where(offsets < 0, -1, 1)),
-            "At offset 0 your second half says after. There it is neither, and the sign is 0.",
+            "At offset 0 your second half says after. It is neither there, and the sign is 0.",
         ),
         Mistake(
             "kind-by-kind",
             lambda offsets, count, length: _bases(offsets, count, length)[
                 :, np.arange(4 * count).reshape(2, 2, count).swapaxes(0, 1).ravel()
             ],
-            "Each kind stands beside its own copy with the sign. Here all features without a sign come "
-            "first.",
+            "In yours, each kind is next to its own copy with the sign. Here all features without a sign "
+            "come first.",
         ),
         Mistake(
             "windows-first",
@@ -195,6 +195,48 @@ LOG_DISTANCE_BASES = Exercise(
                 )
             ),
             "Your half-lives begin at 1. The shortest is 8.",
+        ),
+        Mistake(
+            "doubling",
+            _bases_with(falling=lambda d, count, length: 0.5 ** (d[:, None] / (8 * 2.0 ** np.arange(count)))),
+            "Your half-lives double, whatever the length is. The last should be length: choose the "
+            "factor so that it comes out.",
+        ),
+        Mistake(
+            "longest-first",
+            _bases_with(falling=lambda d, count, length: _falling(d, count, length)[:, ::-1]),
+            "Your half-lives fall from length to 8. They should rise from 8 to length.",
+        ),
+        Mistake(
+            "length-not-reached",
+            _bases_with(
+                falling=lambda d, count, length: (
+                    0.5 ** (d[:, None] / (8 * (length / 8) ** (np.arange(count) / count)))
+                )
+            ),
+            "Your longest half-life falls short of length. From the first to the last there are count - "
+            "1 steps.",
+        ),
+        Mistake(
+            "rings",
+            _bases_with(
+                windows=lambda d, count, length: (
+                    (
+                        (d[:, None] < 2.0 ** np.arange(1, count + 1) - 1)
+                        & (d[:, None] >= 2.0 ** np.arange(count) - 1)
+                    )
+                    * 1.0
+                )
+            ),
+            "Your windows leave out what the smaller ones hold. Each should hold every distance below "
+            "its edge.",
+        ),
+        Mistake(
+            "outside-the-windows",
+            _bases_with(
+                windows=lambda d, count, length: (d[:, None] >= 2.0 ** np.arange(1, count + 1) - 1) * 1.0
+            ),
+            "Your windows are 1 outside and 0 inside. It should be the other way round.",
         ),
     ),
     alternatives=(_bases_by_loops, _bases_by_halves, lambda *args: _bases(*args).tolist()),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch09_beyond_text._shared import TURN, Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 
 Moves = tuple[bool, bool, bool]
@@ -156,49 +156,61 @@ MOVES_KEPT = Exercise(
     parts=("a shift", "a turn", "a mirror"),
     reference=_moves,
     make_cases=_move_cases,
+    properties=(
+        Property(
+            lambda args, value: not any(_moves(args[0])[move] and not value[move] for move in range(3)),
+            "You say that a move changes these scores. It changes them by rounding alone, in the last "
+            "digits: compare with np.allclose.",
+        ),
+        Property(
+            lambda args, value: not any(value[move] and not _moves(args[0])[move] for move in range(3)),
+            "You say that these scores survive a move, and most moves of that kind change them. Try several "
+            "points, and a move, with numbers that are nothing special.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "exactly-equal",
             _moves_with(most=0.0),
-            "You compare with ==, and rounding makes equal scores differ in their last digit. Compare with "
-            "np.allclose.",
+            "You compare with ==, and rounding makes equal scores differ in their last digits. Compare "
+            "with np.allclose.",
         ),
         Mistake(
             "quarter-turn",
             _moves_with(turn=lambda points: points[:, ::-1] * [-1, 1]),
-            "You try a quarter turn alone. A grid survives that, and still no other turn: try an angle that "
+            "You try a quarter turn only. A grid survives that and no other turn: try an angle that "
             "nobody would choose.",
         ),
         Mistake(
             "half-turn",
             _moves_with(turn=lambda points: -points),
-            "You try half a turn alone. Steps along rows and columns survive that, and still no other turn: "
-            "try an angle that nobody would choose.",
+            "You try half a turn only. Steps along rows and columns survive that, and still do not "
+            "survive other turns: try an angle that nobody would choose.",
         ),
         Mistake(
             "whole-steps",
             _moves_with(shift=_shift_by(1, 2)),
-            "You shift by whole numbers. A pattern of tiles survives that, and still no other shift.",
+            "You shift by whole numbers. A pattern of tiles survives that and no other shift.",
         ),
         Mistake(
             "shifted-to-the-side",
             _moves_with(shift=_shift_by(0.37, 0)),
-            "You shift along x alone. A score may follow that and still hang on y.",
+            "You shift along x only. A score may survive that and still depend on y.",
         ),
         Mistake(
             "half-turn-for-a-mirror",
             _moves_with(mirror=lambda points: -points),
-            "You change the sign of both coordinates. In the plane that is half a turn, and no mirror.",
+            "You change the sign of both coordinates. In the plane that is half a turn, not a mirror.",
         ),
         Mistake(
             "mirror-across-the-diagonal",
             _moves_with(mirror=lambda points: points[:, ::-1]),
-            "Your mirror swaps x and y. The one that is asked for turns the sign of x.",
+            "Your mirror swaps x and y. The mirror here changes the sign of x.",
         ),
         Mistake(
             "mirror-upside-down",
             _moves_with(mirror=lambda points: points * [1, -1]),
-            "Your mirror turns the sign of y. The one that is asked for turns the sign of x.",
+            "Your mirror changes the sign of y. The mirror here changes the sign of x.",
         ),
         Mistake(
             "mirror-is-transpose",
@@ -206,24 +218,24 @@ MOVES_KEPT = Exercise(
                 *_moves(scores)[:2],
                 bool(np.allclose(scores(CLOUD), np.transpose(scores(CLOUD)))),
             ),
-            "For the mirror you compare the scores with their transpose: that lets queries and keys change "
-            "roles. A mirror moves the points.",
+            "For the mirror you compare the scores with their transpose: that makes queries and keys "
+            "change roles. A mirror moves the points.",
         ),
         Mistake(
             "about-the-middle",
             _moves_with(turn=_about_the_middle),
-            "You turn the points about their middle. That is a turn about the origin and a shift in one, and "
-            "a score may survive the one without the other.",
+            "You turn the points about their middle. That is a turn about the origin and a shift in one, "
+            "and a score may survive one of them but not the other.",
         ),
         Mistake(
             "one-point",
             _moves_with(points=CLOUD[:1]),
-            "You try a single point. Its distance to itself is 0 wherever it stands: take several.",
+            "You try a single point. Its distance to itself is 0 wherever it is: take several.",
         ),
         Mistake(
             "stretched",
             _moves_with(turn=lambda points: points @ np.array([[0.7, 0.7], [-0.7, 0.7]])),
-            "Your turn shrinks the points a little. Take the cosine and the sine of one angle, with all "
+            "Your turn shrinks the points a little. Use the cosine and the sine of one angle, with all "
             "their digits.",
         ),
         Mistake(
@@ -250,7 +262,7 @@ MOVES_KEPT = Exercise(
         "and for the moved ones.",
         "A turn by an angle is `points @ np.array([[cos, sin], [-sin, cos]])`; a mirror is "
         "`points * [-1, 1]`.",
-        "Compare with `np.allclose`. A turn by a quarter and a shift by 1 are special: some scores survive "
-        "them and no other.",
+        "Compare with `np.allclose`. A quarter turn and a shift by 1 are special: some scores survive "
+        "these and no others.",
     ),
 )

@@ -59,8 +59,8 @@ PATCH_PLACES = Exercise(
         Mistake(
             "down-the-columns",
             _down_the_columns,
-            "You count down the columns, as np.meshgrid does unless it is told otherwise. Patches are read "
-            "like text: a whole row, then the next.",
+            "You count down the columns, as np.meshgrid does unless it is told otherwise. Patches are "
+            "read like text: one whole row, then the next.",
         ),
         Mistake(
             "divided-by-the-height",
@@ -70,32 +70,46 @@ PATCH_PLACES = Exercise(
         Mistake(
             "counted-from-one",
             lambda height, width: places(height, width) + 1,
-            "You count from 1. The patch at the upper left stands in row 0 and column 0.",
+            "You count from 1. The patch at the upper left is in row 0 and column 0.",
         ),
         Mistake(
             "from-the-bottom",
             lambda height, width: places(height, width) * [-1, 1] + [height - 1, 0],
-            "Your rows count from the bottom, as in a plot. In a picture the first row is the uppermost.",
+            "Your rows count from the bottom, as in a plot. In a picture the first row is at the top.",
         ),
         Mistake(
             "lines-turned",
             _every_second_turned,
-            "Every second row runs from right to left. All rows are read from left to right.",
+            "Every second row of yours runs from right to left. All rows are read from left to right.",
         ),
         Mistake(
             "axes-first",
             lambda height, width: places(height, width).T,
-            "You return all rows, and then all columns. Turn the array: one line for each patch.",
+            "You return all rows, and then all columns. Transpose the array: one line for each patch.",
         ),
         Mistake(
             "still-a-grid",
             lambda height, width: places(height, width).reshape(height, width, 2),
-            "The patches still stand in a grid. Return one long list of them, in reading order.",
+            "The patches are still in a grid. Return one long list of them, in reading order.",
         ),
         Mistake(
             "the-number-itself",
             lambda height, width: np.repeat(np.arange(height * width)[:, None], 2, axis=1),
             "This is the running number of the patch, twice. Split it into row and column.",
+        ),
+        Mistake(
+            "remainder-by-the-height",
+            lambda height, width: np.stack(
+                [np.arange(height * width) // width, np.arange(height * width) % height], axis=1
+            ),
+            "Your rows are right. For the column, take the remainder of dividing by the width too.",
+        ),
+        Mistake(
+            "fractions",
+            lambda height, width: np.stack(
+                [np.arange(height * width) / width, np.arange(height * width) % width], axis=1
+            ),
+            "Your rows have fractions. Divide with //, which drops the remainder.",
         ),
     ),
     alternatives=(
@@ -105,7 +119,7 @@ PATCH_PLACES = Exercise(
     ),
     hints=(
         "How many patches have been read when row 2 begins? Two whole rows.",
-        "Divide the running number by the width: what comes out, and what remains?",
+        "Divide the running number by the width: what is the quotient, and what is the remainder?",
         "`np.divmod(np.arange(height * width), width)` gives both; `np.stack` puts them side by side.",
     ),
 )

@@ -77,7 +77,7 @@ POINT_WAVES = Exercise(
             up=up,
         ),
         axes=("place of the other point", "likeness to the point at 0", "scale 0.5", "scale 2", "scale 8"),
-        look="Directions are drawn at three scales: the larger the scale, the nearer a point has to be to "
+        look="Random directions at three scales: the larger the scale, the nearer a point has to be to "
         "look like the one at 0.",
     ),
     reference=_point_waves,
@@ -94,7 +94,7 @@ POINT_WAVES = Exercise(
                     np.square(value)[:, : len(args[1])] + np.square(value)[:, len(args[1]) :], 1, atol=1e-4
                 )
             ),
-            "A sine and its cosine belong to one angle: their squares must sum to 1.",
+            "A sine and its cosine belong to one angle: their squares should sum to 1.",
         ),
     ),
     mistakes=(
@@ -111,7 +111,7 @@ POINT_WAVES = Exercise(
         Mistake(
             "cosines-first",
             lambda points, directions: np.roll(_point_waves(points, directions), len(directions), axis=1),
-            "Your cosines come first. All sines do, and then all cosines.",
+            "Your cosines come first. All sines should come first, then all cosines.",
         ),
         Mistake(
             "side-by-side",
@@ -121,7 +121,7 @@ POINT_WAVES = Exercise(
                 .swapaxes(1, 2)
                 .reshape(len(points), -1)
             ),
-            "Each sine stands beside its cosine. All sines come first, and then all cosines.",
+            "Each sine is next to its cosine. All sines should come first, then all cosines.",
         ),
         Mistake(
             "directions-of-length-one",
@@ -130,7 +130,7 @@ POINT_WAVES = Exercise(
                     TURN * points @ (directions / np.linalg.norm(directions, axis=1, keepdims=True)).T
                 )
             ),
-            "You divide the directions by their lengths. The length is the frequency: it has to stay.",
+            "You divide the directions by their lengths. The length is the frequency, so keep it.",
         ),
         Mistake(
             "largest-part-alone",
@@ -141,8 +141,8 @@ POINT_WAVES = Exercise(
                     @ (directions * (np.abs(directions) == np.abs(directions).max(1)[:, None])).T
                 )
             ),
-            "Only the largest part of each direction counts in yours. All coordinates do: it is a dot "
-            "product.",
+            "Only the largest part of each direction counts in yours. All coordinates should: take the "
+            "dot product.",
         ),
         Mistake(
             "sum-of-coordinates",
@@ -155,7 +155,7 @@ POINT_WAVES = Exercise(
             _of_angles(
                 lambda points, directions: TURN * np.linalg.norm(points[:, None] - directions[None], axis=-1)
             ),
-            "You take the distance between point and direction. It is their dot product.",
+            "You take the distance between point and direction. Take their dot product.",
         ),
         Mistake(
             "wave-of-the-length",
@@ -164,13 +164,28 @@ POINT_WAVES = Exercise(
                     TURN * np.outer(np.linalg.norm(points, axis=1), np.linalg.norm(directions, axis=1))
                 )
             ),
-            "Your angle is the length of the point times the length of the direction. The angle between the "
-            "two counts as well: take the dot product.",
+            "Your angle is the length of the point times the length of the direction. The angle between "
+            "the two matters as well: take the dot product.",
         ),
         Mistake(
             "degrees",
             _of_angles(lambda points, directions: 360 * points @ directions.T),
             "Your angles are in degrees. The functions of NumPy take radians.",
+        ),
+        Mistake(
+            "backwards",
+            _of_angles(lambda points, directions: -TURN * points @ directions.T),
+            "Your sines have the wrong sign: the angle is plus 2 pi times the dot product.",
+        ),
+        Mistake(
+            "first-axis-alone",
+            _of_angles(lambda points, directions: TURN * np.outer(points[:, 0], directions[:, 0])),
+            "Only the first coordinate counts in yours. All coordinates should: take the dot product.",
+        ),
+        Mistake(
+            "mean-of-products",
+            _of_angles(lambda points, directions: TURN * points @ directions.T / points.shape[1]),
+            "You take the mean of the products. A dot product is their sum.",
         ),
     ),
     alternatives=(

@@ -124,8 +124,8 @@ RESIZED_TABLE = Exercise(
             np.asarray(resized_table(np.eye(4)[..., None], 24, 24))[..., 0], rows=rows, columns=columns
         ),
         axes=("row of the new patch", "column of the new patch"),
-        look="A diagonal of 4 patches in a picture of 24 by 24: straight lines lead from middle to "
-        "middle, and beyond the outermost middles nothing changes.",
+        look="A diagonal of 4 patches, stretched to 24 by 24: straight lines connect the middles, and "
+        "beyond the outermost ones nothing changes.",
     ),
     reference=_resized,
     make_cases=_resize_cases,
@@ -139,60 +139,59 @@ RESIZED_TABLE = Exercise(
             lambda args, value: bool(
                 np.max(value) <= np.max(args[0]) + 1e-6 and np.min(value) >= np.min(args[0]) - 1e-6
             ),
-            "What lies between given numbers is never above the largest nor below the smallest of them.",
+            "A number between given ones is never above the largest or below the smallest of them.",
         ),
     ),
     mistakes=(
         Mistake(
             "corners-stay",
             _resize_with(middles=_corners),
-            "You keep the middles of the corner patches in their places. Here the edges of the picture stay, "
-            "and the new patches lie evenly between them.",
+            "You keep the middles of the corner patches in their places. Here the edges of the picture "
+            "stay, and the new patches divide the space between them evenly.",
         ),
         Mistake(
             "upper-left-corners",
             _resize_with(middles=lambda new, old: np.arange(new) * old / new),
-            "You line up the upper left corners of the patches. Line up their middles: patch i has its own "
-            "at i + 1/2.",
+            "You line up the upper left corners of the patches. Line up their middles: the middle of "
+            "patch i is at i + 1/2.",
         ),
         Mistake(
             "not-back-to-numbers",
             _resize_with(middles=lambda new, old: (np.arange(new) + 0.5) * old / new),
-            "Your places are half a patch too far. Old patch i has its middle at i + 1/2 as well.",
+            "Your places are half a patch too far. The middle of old patch i is at i + 1/2 too.",
         ),
         Mistake(
             "line-goes-on",
             _resize_with(inside=lambda at, old: at),
-            "Beyond the middle of the last patch your straight line goes on. There the last patch counts "
-            "alone: cut the places.",
+            "Beyond the middle of the last patch your straight line continues. There only the last patch "
+            "counts: cut the places.",
         ),
         Mistake(
             "dark-edges",
             _resize_with(inside=lambda at, old: at, take=_hats),
             "At the edges your numbers are pulled towards 0, as if the picture were surrounded by zeros. "
-            "There the last patch counts alone.",
+            "There only the last patch counts.",
         ),
         Mistake(
             "nearest",
             _resize_with(take=_nearest),
-            "You take the nearest old patch. Take the two around each place, each as much as the place is "
-            "near.",
+            "You take the nearest old patch. Take the two around each place, and the nearer one counts more.",
         ),
         Mistake(
             "cut-off",
             _resize_with(take=lambda table, at: table[np.floor(at).astype(int)]),
-            "You cut the fractions off and take one old patch. Take the two around each place, each as much "
-            "as the place is near.",
+            "You cut the fractions off and take one old patch. Take the two around each place, and the "
+            "nearer one counts more.",
         ),
         Mistake(
             "the-farther-counts-more",
             _resize_with(take=lambda table, at: _between(table, 2 * np.floor(at) + 1 - at)),
-            "The two shares are swapped: the nearer patch must count more.",
+            "The two shares are swapped: the nearer patch should count more.",
         ),
         Mistake(
             "one-long-row",
             _along_the_line,
-            "You stretch the patches as one long row. Stretch the rows and the columns, each for itself.",
+            "You stretch the patches as one long row. Stretch the rows and the columns separately.",
         ),
         Mistake(
             "averaged-over-all-it-covers",
@@ -205,21 +204,52 @@ RESIZED_TABLE = Exercise(
                     antialias=True,
                 )
             ).reshape(height, width, -1),
-            "It is right where the picture grows. Where it shrinks you average over all that a new patch "
-            "covers; here only the two old ones around its middle count.",
+            "This is right where the picture grows. Where it shrinks, you average over everything that a "
+            "new patch covers. Here only the two old ones around its middle count.",
         ),
         Mistake(
             "turned",
             lambda table, height, width: np.swapaxes(_resized(table, width, height), 0, 1),
             "Height and width of the new table are swapped.",
         ),
+        Mistake(
+            "copied",
+            lambda table, height, width: table[np.arange(height) * len(table) // height][
+                :, np.arange(width) * table.shape[1] // width
+            ],
+            "You copy old patches. Take the two around each place, and the nearer one counts more.",
+        ),
+        Mistake(
+            "ratio-upside-down",
+            _resize_with(middles=lambda new, old: (np.arange(new) + 0.5) * new / old - 0.5),
+            "Your ratio is upside down. One new patch is old / new old patches long.",
+        ),
+        Mistake(
+            "halves-swapped",
+            _resize_with(middles=lambda new, old: (np.arange(new) - 0.5) * old / new + 0.5),
+            "The two halves have the wrong sign. The middle of a patch is half a patch after its "
+            "beginning: add 1/2 before you change the unit, and subtract it afterwards.",
+        ),
+        Mistake(
+            "mean-of-the-two",
+            _resize_with(
+                take=lambda table, at: (
+                    (
+                        table[np.floor(at).astype(int)]
+                        + table[np.minimum(np.floor(at).astype(int) + 1, len(table) - 1)]
+                    )
+                    / 2
+                )
+            ),
+            "You take the mean of the two patches around each place. The nearer one should count more.",
+        ),
     ),
     alternatives=(_resized_by_interp, _resized_by_library, _resize_with(take=_hats)),
     hints=(
         "Do one axis after the other: first all columns get `height` rows, then each row gets `width` "
         "columns.",
-        "The middle of new patch i lies at `(i + 0.5) * old / new - 0.5`, counted in old patches. Cut it to "
-        "0 and `old - 1`.",
+        "The middle of new patch i is at `(i + 0.5) * old / new - 0.5`, counted in old patches. Keep it "
+        "between 0 and `old - 1`.",
         "With `low = np.floor(at)` and `share = at - low`, the new row is `(1 - share)` of row `low` and "
         "`share` of the next.",
     ),

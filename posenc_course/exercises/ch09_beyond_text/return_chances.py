@@ -83,8 +83,8 @@ RETURN_CHANCES = Exercise(
             up=up,
         ),
         axes=("steps", "chance to be back", "on a ring of 4", "on a ring of 3"),
-        look="On a ring of 4 a walker is back after even numbers of steps alone, and on a triangle "
-        "after three as well.",
+        look="On a ring of 4 a walker can be back only after an even number of steps. On a triangle, "
+        "three will do as well.",
     ),
     reference=lambda adjacency, steps: _returns(adjacency, steps),
     make_cases=_walk_cases,
@@ -105,45 +105,50 @@ RETURN_CHANCES = Exercise(
         Mistake(
             "from-no-step",
             _walk_with(powers=lambda steps: range(steps)),
-            "Your first column is for no step at all, where everybody is at home. Begin with one step.",
+            "Your first column is for no step at all, when the walker is still there for certain. Begin "
+            "with one step.",
         ),
         Mistake(
             "walks-counted",
             _walk_with(chances=lambda adjacency: adjacency),
-            "You count ways, and do not weigh them. At each node the chances of all its edges must sum to 1.",
+            "You count ways. These are not chances yet: at each node, the chances of all its edges "
+            "should sum to 1.",
         ),
         Mistake(
             "weights-dropped",
             _walk_with(chances=lambda adjacency: _steps_of_walk((adjacency > 0) * 1.0)),
-            "Your walker takes all edges alike. One of twice the weight is taken twice as often.",
+            "Your walker takes all edges equally often. An edge of twice the weight should be taken "
+            "twice as often.",
         ),
         Mistake(
             "entry-by-entry",
             lambda adjacency, steps: np.stack(
                 [np.diag(_steps_of_walk(adjacency) ** power) for power in range(1, steps + 1)], axis=1
             ),
-            "You raise each entry to the power: a walker who takes the same step again and again. Multiply "
+            "You raise each entry to the power: the chance of the same step again and again. Multiply "
             "the matrices.",
         ),
         Mistake(
             "first-time",
             _first_returns,
-            "These are the chances to be back for the first time. Whoever has been back before counts too.",
+            "These are the chances to be back for the first time. A walker who has been back before "
+            "counts too.",
         ),
         Mistake(
             "so-far",
             lambda adjacency, steps: np.cumsum(_returns(adjacency, steps), axis=1),
-            "Your chances add up from step to step. Each column is for one number of steps alone.",
+            "Your chances add up from step to step. Each column is for exactly that number of steps.",
         ),
         Mistake(
             "last-step-alone",
             lambda adjacency, steps: _returns(adjacency, steps)[:, -1],
-            "You give the last number of steps alone. Give a column for each, from 1.",
+            "You return only the last number of steps. Return a column for each, from 1.",
         ),
         Mistake(
             "steps-first",
             lambda adjacency, steps: _returns(adjacency, steps).T,
-            "The array is turned: a row for each node, a column for each number of steps.",
+            "The array is transposed: it should have a row for each node and a column for each number of "
+            "steps.",
         ),
         Mistake(
             "may-stay",
@@ -158,7 +163,23 @@ RETURN_CHANCES = Exercise(
         Mistake(
             "mean-of-all",
             lambda adjacency, steps: np.tile(_returns(adjacency, steps).mean(axis=0), (len(adjacency), 1)),
-            "All nodes get the mean. Each has its own chances: that is what tells them apart.",
+            "All your nodes get the mean. Each has its own chances: that is what tells them apart.",
+        ),
+        Mistake(
+            "one-step-late",
+            _walk_with(powers=lambda steps: range(2, steps + 2)),
+            "Your first column is for two steps. Begin with one step.",
+        ),
+        Mistake(
+            "divided-by-all-edges",
+            _walk_with(chances=lambda adjacency: adjacency / adjacency.sum()),
+            "You divide by the sum of the whole matrix. At each node the chances of its own edges should "
+            "sum to 1: divide each row by its sum.",
+        ),
+        Mistake(
+            "chance-to-be-away",
+            lambda adjacency, steps: 1 - _returns(adjacency, steps),
+            "These are the chances to be somewhere else. Return the chances to be back.",
         ),
     ),
     alternatives=(
@@ -169,6 +190,6 @@ RETURN_CHANCES = Exercise(
     hints=(
         "From node i a walker steps to node j with the chance `adjacency[i, j]` over the sum of row i.",
         "If `walk[i, j]` is the chance to be at j after some steps, `walk @ chances` is that after one more.",
-        "To be back is to stand on the diagonal: `np.diag(walk)` after each step, one column each.",
+        "The chances to be back are on the diagonal: `np.diag(walk)` after each step, one column each.",
     ),
 )

@@ -45,13 +45,14 @@ SIGNED_VOLUME = Exercise(
         Mistake(
             "without-sign",
             lambda corners: abs(_volume(corners)),
-            "The size is right. You drop the sign, and with it the hand: a molecule and its mirror image "
-            "look the same again.",
+            "The size is right, but you drop the sign, and with it the hand: a molecule and its mirror "
+            "image look the same again.",
         ),
         Mistake(
             "other-hand",
             lambda corners: -_volume(corners),
-            "The sign is turned round. Take the three arrows in the order in which the corners are given.",
+            "The sign is reversed. Take the three arrows in the order in which the corners are given, "
+            "each from the first corner.",
         ),
         Mistake(
             "box",
@@ -67,30 +68,44 @@ SIGNED_VOLUME = Exercise(
         Mistake(
             "third-of-it",
             lambda corners: 2 * _volume(corners),
-            "You take a third of the box, as for a pyramid on the whole base. Its base is a triangle here.",
+            "You take a third of the box, as for a pyramid on the whole base. Here the base is only a "
+            "triangle.",
         ),
         Mistake(
             "from-the-origin",
             lambda corners: float(np.linalg.det(corners[:3]) / 6),
-            "You take the corners themselves for arrows, so the origin is a corner, and the last one does "
-            "not count. Subtract the first corner from the others.",
+            "You use the corners themselves as arrows, so the origin becomes a corner and the last one "
+            "does not count. Subtract the first corner from the others.",
         ),
         Mistake(
             "from-the-origin-without-the-first",
             lambda corners: float(np.linalg.det(corners[1:]) / 6),
-            "You take the corners themselves for arrows. Move the molecule, and the number changes: subtract "
-            "the first corner.",
+            "You use the corners themselves as arrows. Move the molecule, and the number changes: "
+            "subtract the first corner.",
         ),
         Mistake(
             "hand-alone",
             lambda corners: float(np.sign(np.round(_volume(corners), 12))),
-            "This is the sign alone. The volume is asked for, with its sign.",
+            "This is only the sign. Return the volume, with its sign.",
         ),
         Mistake(
             "lengths-multiplied",
             lambda corners: float(np.prod(np.linalg.norm(corners[1:] - corners[0], axis=1)) / 6),
-            "You multiply the lengths of the arrows, as if they stood at right angles. The determinant knows "
-            "their angles, and their hand.",
+            "You multiply the lengths of the arrows, as if they were at right angles. The determinant "
+            "takes the angles into account, and the hand.",
+        ),
+        Mistake(
+            "area-alone",
+            lambda corners: float(
+                np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0])) / 6
+            ),
+            "You use two of the three arrows: that is an area. Multiply the cross product by the third "
+            "arrow.",
+        ),
+        Mistake(
+            "quarter-of-it",
+            lambda corners: 6 * _volume(corners) / 4,
+            "You take a quarter of the box. The body with four corners is a sixth of it.",
         ),
     ),
     alternatives=(

@@ -102,8 +102,8 @@ STEP_PATHS = Exercise(
             step_paths(np.array([-1, 0, 1, 1, 0, 4, 4, 6, 6]), 2, 3), rows=rows, columns=columns
         ),
         axes=("node", "step and child"),
-        look="The nine nodes of a * b + c * (d - e), a row each: siblings differ in the first two "
-        "columns alone.",
+        look="The nine nodes of a * b + c * (d - e), a row each: siblings differ only in the first two "
+        "columns.",
     ),
     reference=lambda parents, branching, depth: _paths(parents, branching, depth),
     make_cases=_path_cases,
@@ -115,7 +115,7 @@ STEP_PATHS = Exercise(
         ),
         Property(
             lambda args, value: bool((np.asarray(value)[0] == 0).all()),
-            "The root has come no step: its row is 0.",
+            "The root has no step to take: its row is 0.",
         ),
     ),
     mistakes=(
@@ -127,18 +127,18 @@ STEP_PATHS = Exercise(
         Mistake(
             "nearest-turned",
             _paths_with(steps=lambda up, depth: up[:depth][::-1]),
-            "You keep the right steps, and write them in the wrong order: the nearest comes first.",
+            "You keep the right steps and write them in the wrong order: the nearest comes first.",
         ),
         Mistake(
             "not-moved-on",
             _paths_in_place,
-            "You copy the parent's path and do not move it on, so steps of two levels fall into the same "
-            "columns. Its first step is the second one of the child.",
+            "You copy the parent's path without moving it, so steps of two levels share columns. The "
+            "parent's first step is the child's second.",
         ),
         Mistake(
             "nearest-last",
             _paths_with(steps=lambda up, depth: [-1] * (depth - len(up)) + up[:depth][::-1]),
-            "The step to the own parent stands last in yours. It comes first.",
+            "In yours, the step to the node's own parent comes last. It comes first.",
         ),
         Mistake(
             "only-the-nearest",
@@ -159,19 +159,18 @@ STEP_PATHS = Exercise(
         Mistake(
             "by-branch",
             _paths_with(branch_first=True),
-            "You put all steps by the first child together. Each step has its own columns, side by side, one "
-            "for each child.",
+            "You group the columns by child. Group them by step: each step has its own columns, one for "
+            "each child.",
         ),
         Mistake(
             "first-child-always",
             _paths_with(which=lambda parents: [0] * len(parents)),
-            "All steps go by the first child in yours. Which child of its parent a node is, the earlier "
-            "siblings say.",
+            "In yours, every node is a first child. Count the earlier siblings to find which child it is.",
         ),
         Mistake(
             "all-children-so-far",
             _paths_with(which=lambda parents: [max(node - 1, 0) for node in range(len(parents))]),
-            "You count all nodes before this one. Only those with the same parent are its siblings.",
+            "You count all nodes before this one. Count only those with the same parent, its siblings.",
         ),
         Mistake(
             "parents-step-first",
@@ -181,7 +180,32 @@ STEP_PATHS = Exercise(
         Mistake(
             "sums",
             lambda parents, branching, depth: np.cumsum(_paths(parents, branching, depth), axis=1),
-            "Your ones add up along the row. Each column says of one step and one child whether it was so.",
+            "Your ones add up along the row. Each column says whether one step came from one child: 1 or 0.",
+        ),
+        Mistake(
+            "how-many-siblings",
+            _paths_with(which=lambda parents: [int((parents == parent).sum()) - 1 for parent in parents]),
+            "You count all siblings of a node, later ones too. Count only the earlier ones.",
+        ),
+        Mistake(
+            "number-minus-the-parents",
+            _paths_with(
+                which=lambda parents: [int(node - parent - 1) for node, parent in enumerate(parents)]
+            ),
+            "You subtract the parent's number. What is below an earlier sibling comes in between: count the "
+            "earlier nodes with the same parent.",
+        ),
+        Mistake(
+            "steps-next-to-the-root",
+            _paths_with(steps=lambda up, depth: up[-depth:]),
+            "Where a way is longer than depth, you keep the steps next to the root. Keep those next to "
+            "the node.",
+        ),
+        Mistake(
+            "pushed-to-the-end",
+            _paths_with(steps=lambda up, depth: [-1] * (depth - len(up[:depth])) + up[:depth]),
+            "A short way starts late in your rows. The step to the node's own parent always comes first, "
+            "and zeros follow.",
         ),
     ),
     alternatives=(

@@ -92,7 +92,7 @@ THREE_POSITIONS = Exercise(
         )(np.asarray(three_positions([4, (1, 4, 4), 4]))),
         axes=("token", "position", "time", "row", "column"),
         look="Four words, a picture of 4 by 4 and four words: within the picture the row is a staircase "
-        "and the column a saw, and the words go on right above them.",
+        "and the column a saw, and the words continue right above them.",
     ),
     reference=lambda parts: _three(parts),
     make_cases=_line_cases,
@@ -109,19 +109,19 @@ THREE_POSITIONS = Exercise(
         Mistake(
             "as-many-as-tokens",
             _line_with(next_at=lambda at, placed, size: at + math.prod(size)),
-            "After a picture you go on by the number of its tokens. It goes on right after the largest of "
-            "the numbers that the picture used.",
+            "After a picture you continue after as many numbers as it has tokens. Continue right after "
+            "the largest number that the picture used.",
         ),
         Mistake(
             "goes-on-by-time",
             _line_with(next_at=lambda at, placed, size: at + size[0]),
-            "After a picture you go on by its frames. Its rows and columns have used larger numbers.",
+            "After a picture you continue after its frames. Its rows and columns have used larger numbers.",
         ),
         Mistake(
             "frames-not-counted",
             _line_with(next_at=lambda at, placed, size: at + max(size[1:], default=size[0])),
-            "It is right for pictures. A video may have more frames than rows and columns: then what follows "
-            "would stand in the midst of it.",
+            "This is right for pictures. A video may have more frames than rows and columns, and then "
+            "the next part begins in the middle of it.",
         ),
         Mistake(
             "rows-and-columns-from-0",
@@ -137,7 +137,7 @@ THREE_POSITIONS = Exercise(
         Mistake(
             "one-too-early",
             _line_with(next_at=lambda at, placed, size: int(placed.max())),
-            "Each part begins on the largest number of the part before it. Begin one after it.",
+            "Each of your parts begins on the largest number of the part before it. Begin one later.",
         ),
         Mistake(
             "rows-and-columns-swapped",
@@ -147,12 +147,13 @@ THREE_POSITIONS = Exercise(
         Mistake(
             "words-have-time-alone",
             _line_with(of_words=lambda count: np.stack([count, 0 * count, 0 * count])),
-            "Your words have row 0 and column 0. For a word all three numbers are the same.",
+            "Your words have row 0 and column 0. For a word, all three numbers are the same.",
         ),
         Mistake(
             "tokens-first",
             lambda parts: _three(parts).T,
-            "The array is turned: its three lines are time, row and column, and each token is a column.",
+            "The array is transposed: its three lines should be time, row and column, with a column for "
+            "each token.",
         ),
         Mistake(
             "column-by-column",
@@ -162,24 +163,60 @@ THREE_POSITIONS = Exercise(
         Mistake(
             "goes-on-by-rows",
             _line_with(next_at=lambda at, placed, size: int(placed[1].max()) + 1),
-            "You go on after the largest row. Frames and columns may have gone further.",
+            "You continue after the largest row. Frames and columns may have gone further.",
         ),
         Mistake(
             "goes-on-by-columns",
             _line_with(next_at=lambda at, placed, size: int(placed[2].max()) + 1),
-            "You go on after the largest column. Frames and rows may have gone further.",
+            "You continue after the largest column. Frames and rows may have gone further.",
         ),
         Mistake(
             "each-from-0",
             _line_with(next_at=lambda at, placed, size: 0),
-            "Each of your parts begins at 0 again, and words before and after a picture look the same. Go on "
-            "where the part before has ended.",
+            "Each of your parts begins at 0 again, and words before and after a picture look the same. "
+            "Continue where the part before ended.",
         ),
         Mistake(
             "goes-on-by-the-sum",
             _line_with(next_at=lambda at, placed, size: at + sum(size)),
-            "After a picture you go on by frames, rows and columns added up. Only the largest of the three "
-            "counts.",
+            "After a picture you continue after frames, rows and columns added up. Only the largest of "
+            "the three counts.",
+        ),
+        Mistake(
+            "time-stands-still",
+            _line_with(place=lambda block, at: block * np.array([[0], [1], [1]]) + at),
+            "All frames of a video have the same time in yours. Count them, too.",
+        ),
+        Mistake(
+            "counted-from-one",
+            lambda parts: _three(parts) + 1,
+            "You count positions from 1. The first one is 0.",
+        ),
+        Mistake(
+            "picture-counts-as-one",
+            _line_with(next_at=lambda at, placed, size: at + (1 if len(size) > 1 else size[0])),
+            "After a picture you continue as if it were one word. Continue right after the largest "
+            "number that the picture used.",
+        ),
+        Mistake(
+            "size-for-place",
+            _line_with(next_at=lambda at, placed, size: max(size)),
+            "Each part begins after the size of the part before it. Add where that part began.",
+        ),
+        Mistake(
+            "meshgrid",
+            _line_with(
+                block_of=lambda f, r, c: np.stack(
+                    np.meshgrid(np.arange(f), np.arange(r), np.arange(c))
+                ).reshape(3, -1)
+            ),
+            "By default np.meshgrid swaps its first two axes, so the frames of a video get mixed. Use "
+            "np.indices, or tell it indexing='ij'.",
+        ),
+        Mistake(
+            "lines-in-reverse",
+            lambda parts: _three(parts)[::-1],
+            "Your lines come in reverse: column, row, time. Time comes first.",
         ),
     ),
     alternatives=(
@@ -191,6 +228,6 @@ THREE_POSITIONS = Exercise(
         "Keep one number, the position at which the next part begins. It starts at 0.",
         "The numbers within a picture are `np.indices((frames, rows, columns)).reshape(3, -1)`. Add where it "
         "begins.",
-        "After each part go on at the largest number so far, plus 1: `block.max() + 1`.",
+        "After each part, continue at the largest number so far, plus 1: `block.max() + 1`.",
     ),
 )

@@ -54,8 +54,8 @@ WINDOW_INDEX = Exercise(
     draws=Draws(
         lambda window_index, rows, columns: heat_map(window_index(4, 4), rows=rows, columns=columns),
         axes=("query patch", "key patch"),
-        look="Blocks within blocks: along the diagonals of a block, and from block to block along the "
-        "diagonals, the number stays.",
+        look="Blocks within blocks: the number stays the same along the diagonals of a block, and from "
+        "block to block along the diagonals.",
     ),
     reference=_window,
     make_cases=_window_cases,
@@ -70,7 +70,7 @@ WINDOW_INDEX = Exercise(
                 (np.asarray(value) >= 0).all()
                 and (np.asarray(value) < (2 * args[0] - 1) * (2 * args[1] - 1)).all()
             ),
-            "Every number must be one of a row of the table: from 0, and below the number of offsets.",
+            "Every number must be a row of the table: from 0, and below the number of offsets.",
         ),
         Property(
             lambda args, value: np.ptp(np.diagonal(value)) == 0,
@@ -81,15 +81,14 @@ WINDOW_INDEX = Exercise(
         Mistake(
             "key-minus-query",
             _window_with(lambda down, right, h, w: (h - 1 - down) * (2 * w - 1) + w - 1 - right),
-            "You subtract the query from the key. Here it is the query minus the key.",
+            "You subtract the query from the key. Here you need the query minus the key.",
         ),
         Mistake(
             "times-the-width",
             _window_with(lambda down, right, h, w: (down + h - 1) * w + right + w - 1),
-            "You multiply by the width of the window. How many different offsets to the side are there? "
-            "You multiply by the width of the window, as if running numbers were subtracted: the last "
-            "patch of a row and the first of the next are neighbours then. How many different offsets to "
-            "the side are there?",
+            "You multiply by the width of the window, which is the same as subtracting running numbers: "
+            "then the last patch of a row and the first of the next are neighbours. How many different "
+            "offsets to the side are there?",
         ),
         Mistake(
             "times-two-widths",
@@ -100,25 +99,25 @@ WINDOW_INDEX = Exercise(
         Mistake(
             "times-the-height",
             _window_with(lambda down, right, h, w: (down + h - 1) * (2 * h - 1) + right + w - 1),
-            "You multiply by the number of offsets downwards. A step down passes over all offsets to the "
+            "You multiply by the number of offsets downwards. A step down should skip all offsets to the "
             "side.",
         ),
         Mistake(
             "not-moved-up",
             _window_with(lambda down, right, h, w: down * (2 * w - 1) + right),
-            "Some of your numbers are negative, and NumPy would count from the end of the table. Move both "
-            "offsets up, so that the smallest is 0.",
+            "Some of your numbers are negative, and NumPy would count from the end of the table. Shift "
+            "both offsets, so that the smallest is 0.",
         ),
         Mistake(
             "one-not-moved",
             _window_with(lambda down, right, h, w: (down + h - 1) * (2 * w - 1) + right),
-            "Your offsets to the side are still negative on the left, and share rows with others. Move both "
-            "offsets up.",
+            "Your offsets to the side are still negative on the left, and share rows with others. Shift "
+            "both offsets.",
         ),
         Mistake(
             "moved-by-the-size",
             _window_with(lambda down, right, h, w: (down + h) * (2 * w - 1) + right + w),
-            "You move the offsets up too far. In a window of n the smallest offset is -(n - 1).",
+            "You shift the offsets too far. In a window of n the smallest offset is -(n - 1).",
         ),
         Mistake(
             "without-direction",
@@ -128,13 +127,24 @@ WINDOW_INDEX = Exercise(
         Mistake(
             "added",
             _window_with(lambda down, right, h, w: down + h - 1 + right + w - 1),
-            "You add the two offsets, and one down and none across is as none down and one across. Each step "
-            "down has to count for a whole line of the table.",
+            "You add the two offsets, so one step down looks like one step across. Each step down should "
+            "count for a whole line of the table.",
         ),
         Mistake(
             "across-first",
             _window_with(lambda down, right, h, w: (right + w - 1) * (2 * h - 1) + down + h - 1),
             "Your table is sorted by columns first. In Swin's table the offset downwards decides first.",
+        ),
+        Mistake(
+            "to-the-left",
+            _window_with(lambda down, right, h, w: (down + h - 1) * (2 * w - 1) + w - 1 - right),
+            "To the side you subtract the query from the key. Here you need the query minus the key, for "
+            "both.",
+        ),
+        Mistake(
+            "upwards",
+            _window_with(lambda down, right, h, w: (h - 1 - down) * (2 * w - 1) + right + w - 1),
+            "Downwards you subtract the query from the key. Here you need the query minus the key, for both.",
         ),
     ),
     alternatives=(
@@ -149,7 +159,7 @@ WINDOW_INDEX = Exercise(
     ),
     hints=(
         "First row and column of each patch, then the differences: `row[:, None] - row` is how far each "
-        "query stands below each key.",
+        "query is below each key.",
         "Add `height - 1` to the one and `width - 1` to the other: now both begin at 0.",
         "It is the numbering of patches once more, on a grid that is `2 * width - 1` wide.",
     ),

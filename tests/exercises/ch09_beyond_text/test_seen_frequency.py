@@ -18,4 +18,27 @@ def test_the_seen_frequency_is_where_the_spectrum_of_the_samples_peaks(samples):
         assert seen == pytest.approx(peak, abs=0.02)
 
 
-NOT_KNOWN = (("seen_frequency", lambda frequencies, samples: frequencies / samples, None),)
+NOT_KNOWN = (
+    ("seen_frequency", lambda frequencies, samples: frequencies / samples, None),
+    (
+        "seen_frequency",
+        lambda frequencies, samples: [
+            f % samples if f % samples <= samples // 2 else samples - f % samples for f in frequencies
+        ],
+        "half of samples is the most",
+    ),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    (
+        "seen_frequency",
+        lambda frequencies, samples: [abs((f + samples // 2) % samples - samples // 2) for f in frequencies],
+        "half-cut-to-a-whole-number",
+    ),
+    (
+        "seen_frequency",
+        lambda frequencies, samples: [samples - f % samples for f in frequencies],
+        "rest-of-the-turn",
+    ),
+)
