@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -18,7 +20,21 @@ from posenc_course.experiments import results
 from posenc_course.experiments.capstone import ENCODINGS
 from posenc_course.grading.judging.attempts import earned
 
+ROOT = Path(__file__).resolve().parents[2]
 ID = "capstone.encoding"
+
+
+RELEASED = nbformat.read(ROOT / "exercises" / "capstone" / "capstone.ipynb", as_version=4)
+[CELL] = (cell.source for cell in RELEASED.cells if "def encoding(positions):" in cell.source)
+TOGETHER = CELL[CELL.index("def encoding(positions):") :]
+
+
+@pytest.mark.parametrize(("token", "doors"), [(None, set()), ({}, set()), ({"added": 0}, {"added"})])
+@pytest.mark.parametrize(("pair", "door"), [(None, set()), (np.zeros((2, 3, 3)), {"biased"})])
+def test_the_third_function_as_it_is_released_takes_none_for_a_door_that_stays_shut(token, doors, pair, door):
+    there = {"each_token": lambda positions: token, "each_pair": lambda queries, keys: pair}
+    exec(TOGETHER, there)
+    assert there["encoding"](np.arange(3)).keys() == doors | door
 
 
 # --- The task and the model --------------------------------------------------------------------

@@ -466,3 +466,22 @@ def wait_until(condition) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("it did not happen within five minutes")
+
+
+def test_without_bubblewrap_the_command_says_one_sentence_and_grades_nobody(released_light, tmp_path):
+    work = new_class(released_light, tmp_path, LIGHT)
+    work.hand_in("ada")
+    done = subprocess.run(
+        work.command("grade", LIGHT),
+        cwd=work.root,
+        env=os.environ | {"PATH": str(tmp_path / "nothing")},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 1
+    progress = f"{LIGHT}: "
+    [told] = [line for line in done.stderr.splitlines() if line and not line.startswith(progress)]
+    assert told.startswith("error: bubblewrap (the command bwrap) was not found")
+    assert "apt install bubblewrap" in told
+    assert work.marks() == {}
