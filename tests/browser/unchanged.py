@@ -24,7 +24,7 @@ NOT_SHOWN = ("cells", "chapters", "engine", "library", "lite", "models", "pyodid
 """Folders of `_static` that a page shows nothing of. Of its own cells, a page names the digest."""
 OF_PYTHON = re.compile(r'_static/pyodide/[0-9a-f]+|_static/library/[^"]+| data-sizes="[^"]*"')
 """What a page says of the Python that it would load. These tests load none."""
-SHOWS_TOO = {"index.html": ["book/index.html"], "search.html": ["searchindex.js"]}
+SHOWS_TOO = {"index.html": ["book/index.html"]}
 
 
 class Pages:
