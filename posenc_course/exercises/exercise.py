@@ -84,6 +84,8 @@ class Exercise:
     """A value is handed over as it is: a predicted number, say. Its reference takes no argument."""
     array_library: Literal["numpy", "torch"] = "numpy"
     """Which arrays the function is given."""
+    dtype: str = ""
+    """The type that the numbers of an array must have, such as "float16"; by default any will do."""
     relative_tolerance: float = 1e-5
     absolute_tolerance: float = 1e-6
     credit: tuple[tuple[str, float], ...] = ((BASIC, 1.0),)
