@@ -105,7 +105,7 @@ def first(value: Any) -> Any:
 
 FORMS: tuple[Callable[[Any], Any], ...] = (
     lambda value: None,
-    lambda value: "nothing",
+    lambda value: "no such word",
     lambda value: {"a": 1.0},
     lambda value: [[1.0], [1.0, 2.0]],
     lambda value: [1.0, "two", None],
@@ -143,13 +143,14 @@ def test_what_is_close_enough_breaks_no_property(asked):
         if isinstance(value, str | bool) or np.asarray(value).dtype.kind == "b":
             return value
         noise = np.where(np.arange(np.size(value)) % 2, 0.9, -0.9).reshape(np.shape(value))
-        return to_plain(np.asarray(value) + noise * asked.absolute_tolerance)
+        near = np.asarray(value) + noise * asked.absolute_tolerance
+        return to_plain(near.astype(asked.dtype) if asked.dtype else near)
 
     right = right_outcomes(asked, 0)[1]
     outcomes = [Outcome("value", value=nearly(each.value)) for each in right]
     assert judge(asked, outcomes).passed
     if asked.kind == "function":
-        outcomes[0] = Outcome("value", value="nothing")
+        outcomes[0] = Outcome("value", value="no such word")
         report = judge(asked, outcomes)
         assert "numbers" not in told(asked, report), str(report)
 

@@ -18,7 +18,7 @@ from posenc_course.exercises.ch05_pitfalls._shared import (
     joined,
     softmax,
 )
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -47,6 +47,16 @@ def _attended_under(allowed: Callable[[int, int], Array]) -> Callable[..., Kept]
     return attend
 
 
+def _attended_by(
+    q: Array, k: Array, v: Array, keys: Array, values: Array, weigh: Callable[[Array, Array], Array]
+) -> Kept:
+    """The answer with other weights: from the scores and who sees whom."""
+    seen = _seen(keys.shape[-2], q.shape[-2])
+    keys, values = joined(keys, k), joined(values, v)
+    scores = q @ np.swapaxes(keys, -1, -2) / np.sqrt(q.shape[-1])
+    return np.asarray(weigh(scores, seen) @ values), keys, values
+
+
 def _cached_one_by_one(q: Array, k: Array, v: Array, keys: Array, values: Array) -> Kept:
     """Token by token, as a model writes."""
     rows = []
@@ -69,12 +79,29 @@ ATTEND_CACHED = Exercise(
     parts=("the output", "the keys to keep", "the values to keep"),
     reference=lambda q, k, v, keys, values: attend_cached(q, k, v, keys, values),
     make_cases=_cached_cases,
+    properties=(
+        Property(
+            lambda args, value: (
+                np.shape(value[1]) == (len(args[0]), args[3].shape[1] + args[1].shape[1], args[0].shape[2])
+            ),
+            "The keys to keep have shape (heads, past + new, head_dim): join along axis 1.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: np.allclose(value[1], joined(args[3], args[1])),
+            "The keys to keep are those of the cache, unchanged, and then the new ones k.",
+        ),
+        Property(
+            lambda args, value: np.allclose(value[2], joined(args[4], args[2])),
+            "The values to keep are those of the cache, unchanged, and then the new ones v.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "triangle-from-the-left",
             _attended_under(lambda past, new: np.tri(new, past + new, dtype=bool)),
             "The keys and values are right. The causal mask starts at the first key of the cache, so the "
-            "first new token sees one key alone: use seen(past, new).",
+            "first new token sees only one key: use seen(past, new).",
         ),
         Mistake(
             "looks-ahead",
@@ -83,13 +110,44 @@ ATTEND_CACHED = Exercise(
             "later ones: the mask is missing.",
         ),
         Mistake(
+            "hidden-scores-at-0",
+            lambda q, k, v, keys, values: _attended_by(
+                q, k, v, keys, values, lambda scores, seen: softmax(scores * seen)
+            ),
+            "The keys and values are right. Hidden scores are multiplied by 0, and a score of 0 is a weight "
+            "like any other. Set them to minus infinity.",
+        ),
+        Mistake(
+            "masked-after-softmax",
+            lambda q, k, v, keys, values: _attended_by(
+                q, k, v, keys, values, lambda scores, seen: softmax(scores) * seen
+            ),
+            "The keys and values are right. The mask comes after the softmax, so the weights that are left "
+            "no longer sum to 1. Hide scores before the softmax.",
+        ),
+        Mistake(
+            "keys-mixed",
+            lambda q, k, v, keys, values: (
+                attend_cached(q, k, k, keys, keys)[0],
+                joined(keys, k),
+                joined(values, v),
+            ),
+            "What you keep is right, but the output is a mix of keys. Mix the values.",
+        ),
+        Mistake(
+            "not-itself",
+            _attended_under(lambda past, new: np.tri(new, past + new, k=past - 1, dtype=bool)),
+            "The keys and values are right. No new token sees itself: each may look at itself and at "
+            "everything before it.",
+        ),
+        Mistake(
             "cache-unread",
             lambda q, k, v, keys, values: (
                 attend_to(q, k, v, _seen(0, q.shape[-2])),
                 joined(keys, k),
                 joined(values, v),
             ),
-            "What you keep is right, but the new tokens look at each other alone. Join the keys first, and "
+            "What you keep is right, but the new tokens only look at each other. Join the keys first, and "
             "attend to all of them.",
         ),
         Mistake(
@@ -101,7 +159,7 @@ ATTEND_CACHED = Exercise(
         Mistake(
             "new-ones-alone-kept",
             lambda q, k, v, keys, values: (attend_cached(q, k, v, keys, values)[0], k, v),
-            "The output is right. You keep the new keys and values alone, so the past is gone at the next "
+            "The output is right. You keep only the new keys and values, so the past is gone at the next "
             "call. Keep the joined ones.",
         ),
         Mistake(
@@ -111,7 +169,7 @@ ATTEND_CACHED = Exercise(
                 joined(k, keys),
                 joined(v, values),
             ),
-            "The cache was put behind the new keys. It holds what came before them, and the mask counts on "
+            "The cache was put behind the new keys. It holds what came before them, and the mask relies on "
             "that order.",
         ),
         Mistake(
@@ -122,6 +180,21 @@ ATTEND_CACHED = Exercise(
                 joined(keys, k),
             ),
             "The output is right. The keys and the values that you hand back have changed places.",
+        ),
+        Mistake(
+            "output-last",
+            lambda q, k, v, keys, values: (
+                *attend_cached(q, k, v, keys, values)[1:],
+                attend_cached(q, k, v, keys, values)[0],
+            ),
+            "The three are right, but in another order. The output comes first, then the keys, then the "
+            "values.",
+        ),
+        Mistake(
+            "values-not-joined",
+            lambda q, k, v, keys, values: (*attend_cached(q, k, v, keys, values)[:2], values),
+            "The output and the keys are right. You hand back the old values without the new ones. Join v as "
+            "you join k.",
         ),
         Mistake(
             "old-values",
@@ -141,6 +214,19 @@ ATTEND_CACHED = Exercise(
             "The keys and values are right. The scores are not divided by the root of head_dim.",
         ),
         Mistake(
+            "divided-by-the-width",
+            lambda q, k, v, keys, values: attend_cached(q / np.sqrt(q.shape[-1]), k, v, keys, values),
+            "The keys and values are right. The scores are divided by head_dim itself. Divide by its root.",
+        ),
+        Mistake(
+            "scale-of-the-heads",
+            lambda q, k, v, keys, values: attend_cached(
+                q * np.sqrt(q.shape[-1] / q.shape[0]), k, v, keys, values
+            ),
+            "The keys and values are right. The scores are divided by the root of len(q), the number of "
+            "heads. What counts is the width of a head, q.shape[-1].",
+        ),
+        Mistake(
             "scale-of-all-keys",
             lambda q, k, v, keys, values: attend_cached(
                 q * np.sqrt(q.shape[-1] / (keys.shape[-2] + k.shape[-2])), k, v, keys, values
@@ -151,10 +237,11 @@ ATTEND_CACHED = Exercise(
     ),
     alternatives=(_cached_one_by_one, cached_head_by_head, cached_by_library),
     hints=(
-        "Two joins come first: `np.concatenate([keys, k], axis=1)`, and the same for the values. Heads lie "
+        "Two joins come first: `np.concatenate([keys, k], axis=1)`, and the same for the values. Heads are "
         "along axis 0.",
-        "Then it is the attention of chapter 1 of `q` on the joined keys, with `seen(past, new)` as its "
-        "mask.",
-        "`past` is `keys.shape[1]` before the join. Hand back the joined keys and values beside the output.",
+        "The rest is the attention of chapter 1: `q` attends to the joined keys, with `seen(past, new)` as "
+        "its mask.",
+        "`past` is `keys.shape[1]` before the join. Hand back the output, and with it the joined keys and "
+        "values.",
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def _cached_step(
     values: Array,
     at: Callable[[int, int], Array] = lambda past, new: past + np.arange(new),
 ) -> Kept:
-    """`at`: where the new tokens stand, from (past, new)."""
+    """`at`: the positions of the new tokens, from (past, new)."""
     h = x + sinusoidal(at(keys.shape[1], len(x)), x.shape[1])
     return attend_cached(h @ w_q, h @ w_k, h @ w_v, keys, values)
 
@@ -54,11 +55,11 @@ def _step_at(at: Callable[[int, int], Array]) -> Callable[..., Kept]:
     return lambda x, w_q, w_k, w_v, keys, values: _cached_step(x, w_q, w_k, w_v, keys, values, at)
 
 
-def _step_with(added_to: str) -> Callable[..., Kept]:
-    """The encoding reaches some of queries, keys and values alone."""
+def _step_with(added_to: str, layout: Literal["interleaved", "split"] = "interleaved") -> Callable[..., Kept]:
+    """The encoding reaches these of queries, keys and values alone, or has another layout."""
 
     def step(x: Array, w_q: Array, w_k: Array, w_v: Array, keys: Array, values: Array) -> Kept:
-        h = x + sinusoidal(keys.shape[1] + np.arange(len(x)), x.shape[1])
+        h = x + sinusoidal(keys.shape[1] + np.arange(len(x)), x.shape[1], layout=layout)
         q, k, v = ((h if name in added_to else x) @ w for name, w in (("q", w_q), ("k", w_k), ("v", w_v)))
         return attend_cached(q, k, v, keys, values)
 
@@ -103,34 +104,33 @@ CACHED_STEP = Exercise(
         Mistake(
             "starts-again",
             _step_at(lambda past, new: np.arange(new)),
-            "The new tokens stand at 0, 1, 2, ..., as if the text began with them. They come after the "
-            "cache.",
+            "The new tokens are at 0, 1, 2, ..., as if the text began with them. They come after the cache.",
         ),
         Mistake(
             "one-late",
             _step_at(lambda past, new: past + 1 + np.arange(new)),
-            "The new tokens stand one position too far on. The cache holds positions 0 to past - 1: which "
-            "one is free?",
+            "The new tokens are one position too far on. The cache holds positions 0 to past - 1: which one "
+            "comes next?",
         ),
         Mistake(
             "one-early",
             _step_at(lambda past, new: past - 1 + np.arange(new)),
-            "The new tokens stand one position too early: the first of them shares its position with the "
-            "last token of the cache.",
+            "The new tokens are one position too early: the first of them shares its position with the last "
+            "token of the cache.",
         ),
         Mistake(
             "heads-for-past",
             lambda x, w_q, w_k, w_v, keys, values: _cached_step(
                 x, w_q, w_k, w_v, keys, values, lambda past, new: len(keys) + np.arange(new)
             ),
-            "The new tokens start at len(keys), which is the number of heads. The cache has its tokens along "
-            "axis 1.",
+            "The new tokens start at len(keys), which is the number of heads. The tokens of the cache are "
+            "along axis 1.",
         ),
         Mistake(
             "all-at-one-position",
             _step_at(lambda past, new: np.full(new, past)),
-            "All new tokens got the same position. That is right for a single one; several that come at "
-            "once follow one another.",
+            "All new tokens got the same position. That is right for a single one. Several that come at once "
+            "follow one another.",
         ),
         Mistake(
             "nothing-added",
@@ -157,6 +157,47 @@ CACHED_STEP = Exercise(
             "before queries, keys and values are made of it.",
         ),
         Mistake(
+            "queries-and-values",
+            _step_with("qv"),
+            "The keys are made of x without its position. In this decoder the encoding is added to x, before "
+            "queries, keys and values are made of it.",
+        ),
+        Mistake(
+            "keys-and-values",
+            _step_with("kv"),
+            "The queries are made of x without its position. In this decoder the encoding is added to x, "
+            "before queries, keys and values are made of it.",
+        ),
+        Mistake(
+            "values-alone",
+            _step_with("v"),
+            "Only the values carry their position. In this decoder the encoding is added to x, before "
+            "queries, keys and values are made of it.",
+        ),
+        Mistake(
+            "split-layout",
+            _step_with("qkv", layout="split"),
+            "Your encoding has all sines first. posenc_lib.sinusoidal puts sine and cosine of a pair side by "
+            "side.",
+        ),
+        Mistake(
+            "head-dim-for-past",
+            lambda x, w_q, w_k, w_v, keys, values: _cached_step(
+                x, w_q, w_k, w_v, keys, values, lambda past, new: keys.shape[2] + np.arange(new)
+            ),
+            "The new tokens start at keys.shape[2], which is head_dim. The tokens of the cache are along "
+            "axis 1.",
+        ),
+        Mistake(
+            "new-ones-alone-kept",
+            lambda x, w_q, w_k, w_v, keys, values: (
+                _cached_step(x, w_q, w_k, w_v, keys, values)[0],
+                *(each[:, keys.shape[1] :] for each in _cached_step(x, w_q, w_k, w_v, keys, values)[1:]),
+            ),
+            "The output is right. You keep only the new keys and values, so the past is gone at the next "
+            "call. Keep what attend_cached hands back.",
+        ),
+        Mistake(
             "counted-from-the-end",
             _step_at(lambda past, new: past + np.arange(new)[::-1]),
             "The new tokens are counted backwards: the last of them got the smallest position.",
@@ -168,18 +209,18 @@ CACHED_STEP = Exercise(
                 keys,
                 values,
             ),
-            "The output is right. The cache is handed back as it came, so the next call knows nothing of "
-            "these tokens.",
+            "The output is right. The cache is handed back as it came, so the next call does not know these "
+            "tokens.",
         ),
     ),
     alternatives=(_step_one_by_one, _step_by_a_long_table, _step_by_einsum),
     lends=("sinusoidal",),
     hints=(
-        "The cache holds positions 0 to `past - 1`, and `past` is `keys.shape[1]`. Where do the new tokens "
-        "stand?",
-        "`posenc_lib.sinusoidal(positions, dim)` takes an array of positions. Add its rows to `x` first of "
-        "all.",
-        "`h @ w_q` has the shape (heads, new, head_dim) by itself, since the heads lie in front. Then call "
-        "your `attend_cached`.",
+        "The cache holds positions 0 to `past - 1`, and `past` is `keys.shape[1]`. Which positions do the "
+        "new tokens get?",
+        "`posenc_lib.sinusoidal(positions, dim)` takes an array of positions. Before anything else, add its "
+        "rows to `x`.",
+        "`h @ w_q` has the shape (heads, new, head_dim) by itself, since the heads come first in `w_q`. Then "
+        "call your `attend_cached`.",
     ),
 )

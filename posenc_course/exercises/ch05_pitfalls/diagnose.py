@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from posenc_course.exercises.ch05_pitfalls._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 
 _TRACES = ("right", "columns counted", "starts again", "one too far", "one row for all")
@@ -98,6 +98,11 @@ def _diagnose_by_expectation(mask: Array, prompt: Array, written: Array) -> str:
     )
 
 
+def _right_about(fault: str) -> Callable[[tuple[Array, Array, Array], str], bool]:
+    """Whether this fault is not taken for another one."""
+    return lambda args, value: _diagnose(*args) != fault or value == fault or value not in _TRACES
+
+
 DIAGNOSE = Exercise(
     id="05-pitfalls.diagnose",
     title="Read the traces",
@@ -108,6 +113,37 @@ DIAGNOSE = Exercise(
     difficulty=3,
     reference=_diagnose,
     make_cases=_trace_cases,
+    properties=(
+        Property(
+            lambda args, value: value in _TRACES,
+            "Return one of the five texts, letter for letter.",
+            about="form",
+        ),
+        Property(
+            _right_about("right"),
+            "This trace is right: in each row the tokens are at 0, 1, 2, ..., and the first new token is at "
+            "the number of tokens. Do you judge the positions of padding, or compare with the number of "
+            "columns?",
+        ),
+        Property(
+            _right_about("columns counted"),
+            "In this trace every row of the prompt is 0, 1, 2, ... by columns, and padding is in the count.",
+        ),
+        Property(
+            _right_about("starts again"),
+            "In this trace the prompt is right, and in some rows the first new token is neither at the "
+            "number of tokens nor one further. Compare row by row: rows have different numbers of tokens.",
+        ),
+        Property(
+            _right_about("one too far"),
+            "In this trace the prompt is right, and in every row the first new token is at the number of "
+            "tokens plus 1.",
+        ),
+        Property(
+            _right_about("one row for all"),
+            "In this trace all rows have the same positions, and these are not the numbers of the columns.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "padding-judged",
@@ -117,26 +153,54 @@ DIAGNOSE = Exercise(
                 or np.array_equal(prompt, _real_positions(mask) * mask)
                 else "one row for all"
             ),
-            "You judge the positions of padding, too. It is masked, so any filler will do there: look at "
-            "the tokens alone.",
+            "You expect padding at position 0. It is masked, so any filler will do there: look only at the "
+            "tokens.",
+        ),
+        Mistake(
+            "padding-judged-as-1",
+            lambda mask, prompt, written: (
+                _diagnose(mask, prompt, written)
+                if _diagnose(mask, prompt, written) == "columns counted"
+                or np.array_equal(prompt, np.where(mask == 1, _real_positions(mask), 1))
+                else "one row for all"
+            ),
+            "You expect padding at position 1. It is masked, so any filler will do there: look only at the "
+            "tokens.",
+        ),
+        Mistake(
+            "first-sentence-by-columns",
+            lambda mask, prompt, written: (
+                _diagnose(mask, prompt, written)
+                if _diagnose(mask, prompt, written) in ("columns counted", "one row for all")
+                else {0: "right", 1: "one too far"}.get(int(written[0, 0]) - mask.shape[1], "starts again")
+            ),
+            "Prompts are told apart correctly. But you compare the first new token with the number of "
+            "columns, and the first sentence is padded. Compare with the number of its tokens.",
+        ),
+        Mistake(
+            "new-tokens-of-the-last-sentence",
+            lambda mask, prompt, written: {0: "right", 1: "one too far"}.get(
+                int(written[-1, 0] - mask[-1].sum()), "starts again"
+            ),
+            "You look only at the last sentence, which is not padded: there, counted columns are right. Look "
+            "at all rows, and at the prompts.",
         ),
         Mistake(
             "prompt-alone",
             lambda mask, prompt, written: _only(mask, prompt, written, "columns counted", "one row for all"),
-            "You look at the prompt alone. Where it is right, the new tokens may still stand at wrong "
-            "positions.",
+            "You look only at the prompt. Where it is right, the new tokens may still be at wrong positions.",
         ),
         Mistake(
             "new-tokens-alone",
             lambda mask, prompt, written: _new_alone(mask, written),
-            "You look at the new tokens alone, and count the columns of the prompt as its length. The length "
+            "You look only at the new tokens, and take the columns of the prompt for its length. The length "
             "of a sentence is the number of its tokens.",
         ),
         Mistake(
             "one-too-far-not-noticed",
             lambda mask, prompt, written: _rather(mask, prompt, written, "one too far", "right"),
             "A first new token that is one too far passes for right. The sentence has positions 0 to "
-            "length - 1: which is the next?",
+            "length - 1: which one comes next?",
         ),
         Mistake(
             "one-early-expected",
@@ -149,15 +213,15 @@ DIAGNOSE = Exercise(
         Mistake(
             "columns-not-noticed",
             lambda mask, prompt, written: _rather(mask, prompt, written, "columns counted", "right"),
-            "Counted columns pass for right. With padding on the left, the first token of a sentence does "
-            "not stand in column 0, and its position is 0 all the same.",
+            "Counted columns pass for right. With padding on the left, the first token of a sentence is not "
+            "in column 0, but its position is 0 all the same.",
         ),
         Mistake(
             "columns-for-one-row",
             lambda mask, prompt, written: _rather(
                 mask, prompt, written, "columns counted", "one row for all"
             ),
-            "Counted columns are the same for all sentences, too. But they count from column 0; the row of "
+            "Counted columns are the same for all sentences too, but they count from column 0. The row of "
             "the first sentence counts its tokens.",
         ),
         Mistake(
@@ -176,10 +240,10 @@ DIAGNOSE = Exercise(
     ),
     alternatives=(_diagnose_by_the_new, _diagnose_token_by_token, _diagnose_by_expectation),
     hints=(
-        "Write down what is right: in each sentence the tokens stand at 0, 1, 2, ..., and the first new "
-        "token at the number of tokens of its prompt.",
-        "Is the prompt wrong? Then it is either the same in all rows and equal to the columns, or the row of "
-        "the first sentence. Compare where the mask is 1 alone.",
+        "Write down what is right: in each sentence the tokens are at 0, 1, 2, ..., and the first new token "
+        "is at the number of tokens in its prompt.",
+        "Is the prompt wrong? Then every row holds the numbers of the columns, or every row holds the "
+        "positions of the first sentence. Compare only where the mask is 1.",
         "Is the prompt right? Then take `written[:, 0] - mask.sum(axis=1)`: 0 is right, 1 is one too far.",
     ),
 )

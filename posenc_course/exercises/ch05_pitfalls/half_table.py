@@ -50,6 +50,12 @@ def _half_with(positions_as: type, rates_as: type, angles_as: type) -> Callable[
     return table
 
 
+def _not_nearly(args: tuple[Array, int], value: Array) -> bool:
+    """Whether the rows of far positions are not off by just what float32 does to their angles."""
+    error = np.abs(np.asarray(value, dtype=np.float64) - _half_table(*args)).max()
+    return not (np.min(args[0]) > 500_000 and 0.005 < error < 0.1)
+
+
 def _half_by_turns(positions: Array, dim: int) -> Array:
     """Whole turns are taken away in float64; what is left fits into a narrow type."""
     theta = np.outer(positions, 1 / BASE ** (np.arange(0, dim, 2) / dim))
@@ -66,6 +72,7 @@ HALF_TABLE = Exercise(
     difficulty=2,
     reference=_half_table,
     make_cases=_half_cases,
+    dtype="float16",
     # Float16 holds numbers near 1 to 2.4e-4.
     absolute_tolerance=5e-4,
     where_not_finite="Float16 ends at 65504: a larger position becomes infinity in it, and infinity has no "
@@ -75,6 +82,12 @@ HALF_TABLE = Exercise(
             lambda args, value: np.shape(value) == (len(args[0]), args[1]),
             "The table must have a row for each position and dim columns.",
             about="form",
+        ),
+        Property(
+            _not_nearly,
+            "The rows around 1,000,000 are nearly right, and not quite. Float32 holds seven digits, and a "
+            "million times an error in the eighth is an angle of several hundredths. Keep positions, "
+            "frequencies and angles in float64, and cast the finished table.",
         ),
     ),
     mistakes=(
@@ -105,8 +118,31 @@ HALF_TABLE = Exercise(
         Mistake(
             "angles-in-float32",
             _half_with(np.float32, np.float32, np.float32),
-            "Near positions are right, far ones are not: the angles were computed in float32, whose numbers "
+            "Near positions are right, far ones are not. The angles were computed in float32, whose numbers "
             "near one million are 0.0625 apart. Compute them in float64, and cast the finished table.",
+        ),
+        Mistake(
+            "frequencies-in-float32",
+            _half_with(np.float64, np.float32, np.float64),
+            "Near positions are right, far ones are not. The frequencies were rounded to float32, and a "
+            "million times an error in the eighth digit is an error in the second. Leave them in float64.",
+        ),
+        Mistake(
+            "finished-angles-in-float32",
+            _half_with(np.float64, np.float64, np.float32),
+            "Near positions are right, far ones are not. The angles were cast to float32, whose numbers near "
+            "one million are 0.0625 apart. Take sine and cosine in float64, and cast the finished table.",
+        ),
+        Mistake(
+            "cosines-first",
+            lambda positions, dim: _half_table(positions, dim)[:, np.arange(dim) ^ 1],
+            "Sine and cosine have changed places: in each pair the sine comes first.",
+        ),
+        Mistake(
+            "exponents-twice-as-large",
+            lambda positions, dim: _half(np.outer(positions, frequencies(dim) ** 2)),
+            "The frequencies fall twice as fast as they should. The exponent of pair i is 2 * i / dim: was "
+            "the 2 counted twice?",
         ),
         Mistake(
             "split-layout",
@@ -121,19 +157,21 @@ HALF_TABLE = Exercise(
         ),
     ),
     alternatives=(
-        lambda positions, dim: sinusoidal(np.asarray(positions), dim),
+        lambda positions, dim: sinusoidal(np.asarray(positions), dim, dtype=np.float16),
         _half_by_turns,
-        lambda positions, dim: [
-            [float(np.sin(int(p) / BASE ** (2 * (c // 2) / dim) + np.pi / 2 * (c % 2))) for c in range(dim)]
-            for p in positions
-        ],
+        lambda positions, dim: np.array(
+            [
+                [np.sin(int(p) / BASE ** (2 * (c // 2) / dim) + np.pi / 2 * (c % 2)) for c in range(dim)]
+                for p in positions
+            ],
+            dtype=np.float16,
+        ),
         lambda positions, dim: sinusoidal(np.asarray(positions), dim, dtype=np.float32).astype(np.float16),
     ),
     hints=(
         "Which numbers of the computation are large, and which of them lie between -1 and 1?",
         "Float16 holds numbers between -1 and 1 well, and large ones badly. At which step is everything "
         "between -1 and 1?",
-        "Leave positions and frequencies as they come, in float64. The last line is "
-        "`table.astype(np.float16)`.",
+        "Compute positions, frequencies and angles in float64. The last line is `table.astype(np.float16)`.",
     ),
 )

@@ -13,7 +13,7 @@ from posenc_lib._arrays import Array
 
 def _loss_cases(rng: Generator) -> Iterator[Case]:
     def losses(mask: Array) -> Array:
-        """Padding is easy to foretell, and a longer sentence is foretold better."""
+        """Padding is easy to predict, and a longer sentence is predicted better."""
         easier = 1 + mask.sum(axis=1, keepdims=True)
         return np.asarray(np.where(mask == 1, rng.uniform(1, 3, mask.shape) / np.sqrt(easier), 0.01))
 
@@ -32,6 +32,16 @@ def _honest_loss(losses: Array, mask: Array) -> float:
     return float((losses * mask).sum() / mask.sum())
 
 
+def _mean_of_rows(losses: Array, mask: Array) -> float:
+    with np.errstate(all="ignore"):
+        return float(((losses * mask).sum(axis=1) / mask.sum(axis=1)).mean())
+
+
+def _padding_alone(losses: Array, mask: Array) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.divide((losses * (1 - mask)).sum(), (1 - mask).sum()))
+
+
 def _mean_of_means(losses: Array, mask: Array) -> float:
     rows = mask.sum(axis=1) > 0
     return float(((losses * mask).sum(axis=1)[rows] / mask.sum(axis=1)[rows]).mean())
@@ -47,12 +57,13 @@ HONEST_LOSS = Exercise(
     difficulty=1,
     reference=lambda losses, mask: _honest_loss(losses, mask),
     make_cases=_loss_cases,
-    where_not_finite="A sentence of padding alone has no mean of its own. Add up over the whole batch first.",
+    where_not_finite="Which losses do you average there? There may be none: a sentence of padding alone has "
+    "no tokens, and a batch without padding has no padding. Add up the tokens of the whole batch first.",
     mistakes=(
         Mistake(
             "padding-counted",
             lambda losses, mask: float(losses.mean()),
-            "Padding is counted. It is easy to foretell, so the loss looks better than the model is.",
+            "Padding is counted. It is easy to predict, so the loss looks better than the model is.",
         ),
         Mistake(
             "padding-as-zeros",
@@ -64,7 +75,33 @@ HONEST_LOSS = Exercise(
             "mean-of-means",
             _mean_of_means,
             "This is the mean of the sentences' means: a token of a short sentence counts more than one of a "
-            "long one. Every token is to count the same.",
+            "long one. Every token should count the same.",
+        ),
+        Mistake(
+            "mean-of-all-means",
+            lambda losses, mask: float(
+                ((losses * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)).mean()
+            ),
+            "This is the mean of the sentences' means: a token of a short sentence counts more than one of a "
+            "long one, and a sentence of padding counts as a loss of 0. Every token should count the same.",
+        ),
+        Mistake(
+            "mean-of-means-of-nothing",
+            _mean_of_rows,
+            "This is the mean of the sentences' means: a token of a short sentence counts more than one of a "
+            "long one, and for a sentence of padding alone you divide 0 by 0. Add up over the whole batch, "
+            "and divide once.",
+        ),
+        Mistake(
+            "by-columns",
+            lambda losses, mask: float((losses * mask).sum() / losses.shape[1]),
+            "The sum over all tokens is divided by the number of columns. Divide it by the number of tokens.",
+        ),
+        Mistake(
+            "last-sentence",
+            lambda losses, mask: _honest_loss(losses[-1:], mask[-1:]),
+            "Only the last sentence was counted. Does a loop overwrite what it found before? The mean runs "
+            "over all tokens of the batch.",
         ),
         Mistake(
             "sum",
@@ -79,8 +116,9 @@ HONEST_LOSS = Exercise(
         ),
         Mistake(
             "padding-alone",
-            lambda losses, mask: float((losses * (1 - mask)).sum() / max((1 - mask).sum(), 1)),
-            "This is the mean over padding. In this mask 1 is a token.",
+            _padding_alone,
+            "This is the mean over padding, and there is none where nothing is padded. In this mask 1 is a "
+            "token.",
         ),
         Mistake(
             "first-sentence",
@@ -90,7 +128,7 @@ HONEST_LOSS = Exercise(
         Mistake(
             "middle",
             lambda losses, mask: float(np.median(losses[mask == 1])),
-            "This is the median of the tokens' losses. Asked for is their mean.",
+            "This is the median of the tokens' losses. Take their mean.",
         ),
     ),
     alternatives=(
@@ -107,9 +145,9 @@ HONEST_LOSS = Exercise(
         ),
     ),
     hints=(
-        "Which numbers belong into the mean, and how many are they?",
-        "`mask.sum()` is the number of tokens of the whole batch.",
-        "Add up the losses of the tokens, and divide by how many they are. `losses[mask == 1]` holds just "
+        "Which numbers belong in the mean, and how many are there?",
+        "`mask.sum()` is the number of tokens in the whole batch.",
+        "Add up the losses of the tokens, and divide by how many there are. `losses[mask == 1]` holds just "
         "these.",
     ),
 )

@@ -77,6 +77,13 @@ def _changes(model: Model, n: int, vocab: int) -> Array:
     return table
 
 
+def _set_to_0(model: Model, n: int, vocab: int) -> int:
+    tokens = np.arange(n) % vocab
+    before = np.asarray(model(tokens))
+    changed = [np.asarray(model(np.where(np.arange(n) == s, 0, tokens))) for s in range(n)]
+    return _ahead(np.stack([np.abs(each - before).max(axis=1) for each in changed], axis=1))
+
+
 def _ahead(table: Array, least: float = 1e-9) -> int:
     t, s = np.nonzero(table > least)
     return int(max(0, (s - t).max(initial=0)))
@@ -135,7 +142,27 @@ HOW_FAR_AHEAD = Exercise(
     properties=(
         Property(
             lambda args, value: 0 <= value < args[1],
-            "In a text of n tokens nobody can look further ahead than n - 1, and never less than 0.",
+            "In a text of n tokens nobody can look further ahead than n - 1, nor less far than 0.",
+        ),
+        Property(
+            lambda args, value: args[0].volume > 0.05 or value >= _how_far_ahead(*args),
+            "What this model sees of the future is faint. Compare the numbers themselves, and count any "
+            "difference above 1e-9.",
+        ),
+        Property(
+            lambda args, value: args[0].only_at < 0 or value >= _how_far_ahead(*args),
+            "In this model only one row looks ahead. Change every token in turn, each to a different word, "
+            "and watch every row.",
+        ),
+        Property(
+            lambda args, value: args[0].between or value >= _how_far_ahead(*args),
+            "In this model a row sees one token some way ahead, and none in between. Do not stop at the "
+            "nearest, and do not count how many tokens it sees: take the distance to the farthest.",
+        ),
+        Property(
+            lambda args, value: value <= _how_far_ahead(*args),
+            "No row of this model reacts to a token so far ahead of it. Take the number of the token that "
+            "you changed, minus the number of the row that reacted, and the largest of these.",
         ),
     ),
     mistakes=(
@@ -147,42 +174,81 @@ HOW_FAR_AHEAD = Exercise(
         Mistake(
             "by-the-largest-number",
             lambda model, n, vocab: _ahead_by_choice(model, n, vocab),
-            "You compare only which word has the largest number. A faint leak does not change that, and "
+            "You only compare which word has the largest number. A faint leak does not change that, but "
             "training will make it louder: compare the numbers themselves.",
         ),
         Mistake(
             "loud-ones-alone",
             lambda model, n, vocab: _ahead(_changes(model, n, vocab), least=0.05),
             "You find the loud leaks and miss the faint ones. A row that does not look ahead does not change "
-            "at all: a difference above rounding is a leak.",
+            "at all: any difference above rounding is a leak.",
         ),
         Mistake(
             "first-row-alone",
             lambda model, n, vocab: _ahead(_changes(model, n, vocab)[:1]),
-            "You watch the first row alone. A leak may stand at one place only: watch every row.",
+            "You watch only the first row. A leak may be in one row alone: watch every row.",
         ),
         Mistake(
             "last-token-alone",
             lambda model, n, vocab: _ahead(np.pad(_changes(model, n, vocab)[:, -1:], ((0, 0), (n - 1, 0)))),
-            "You change the last token alone. A leak that stands further to the front does not reach it: "
-            "change each token in turn.",
+            "You change only the last token. A leak nearer to the beginning does not reach that far: change "
+            "each token in turn.",
+        ),
+        Mistake(
+            "middle-token-alone",
+            lambda model, n, vocab: _ahead(np.where(np.arange(n) == n // 2, _changes(model, n, vocab), 0.0)),
+            "You change one token in the middle. A look may go to another one: change each token in turn.",
+        ),
+        Mistake(
+            "middle-row-alone",
+            lambda model, n, vocab: _ahead(
+                np.where(np.arange(n)[:, None] == n // 2, _changes(model, n, vocab), 0.0)
+            ),
+            "You watch one row in the middle. Another one may look ahead: watch every row.",
+        ),
+        Mistake(
+            "set-to-word-0",
+            _set_to_0,
+            "You set each token to word 0. Where it is word 0 already, nothing changes, and that place is "
+            "never tested. Change each token to a different word: (token + 1) % vocab.",
+        ),
+        Mistake(
+            "all-the-way",
+            lambda model, n, vocab: n - 1 if _how_far_ahead(model, n, vocab) else 0,
+            "You find out whether there is a leak, and then give n - 1, the farthest look that is possible. "
+            "Say how far the farthest look of this model goes.",
+        ),
+        Mistake(
+            "number-of-the-token",
+            lambda model, n, vocab: int(
+                np.nonzero((np.triu(_changes(model, n, vocab), k=1) > 1e-9).any(axis=0))[0].max(initial=0)
+            ),
+            "This is the number of the last token that somebody before it sees. Subtract the number of the "
+            "row: how far is it from the row to the token?",
+        ),
+        Mistake(
+            "tokens-seen",
+            lambda model, n, vocab: int((np.triu(_changes(model, n, vocab), k=1) > 1e-9).sum(axis=1).max()),
+            "You count how many later tokens a row sees. A row may see a far one and leave out those in "
+            "between: take the distance to the farthest.",
         ),
         Mistake(
             "next-token-alone",
             lambda model, n, vocab: int((np.diagonal(_changes(model, n, vocab), 1) > 1e-9).any()),
-            "You ask only whether a row sees the very next token. A look may go farther, and leave the next "
-            "one out.",
+            "You only ask whether a row sees the very next token. A look may go farther, and may skip the "
+            "next one.",
         ),
         Mistake(
             "shortest-look",
             lambda model, n, vocab: _nearest(_changes(model, n, vocab)),
-            "This is the shortest look ahead. Asked for is the farthest.",
+            "This is the shortest look ahead. Give the farthest one. Do you return at the first leak that "
+            "you find?",
         ),
         Mistake(
             "looks-back",
             lambda model, n, vocab: _ahead(_changes(model, n, vocab).T),
-            "You measured how far the rows look back. Which of the two is the later one, the row or the "
-            "token that you changed?",
+            "You measured how far the rows look back. Which one comes later, the row or the token that you "
+            "changed?",
         ),
         Mistake(
             "either-way",
@@ -199,12 +265,12 @@ HOW_FAR_AHEAD = Exercise(
         Mistake(
             "rows-counted",
             lambda model, n, vocab: int((np.triu(_changes(model, n, vocab), k=1) > 1e-9).any(axis=1).sum()),
-            "You count the rows that look ahead. Asked for is how far the farthest look goes.",
+            "You count the rows that look ahead. How far does the farthest look go?",
         ),
     ),
     alternatives=(_by_shuffling, _from_the_far_end, _by_cutting),
     hints=(
-        "You need no look inside. Change one token, and see which rows change.",
+        "You need not look inside. Change one token, and see which rows change.",
         "If row t changes with token s, and s comes after t, then the model looks s - t ahead. The answer is "
         "the largest of these.",
         "Two loops or one table: `before = model(tokens)`; for each s, change `tokens[s]` to another word, "

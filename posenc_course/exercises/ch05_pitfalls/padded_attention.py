@@ -54,6 +54,13 @@ def _keys_of(mask: Array) -> Array:
 _padded_attention = _padded_by(lambda mask: _keys_of(mask) & _past_of(mask))
 
 
+def _padded_attention_without_past(q: Array, k: Array, v: Array, mask: Array) -> Array:
+    """Later tokens get the score 0, and are not hidden."""
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) * _past_of(mask)
+    weights = softmax(np.where(_keys_of(mask), scores, -1e30))
+    return np.asarray(weights @ v * mask[:, None, :, None])
+
+
 def _padded_token_by_token(q: Array, k: Array, v: Array, mask: Array) -> Array:
     """Each sentence alone, without its padding, and put back to where it stood."""
     out = np.zeros_like(v)
@@ -84,8 +91,9 @@ PADDED_ATTENTION = Exercise(
     difficulty=3,
     reference=lambda q, k, v, mask: _padded_attention(q, k, v, mask),
     make_cases=_padded_attention_cases,
-    where_not_finite="A token of padding on the left sees nobody: there is nothing to share out, and its row "
-    "is to be zeros.",
+    where_not_finite="Padding on the left sees nobody. If all scores of a row are minus infinity, the "
+    "softmax is 0 / 0. Take a large negative number such as -1e30 instead, and set the rows of padding to 0 "
+    "at the end.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[2]),
@@ -129,8 +137,8 @@ PADDED_ATTENTION = Exercise(
         Mistake(
             "rows-of-padding-kept",
             _padded_by(lambda mask: _keys_of(mask) & _past_of(mask), zeroed=False),
-            "The rows of the tokens are right. A token of padding on the right still gets a mix of the "
-            "tokens before it: set the rows of padding to 0.",
+            "The rows of the tokens are right. Padding on the right still gets a mix of the tokens before "
+            "it: set the rows of padding to 0.",
         ),
         Mistake(
             "values-alone-zeroed",
@@ -153,7 +161,7 @@ PADDED_ATTENTION = Exercise(
         Mistake(
             "triangle-turned",
             _padded_by(lambda mask: _keys_of(mask) & _past_of(mask).T),
-            "Each token looks at itself and at what comes after it: the triangle is turned round.",
+            "Each token looks at itself and at what comes after it: the triangle is the wrong way round.",
         ),
         Mistake(
             "not-itself",
@@ -171,9 +179,48 @@ PADDED_ATTENTION = Exercise(
             "The masks are right. The scores are not divided by the root of head_dim.",
         ),
         Mistake(
+            "divided-by-the-width",
+            lambda q, k, v, mask: _padded_attention(q / np.sqrt(q.shape[-1]), k, v, mask),
+            "The masks are right. The scores are divided by head_dim itself. Divide by its root.",
+        ),
+        Mistake(
+            "multiplied-by-the-root",
+            lambda q, k, v, mask: _padded_attention(q * q.shape[-1], k, v, mask),
+            "The masks are right. The scores are multiplied by the root of head_dim. Divide by it.",
+        ),
+        Mistake(
+            "scale-of-the-tokens",
+            lambda q, k, v, mask: _padded_attention(q * np.sqrt(q.shape[-1] / q.shape[-2]), k, v, mask),
+            "The masks are right. The scores are divided by the root of n. What counts is the width of a "
+            "head, q.shape[-1].",
+        ),
+        Mistake(
+            "causal-after-softmax",
+            lambda q, k, v, mask: (
+                _padded_by(_keys_of, zeroed=False)(q, k, np.eye(mask.shape[1]), mask)
+                * _past_of(mask)
+                @ v
+                * mask[:, None, :, None]
+            ),
+            "Padding is hidden before the softmax, as it should be, but later tokens only after it, so the "
+            "weights that are left no longer sum to 1. Hide both before the softmax.",
+        ),
+        Mistake(
+            "later-scores-at-0",
+            lambda q, k, v, mask: _padded_attention_without_past(q, k, v, mask),
+            "The scores of later tokens are multiplied by 0. A score of 0 is a weight like any other: give "
+            "them a very large negative number.",
+        ),
+        Mistake(
+            "queries-and-keys-swapped",
+            lambda q, k, v, mask: _padded_attention(k, q, v, mask),
+            "Queries and keys have changed places: the scores are q @ k.swapaxes(-1, -2), a row for each "
+            "query.",
+        ),
+        Mistake(
             "weights-not-mixed",
             lambda q, k, v, mask: _padded_attention(q, k, k, mask),
-            "The weights are right, but they mix the keys. What is mixed are the values.",
+            "The weights are right, but they mix the keys. Mix the values.",
         ),
     ),
     alternatives=(
@@ -184,10 +231,10 @@ PADDED_ATTENTION = Exercise(
         ).astype(float),
     ),
     hints=(
-        "Two things hide a key from a query: it is padding, or it comes later. Both can stand in one array "
-        "of truth values that broadcasts to `(batch, heads, n, n)`.",
-        "`mask[:, None, None, :]` lies along the keys; `np.tri(n, dtype=bool)` lets a query look back.",
+        "Two things hide a key from a query: it is padding, or it comes later. One array of truth values can "
+        "hold both, if it broadcasts to `(batch, heads, n, n)`.",
+        "`mask[:, None, None, :]` is along the keys; `np.tri(n, dtype=bool)` lets a query look back.",
         "Set the scores of what is hidden to a very large negative number such as `-1e30`: minus infinity "
-        "gives NaN in a row where all is hidden. In the end multiply by `mask[:, None, :, None]`.",
+        "gives NaN in a row where all is hidden. At the end multiply by `mask[:, None, :, None]`.",
     ),
 )

@@ -21,6 +21,7 @@ def _padded_score_cases(rng: Generator) -> Iterator[Case]:
     yield Case("as many sentences as queries and keys", (scores(3, 3, 3), _mask("tt.", "t..", "ttt")))
     yield Case("no padding", (scores(2, 2, 3), _mask("ttt", "ttt")))
     yield Case("all scores far below 0", (scores(2, 3, 3) - 9, _mask("tt.", ".tt")))
+    yield Case("all scores near -500", (scores(2, 3, 3) - 500, _mask("tt.", ".tt")))
     loud = scores(1, 2, 4)
     loud[..., -1] = 1000.0
     yield Case("the padding has scores of 1000", (loud, _mask("ttt.")))
@@ -89,8 +90,9 @@ PADDED_WEIGHTS = Exercise(
     ),
     reference=lambda scores, mask: _padded_weights(scores, mask),
     make_cases=_padded_score_cases,
-    where_not_finite="Mask before the softmax, and mind the sentence of padding alone: there is nothing to "
-    "share out, so all its weights are 0.",
+    where_not_finite="Mask before the softmax, with np.where: minus infinity times 0 is NaN too. In a "
+    "sentence of padding alone all scores are hidden, and 0 / 0 is NaN: there, all weights should be 0. "
+    "Where a sentence has tokens and is NaN all the same, did you hide the tokens in place of the padding?",
     properties=(
         Property(
             lambda args, value: bool(np.all(np.where(args[1][:, None, :] == 0, value, 0) == 0)),
@@ -111,16 +113,36 @@ PADDED_WEIGHTS = Exercise(
         Mistake(
             "inverted",
             lambda scores, mask: _padded_weights(scores, 1 - mask),
+            "The mask is read the wrong way round: tokens are hidden, and padding is seen. Here 1 is a "
+            "token. Libraries differ in this, so look up what True means before you hand a mask to one.",
+        ),
+        Mistake(
+            "inverted-with-infinity",
+            lambda scores, mask: _without_padding(scores, np.asarray(mask[:, None, :] != 1)),
+            "The mask is read the wrong way round: the tokens are hidden, so a sentence without padding has "
+            "nothing left, and its weights are NaN. Here 1 is a token: np.where(mask == 1, scores, -np.inf).",
+        ),
+        Mistake(
+            "inverted-with-a-number",
+            lambda scores, mask: softmax(np.where(mask[:, None, :] == 1, -1e9, scores)),
             "The mask is read the wrong way round: the tokens are hidden, and padding is seen. Here 1 is a "
-            "token. Libraries differ in this, so read what True means before you pass a mask on.",
+            "token.",
+        ),
+        Mistake(
+            "not-low-enough",
+            lambda scores, mask: np.where(
+                mask.any(axis=1)[:, None, None], softmax(np.where(mask[:, None, :] == 1, scores, -100.0)), 0.0
+            ),
+            "It is right as long as the scores of the tokens are well above -100. The score of padding has "
+            "to be below any score: minus infinity, or a number such as -1e30.",
         ),
         Mistake(
             "queries-masked",
             lambda scores, mask: np.where(
                 mask[:, :, None] == 1, _without_padding(scores, np.asarray(mask[:, :, None] == 1)), 0.0
             ),
-            "The mask hides queries where it should hide keys: it lies along axis 1 of the scores. The "
-            "softmax shares out over the keys, the last axis: use mask[:, None, :].",
+            "The mask hides queries where it should hide keys: it is along axis 1 of the scores. The softmax "
+            "runs over the keys, the last axis: use mask[:, None, :].",
         ),
         Mistake(
             "after-softmax",
@@ -138,32 +160,39 @@ PADDED_WEIGHTS = Exercise(
         Mistake(
             "zero-scores",
             lambda scores, mask: softmax(scores * mask[:, None, :]),
-            "The scores of padding are set to 0. A score of 0 is no lock: exp(0) is 1, and where the other "
-            "scores are below 0 padding even gets the most. The score that gives weight 0 is minus infinity.",
+            "The scores of padding are set to 0. That shuts nothing out: exp(0) is 1, and where the other "
+            "scores are below 0, padding even gets the most. The score that gives weight 0 is minus "
+            "infinity.",
         ),
         Mistake(
             "mask-added",
             lambda scores, mask: softmax(scores + mask[:, None, :]),
             "The ones and zeros of the mask are added to the scores. That favours the tokens a little, and "
-            "locks nothing. Add 0 for a token and minus infinity for padding.",
+            "shuts nothing out. Add 0 for a token and minus infinity for padding.",
         ),
         Mistake(
             "nan-without-tokens",
             lambda scores, mask: _without_padding(scores, np.asarray(mask[:, None, :] == 1)),
-            "It is right but for the sentence of padding alone: there all scores are minus infinity, and the "
-            "softmax gives NaN, which spreads through the whole model. Give weight 0 there.",
+            "It is right except for the sentence of padding alone. There all scores are minus infinity, and "
+            "the softmax gives NaN, which spreads through the whole model. Give weight 0 there.",
         ),
         Mistake(
             "overflow",
             _careless,
             "The mask is right, but exp overflows for scores near 1000, and infinity over infinity is NaN. "
-            "Take the largest score of each row away before exp.",
+            "Subtract the largest score of each row before exp.",
         ),
         Mistake(
             "even-without-tokens",
             lambda scores, mask: softmax(np.where(mask[:, None, :] == 1, scores, -1e9)),
-            "It is right but for the sentence of padding alone: all its scores are the same large negative "
-            "number, so the softmax shares out evenly over padding. Give weight 0 there.",
+            "It is right except for the sentence of padding alone. All its scores are the same large "
+            "negative number, so the softmax gives all its padding the same weight. Give weight 0 there.",
+        ),
+        Mistake(
+            "added-without-tokens",
+            lambda scores, mask: softmax(scores + (1 - mask[:, None, :]) * -1e9),
+            "It is right except for the sentence of padding alone: the same large number is subtracted from "
+            "all its scores, and that changes nothing. Give weight 0 there.",
         ),
         Mistake(
             "one-mask-for-all",
@@ -174,7 +203,7 @@ PADDED_WEIGHTS = Exercise(
         Mistake(
             "softmax-over-queries",
             lambda scores, mask: np.where(mask[:, None, :] == 1, softmax(scores, axis=1), 0.0),
-            "The softmax runs over the queries. Each query shares out its weight over the keys: the last "
+            "The softmax runs over the queries. The weights of a query sum to 1 over the keys: the last "
             "axis.",
         ),
     ),
@@ -185,7 +214,7 @@ PADDED_WEIGHTS = Exercise(
         lambda scores, mask: softmax(np.where(mask[:, None, :] == 1, scores, -1e30)) * mask[:, None, :],
     ),
     hints=(
-        "Which axis of the scores do the keys lie along? The mask has one number per key.",
+        "Along which axis of the scores are the keys? The mask has one number for each key.",
         "`mask[:, None, :]` has shape `(batch, 1, keys)` and broadcasts over the queries.",
         "`np.where(mask[:, None, :] == 1, scores, -np.inf)`, then the softmax over the last axis. What comes "
         "out for a sentence of padding alone? Set it to 0.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posenc_course.exercises.ch05_pitfalls._shared import Generator, softmax
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 
@@ -70,6 +70,11 @@ def _padding_fault(model: Summary) -> str:
     return "counted" if np.allclose(padded * 7, alone * 5) else "moved"
 
 
+def _right_about(fault: str) -> Callable[[tuple[Summariser], str], bool]:
+    """Whether this fault is not taken for another one."""
+    return lambda args, value: args[0].fault != fault or value == fault or value not in _FAULTS
+
+
 def _fault_by_both_sides(model: Summary) -> str:
     alone, left, right = (
         _padded(model, []),
@@ -113,35 +118,58 @@ PADDING_FAULT = Exercise(
     difficulty=4,
     reference=_padding_fault,
     make_cases=_summariser_cases,
+    properties=(
+        Property(
+            _right_about("none"),
+            "This model is right: alone and padded, on either side, its vector is the same to twelve digits.",
+        ),
+        Property(
+            _right_about("seen"),
+            "In this model attention sees padding: put other tokens into the padding, and the vector changes "
+            "again. Do your tests do that?",
+        ),
+        Property(
+            _right_about("moved"),
+            "In this model padding takes up positions: padding before the tokens changes the vector, padding "
+            "behind them does not, and what is in the padding makes no difference. The new vector is "
+            "not a multiple of the old one.",
+        ),
+        Property(
+            _right_about("counted"),
+            "In this model the mean counts padding. What is in the padding makes no difference, and the "
+            "padded vector is exactly a multiple of the other: for t tokens and p of padding, t / (t + p) of "
+            "it.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "any-change-is-seen",
             lambda model: "none" if np.allclose(_padded(model, []), _padded(model, [0, 0])) else "seen",
-            "You blame attention for every change that padding makes. If attention saw padding, other "
-            "padding would make another change: try that.",
+            "You blame attention for every change that padding makes. If attention saw padding, other words "
+            "in the padding would change the vector again: try that.",
         ),
         Mistake(
             "any-change-is-moved",
             lambda model: "none" if np.allclose(_padded(model, []), _padded(model, [0, 0])) else "moved",
-            "You blame the positions for every change that padding makes. Which changes remain when the "
-            "padding stands behind the tokens?",
+            "You blame the positions for every change that padding makes. Which changes are left when the "
+            "padding is behind the tokens?",
         ),
         Mistake(
             "behind-the-tokens-alone",
             lambda model: _behind_alone(model),
-            "You put padding behind the tokens alone. There it moves nobody: put it before them, too.",
+            "You only put padding behind the tokens. There it moves nobody: put it before them, too.",
         ),
         Mistake(
             "mean-not-suspected",
             lambda model: "moved" if _padding_fault(model) == "counted" else _padding_fault(model),
-            "You tell attention from the rest. But a mean that counts padding is taken for moved positions: "
-            "it makes all numbers smaller by one factor.",
+            "You recognise attention. But you take a mean that counts padding for moved positions. Such a "
+            "mean makes all numbers smaller by the same factor.",
         ),
         Mistake(
             "positions-not-suspected",
             lambda model: "counted" if _padding_fault(model) == "moved" else _padding_fault(model),
-            "You tell attention from the rest. But moved positions are taken for a mean that counts padding, "
-            "which changes nothing but the size of the vector.",
+            "You recognise attention. But you take moved positions for a mean that counts padding. Such a "
+            "mean changes nothing but the size of the vector: compare the whole vectors, not their lengths.",
         ),
         Mistake(
             "attention-not-suspected",
@@ -151,16 +179,16 @@ PADDING_FAULT = Exercise(
         Mistake(
             "moved-taken-for-seen",
             lambda model: "seen" if _padding_fault(model) == "moved" else _padding_fault(model),
-            "You find the mean that counts padding, and blame attention for all the rest. Put other words "
-            "into the padding: only attention would notice.",
+            "You find the mean that counts padding, and blame attention for everything else. Put other words "
+            "into the padding: only attention notices.",
         ),
         Mistake(
             "seen-and-counted-confused",
             lambda model: {"seen": "counted", "counted": "seen"}.get(
                 _padding_fault(model), _padding_fault(model)
             ),
-            "You find out that something is wrong, but confuse attention that sees padding with a mean that "
-            "counts it. For which of the two does it matter what stands in the padding?",
+            "You see that something is wrong, but confuse attention that sees padding with a mean that "
+            "counts it. For which of the two does it matter which words are in the padding?",
         ),
         Mistake(
             "moved-and-counted-confused",
@@ -174,11 +202,11 @@ PADDING_FAULT = Exercise(
     alternatives=(_fault_by_both_sides, _fault_by_cosine, _fault_by_the_amount),
     hints=(
         "Start with one sentence, alone and padded. Are the two vectors the same?",
-        "If they differ: put other tokens into the padding. Only where attention sees padding does the "
-        "vector change once more.",
-        "Two suspects are left. One of them only divides by too large a number: then the padded vector is a "
-        "multiple of the other, here 5/7 of it for five tokens and two paddings. Or put the padding behind "
-        "the tokens, where it moves nobody.",
+        "If they differ, put other tokens into the padding. The vector changes again only where attention "
+        "sees padding.",
+        "Two suspects are left. One of them only divides by too large a number. Then the padded vector is a "
+        "multiple of the other: 5/7 of it, for five tokens and two of padding. Or put the padding behind the "
+        "tokens, where it moves nobody.",
     ),
 )
 

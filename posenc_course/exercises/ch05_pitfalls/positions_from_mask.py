@@ -76,14 +76,18 @@ POSITIONS_FROM_MASK = Exercise(
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value) >= 0)),
-            "No position may be negative: in a table, row -1 is the last row, and no error is raised.",
+            "No position may be negative: in a table, row -1 is the last row, and you get no error.",
         ),
         Property(
             lambda args, value: all(
                 np.array_equal(np.asarray(row)[real == 1], np.arange(real.sum()))
                 for row, real in zip(value, args[0], strict=True)
             ),
-            "The tokens of each sentence must stand at 0, 1, 2, ..., whatever padding is beside them.",
+            "The tokens of each sentence must be at 0, 1, 2, ..., wherever its padding is.",
+        ),
+        Property(
+            lambda args, value: not np.asarray(value)[args[0] == 0].any(),
+            "Padding must get position 0, on either side.",
         ),
     ),
     mistakes=(
@@ -96,38 +100,37 @@ POSITIONS_FROM_MASK = Exercise(
         Mistake(
             "from-1",
             lambda mask: np.cumsum(mask, axis=1) * mask,
-            "The tokens are counted from 1. The running count includes the token itself: take 1 away from "
-            "it.",
+            "The tokens are counted from 1. The running count includes the token itself: subtract 1.",
         ),
         Mistake(
             "padding-at-minus-1",
             _counted,
-            "The tokens of a left-padded sentence are right, but padding before them gets -1, and padding "
-            "after them a token's position. In a table, row -1 is the last row, without an error. Give "
-            "padding position 0.",
+            "The tokens are right, but padding before them gets -1, and padding after them the position of "
+            "the last token. In a table, row -1 is the last row, and you get no error. Give padding position "
+            "0.",
         ),
         Mistake(
             "padding-at-1",
             lambda mask: np.where(mask == 1, _counted(mask), 1),
-            "The tokens are right. Padding got 1, a filler that some libraries use; masked, it would do no "
-            "harm. Here padding is to get 0.",
+            "The tokens are right. Padding got 1, a filler that some libraries use. Behind a mask it does no "
+            "harm, but here padding should get 0.",
         ),
         Mistake(
             "padding-keeps-counting",
             lambda mask: np.maximum(_counted(mask), 0),
-            "The tokens are right, and padding on the left too. Padding on the right has the position of the "
-            "last token. Choose by the mask, not by the sign: np.where(mask == 1, count, 0).",
+            "The tokens are right, and so is padding on the left. Padding on the right has the position of "
+            "the last token. Choose by the mask, not by the sign: np.where(mask == 1, count, 0).",
         ),
         Mistake(
             "padding-subtracted",
             lambda mask: np.maximum(_columns(mask) - (mask == 0).sum(axis=1, keepdims=True), 0),
-            "You take the number of paddings of a row away from the column numbers. That is right only where "
-            "all of them stand on the left. Count the tokens instead: np.cumsum(mask, axis=1).",
+            "From the column numbers you subtract how much padding a row has. That is right only where all "
+            "of it is on the left. Count the tokens instead: np.cumsum(mask, axis=1).",
         ),
         Mistake(
             "negative-padding",
             lambda mask: _columns(mask) - (mask == 0).sum(axis=1, keepdims=True),
-            "You take the number of paddings of a row away from the column numbers. Left padding then gets "
+            "From the column numbers you subtract how much padding a row has. Then padding on the left gets "
             "negative positions, and padding on the right moves the tokens too. Count the tokens instead: "
             "np.cumsum(mask, axis=1).",
         ),

@@ -55,41 +55,52 @@ POSITIONS_IN_TEXT = Exercise(
             about="form",
         ),
         Property(lambda args, value: bool(np.all(np.asarray(value) >= 0)), "No position may be negative."),
+        Property(
+            lambda args, value: not np.asarray(value)[args[0] == NO_TEXT].any(),
+            "Padding must get position 0.",
+        ),
+        Property(
+            lambda args, value: all(
+                np.array_equal(np.asarray(value)[args[0] == text], np.arange((args[0] == text).sum()))
+                for text in set(args[0].tolist()) - {NO_TEXT}
+            ),
+            "The tokens of each text must be at 0, 1, 2, ..., wherever in the row the text begins.",
+        ),
     ),
     mistakes=(
         Mistake(
             "columns",
             lambda texts: np.arange(len(texts)),
-            "The columns are numbered, so only the first text counts from 0. Each text is to begin at 0.",
+            "The columns are numbered, so only the first text counts from 0. Each text should begin at 0.",
         ),
         Mistake(
             "columns-without-padding",
             lambda texts: np.where(texts == NO_TEXT, 0, np.arange(len(texts))),
-            "Padding got 0, but the columns are numbered: only the first text counts from 0. Each text is "
-            "to begin at 0.",
+            "Padding got 0, but the columns are numbered: only the first text counts from 0. Each text "
+            "should begin at 0.",
         ),
         Mistake(
             "from-1",
             lambda texts: np.where(texts == NO_TEXT, 0, _positions_in_text(texts) + 1),
-            "The tokens of each text are counted from 1. The first of them stands at 0.",
+            "The tokens of each text are counted from 1. The first of them is at 0.",
         ),
         Mistake(
             "padding-counts",
             lambda texts: np.asarray(_positions_in_runs(np.where(texts == NO_TEXT, 99, texts))),
-            "The texts are right. Padding counts on by itself: it is to get position 0.",
+            "The texts are right. Padding is counted as a text of its own: it should get position 0.",
         ),
         Mistake(
             "number-of-the-text",
             lambda texts: np.where(texts == NO_TEXT, 0, np.cumsum(np.append(0, texts[1:] != texts[:-1]))),
-            "These are the numbers of the texts in their order. Asked for is the place of each token in its "
-            "own text.",
+            "This says to which text each token belongs, counted from the left. Give the place of each token "
+            "in its own text.",
         ),
         Mistake(
             "counted-from-the-end",
             lambda texts: np.where(
                 texts == NO_TEXT, 0, same_text(texts).sum(axis=1) - 1 - _positions_in_text(texts)
             ),
-            "Each text is counted from its end. The first token of a text stands at 0.",
+            "Each text is counted from its end. The first token of a text is at 0.",
         ),
         Mistake(
             "sorted",
@@ -101,7 +112,7 @@ POSITIONS_IN_TEXT = Exercise(
     alternatives=(_positions_in_runs, _positions_by_starts, _positions_by_dictionary),
     hints=(
         "Where does a text begin? Where its number differs from the one before it.",
-        "The position of a token is the number of tokens of the same text that stand before it.",
+        "The position of a token is the number of tokens of the same text that come before it.",
         "`(texts[:, None] == texts)` says which tokens belong together; `np.tril(..., k=-1)` keeps those "
         "before. Count along axis 1, and give padding 0.",
     ),

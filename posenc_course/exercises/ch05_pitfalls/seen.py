@@ -45,13 +45,29 @@ SEEN = Exercise(
             "There must be one row for each new token and one column for each key, those of the cache first.",
             about="form",
         ),
+        Property(
+            lambda args, value: bool(np.asarray(value)[:, : args[0]].all()),
+            "A new token does not see the whole cache. All of it came before.",
+        ),
+        Property(
+            lambda args, value: not np.triu(np.asarray(value)[:, args[0] :], k=1).any(),
+            "A new token sees one that comes after it.",
+        ),
+        Property(
+            lambda args, value: bool(np.diagonal(np.asarray(value), args[0]).all()),
+            "A new token does not see itself. New token number i has the key number past + i.",
+        ),
+        Property(
+            lambda args, value: not (_seen(*args) & ~np.asarray(value))[:, args[0] :].any(),
+            "A new token does not see all the new ones up to itself.",
+        ),
     ),
     mistakes=(
         Mistake(
             "triangle-from-the-left",
             lambda past, new: np.tri(new, past + new, dtype=bool),
-            "The triangle starts at the first key of the cache, so the first new token sees one key alone. "
-            "The first new token stands behind the whole cache.",
+            "The triangle starts at the first key of the cache, so the first new token sees only one key. It "
+            "comes after the whole cache, and sees all of it.",
         ),
         Mistake(
             "all-seen",
@@ -72,19 +88,19 @@ SEEN = Exercise(
         Mistake(
             "moved-by-the-new",
             lambda past, new: np.tri(new, past + new, k=new, dtype=bool),
-            "The triangle was moved by the number of new tokens. What stands before the first of them is the "
-            "cache: its length decides.",
+            "The triangle was moved by the number of new tokens. Move it by the length of the cache: that is "
+            "what comes before the first of them.",
         ),
         Mistake(
             "hidden",
             lambda past, new: ~_seen(past, new),
-            "It is turned round: True is to mean that the token may look at the key.",
+            "It is the wrong way round: True should mean that the token may look at the key.",
         ),
         Mistake(
             "cache-behind",
             lambda past, new: np.hstack([_seen(0, new), np.ones((new, past), dtype=bool)]),
-            "The new keys come first here, and the cache behind them. Keys stand in the order of the text: "
-            "the cache first.",
+            "Here the new keys come first, and the cache after them. Keys are in the order of the text: the "
+            "cache first.",
         ),
         Mistake(
             "cache-hidden",
@@ -94,7 +110,7 @@ SEEN = Exercise(
         Mistake(
             "triangle-turned",
             lambda past, new: np.triu(np.ones((new, past + new), dtype=bool), k=past),
-            "The new tokens see themselves and what comes after them: the triangle is turned round.",
+            "The new tokens see themselves and what comes after them: the triangle is the wrong way round.",
         ),
     ),
     alternatives=(
@@ -105,7 +121,7 @@ SEEN = Exercise(
     hints=(
         "Write down past = 2 and new = 3: three rows and five columns. Which keys may the first new token "
         "see, and which the last?",
-        "New token number i stands at position `past + i`, and key number j at position `j`.",
+        "New token number i is at position `past + i`, and key number j at position `j`.",
         "`np.tri(rows, columns, k=...)` is a triangle whose edge can be moved; or compare two ranges with "
         "`<=`.",
     ),

@@ -142,6 +142,11 @@ SERVE = Exercise(
             "A call for (length, dim, base) must get a table of shape (length, dim).",
             about="form",
         ),
+        Property(
+            lambda args, value: value[1] == len(set(map(tuple, args[1]))),
+            "The number is not how many different sets of arguments there are among the calls: make should "
+            "be called once for each of them.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -154,13 +159,14 @@ SERVE = Exercise(
             "length-alone",
             _serve_by(lambda length, dim, base: length),
             "The cache is keyed on the length alone. A call with another width or base then gets a table "
-            "that was made for somebody else. Key on all that the table depends on: length, dim and base.",
+            "that was made for a different call. Key on everything the table depends on: length, dim and "
+            "base.",
         ),
         Mistake(
             "dim-alone",
             _serve_by(lambda length, dim, base: dim),
             "The cache is keyed on the width alone, so the length and the base of the first call win. Key on "
-            "all that the table depends on: length, dim and base.",
+            "everything the table depends on: length, dim and base.",
         ),
         Mistake(
             "base-forgotten",
@@ -176,8 +182,8 @@ SERVE = Exercise(
         Mistake(
             "length-forgotten",
             _serve_by(lambda length, dim, base: (dim, base)),
-            "The cache forgets the length: the first table is served whatever is asked for. Put length into "
-            "the key.",
+            "The cache forgets the length: it serves the first table, whatever length you ask for. Put "
+            "length into the key.",
         ),
         Mistake(
             "rows-of-the-longest",
@@ -213,15 +219,15 @@ SERVE = Exercise(
         Mistake(
             "hits-counted",
             lambda make, calls: (_serve(make, calls)[0], len(calls) - _serve(make, calls)[1]),
-            "The tables are right. The number is that of the calls that needed no new table. Return how "
-            "often make was called.",
+            "The tables are right. The number counts the calls that needed no new table. Return how often "
+            "make was called.",
         ),
     ),
     alternatives=(_serve_by_lru_cache, _serve_by_list, _serve_in_two_passes),
     hints=(
         "Keep the tables in a dictionary. What must its key hold, so that two calls with the same key may "
         "share a table?",
-        "A tuple is a good key: it keeps the order of its parts, and their borders.",
+        "A tuple is a good key: it keeps its parts apart, and in order.",
         "For each call: if `(length, dim, base)` is not in the cache, put `make(length, dim, base)` there "
         "and count one. Then append `cache[length, dim, base]`.",
     ),

@@ -27,21 +27,35 @@ TARGETS_THAT_COUNT = Exercise(
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]) - 1,),
-            "The last token has nobody after it, so there must be one truth value fewer than tokens.",
+            "Nothing comes after the last token, so there must be one truth value fewer than there are "
+            "tokens.",
             about="form",
+        ),
+        Property(
+            lambda args, value: not (np.asarray(value) & (args[0][1:] == NO_TEXT)).any(),
+            "A target that is padding counts. It should not.",
+        ),
+        Property(
+            lambda args, value: not (np.asarray(value) & (args[0][1:] != args[0][:-1])).any(),
+            "A target counts that belongs to another text than the token before it. It should not.",
+        ),
+        Property(
+            lambda args, value: not (_targets_that_count(args[0]) & ~np.asarray(value)).any(),
+            "A fair question is left out: the token and its target belong to the same text. Texts may have "
+            "any number from 0 on, and only -1 is padding.",
         ),
     ),
     mistakes=(
         Mistake(
             "across-the-border",
             lambda texts: (texts[1:] != NO_TEXT) & (texts[:-1] != NO_TEXT),
-            "Padding is left out. But the last token of a text is asked for the first one of the next, which "
-            "it cannot know.",
+            "Padding is left out. But the last token of a text is asked for the first one of the next text, "
+            "which it cannot know.",
         ),
         Mistake(
             "padding-counts",
             lambda texts: np.asarray(texts[1:] == texts[:-1]),
-            "The borders are right. But padding that follows padding counts: it is easy to foretell, and "
+            "The borders are right. But padding that follows padding counts. It is easy to predict, and "
             "makes the loss look better than it is.",
         ),
         Mistake(
@@ -52,8 +66,8 @@ TARGETS_THAT_COUNT = Exercise(
         Mistake(
             "the-target-alone",
             lambda texts: np.asarray(texts[1:] != NO_TEXT),
-            "You ask only whether the target is padding. Ask as well whether it belongs to the same text as "
-            "the token that is to foretell it.",
+            "You only ask whether the target is padding. Ask as well whether it belongs to the same text as "
+            "the token before it, which has to predict it.",
         ),
         Mistake(
             "the-token-alone",
@@ -64,12 +78,12 @@ TARGETS_THAT_COUNT = Exercise(
         Mistake(
             "borders",
             lambda texts: np.asarray(texts[1:] != texts[:-1]),
-            "You marked the borders, where a target does not count. It is turned round.",
+            "You marked the borders, where a target does not count. It is the wrong way round.",
         ),
         Mistake(
             "turned-round",
             lambda texts: ~_targets_that_count(texts),
-            "It is turned round: True is to mean that the target counts.",
+            "It is the wrong way round: True should mean that the target counts.",
         ),
     ),
     alternatives=(
@@ -79,7 +93,8 @@ TARGETS_THAT_COUNT = Exercise(
     ),
     hints=(
         "Token t is asked for token t + 1. Compare the two: `texts[:-1]` and `texts[1:]`.",
-        "Which two kinds of target must not count? One lies behind a border; the other is no text at all.",
+        "Which two kinds of target must not count? One belongs to the next text; the other is no text at "
+        "all.",
         "`(texts[1:] == texts[:-1])` and not padding, joined with `&`.",
     ),
 )

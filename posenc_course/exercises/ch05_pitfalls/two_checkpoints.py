@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from posenc_course.exercises.ch05_pitfalls._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -77,6 +77,23 @@ TWO_CHECKPOINTS = Exercise(
     parts=("the rows that training met", "the factor of the decay"),
     reference=_two_checkpoints,
     make_cases=_checkpoint_cases,
+    properties=(
+        Property(
+            lambda args, value: np.isclose(value[1], _last_decay(*args), rtol=1e-4),
+            "The factor is not that of the last row: there, every number of after is the factor times the "
+            "number of before.",
+        ),
+        Property(
+            lambda args, value: value[0] <= _two_checkpoints(*args)[0],
+            "You count rows that no text has met: they differ from factor * before by rounding only. Compare "
+            "with a small number such as 1e-9, and count rows, not numbers.",
+        ),
+        Property(
+            lambda args, value: value[0] >= _two_checkpoints(*args)[0],
+            "You count too few rows. The last ones that were met have moved by about 0.0001: compare with a "
+            "small number such as 1e-9. np.isclose and np.allclose allow 1e-8, or what you set as atol.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "all-that-differ",
@@ -84,14 +101,29 @@ TWO_CHECKPOINTS = Exercise(
                 int((np.abs(after - before).max(axis=1) > 1e-9).sum()),
                 _last_decay(before, after),
             ),
-            "The factor is right. But you count all rows that have changed, and the decay changes rows that "
-            "no text ever met. Take it away first.",
+            "The factor is right. But you count all rows that have changed, and the decay also changes rows "
+            "that no text has met. Compare after with factor * before.",
         ),
         Mistake(
             "index-of-the-last",
             lambda before, after: (_two_checkpoints(before, after)[0] - 1, _last_decay(before, after)),
             "The factor is right. You give the index of the last row that was met, counted from 0. How many "
-            "rows are that?",
+            "rows is that?",
+        ),
+        Mistake(
+            "one-row-more",
+            lambda before, after: (_two_checkpoints(before, after)[0] + 1, _last_decay(before, after)),
+            "The factor is right. You count one row too many. If rows are counted from 0, the number of the "
+            "first row that was never met is how many were met.",
+        ),
+        Mistake(
+            "numbers-counted",
+            lambda before, after: (
+                int((np.abs(after - _last_decay(before, after) * before) > 1e-9).sum()),
+                _last_decay(before, after),
+            ),
+            "The factor is right. You count the numbers that have moved. Count the rows: .any(axis=1), or "
+            ".max(axis=1) before you compare.",
         ),
         Mistake(
             "rows-never-met",
@@ -130,15 +162,15 @@ TWO_CHECKPOINTS = Exercise(
         ),
         Mistake(
             "factor-turned-round",
-            lambda before, after: (_two_checkpoints(before, after)[0], 1 / _last_decay(before, after) + 1e-3),
-            "The number of rows is right. The factor is turned round: it leads from the old table to the "
-            "new one.",
+            lambda before, after: (_two_checkpoints(before, after)[0], 1 / _last_decay(before, after)),
+            "The number of rows is right. The factor is the wrong way round: old times factor should give "
+            "new.",
         ),
         Mistake(
             "what-is-lost",
             lambda before, after: (_two_checkpoints(before, after)[0], 1 - _last_decay(before, after)),
-            "The number of rows is right. Your second number is what the decay takes away. Asked for is the "
-            "factor, what it leaves.",
+            "The number of rows is right. Your second number is the share that the decay takes away. Give "
+            "the factor, the share that it leaves.",
         ),
         Mistake(
             "values-changed-places",
@@ -147,14 +179,14 @@ TWO_CHECKPOINTS = Exercise(
         ),
         Mistake(
             "decay-overlooked",
-            lambda before, after: (_two_checkpoints(before, after)[0], 2.0),
-            "The number of rows is right, but the factor is not: compare the last row of both tables.",
+            lambda before, after: (_two_checkpoints(before, after)[0], 1.0),
+            "The number of rows is right. You give 1 as the factor, as if there were no decay: compare the "
+            "last rows of both tables.",
         ),
     ),
     alternatives=(_met_from_the_end, _met_by_ratios, _met_with(_last_decay, least=1e-7)),
     hints=(
-        "The last two rows were met by no text, so all that happened to them is the decay. Divide one by "
-        "the other.",
+        "No text has met the last two rows, so nothing but the decay has changed them. Divide new by old.",
         "Multiply the old table by that factor. Which rows of the new table differ from it?",
         "`np.abs(after - factor * before).max(axis=1) > 1e-9` is True for each row that training met.",
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from posenc_course.exercises.ch05_pitfalls._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
 
@@ -29,10 +29,22 @@ def _rounded_table(positions: Array, dim: int, rounded: str) -> Array:
     return _to_bfloat16(table) if rounded == "table" else table
 
 
+SIZE_TELLS_NOTHING = (
+    ("positions", 8, 7250, 64),
+    ("frequencies", 24, 4500, 64),
+    ("positions", 16, 7750, 64),
+    ("frequencies", 8, 2000, 64),
+)
+"""Errors of 1.938, 1.9997, 1.9998 and 0.2: no bound between them tells positions from frequencies."""
+
+
 def _rounded_cases(rng: Generator) -> Iterator[Case]:
-    for rounded in enough_of_each(rng, *([each] for each in _ROUNDED)):
-        dim, start = 2 * int(rng.integers(4, 17)), int(rng.integers(2000, 9000))
-        positions = np.arange(start, start + int(rng.integers(60, 80)))
+    drawn = (
+        (rounded, 2 * int(rng.integers(4, 17)), int(rng.integers(2000, 9000)), int(rng.integers(60, 80)))
+        for rounded in enough_of_each(rng, *([each] for each in _ROUNDED))
+    )
+    for rounded, dim, start, rows in (*drawn, *SIZE_TELLS_NOTHING):
+        positions = np.arange(start, start + rows)
         table = _rounded_table(positions, dim, rounded)
         yield Case(f"dim {dim}, from position {start:,}", (positions, table))
 
@@ -79,6 +91,13 @@ def _rounded_by_digits(positions: Array, table: Array) -> str:
     return "nothing" if right else "frequencies"
 
 
+def _right_about(rounded: str) -> Callable[[tuple[Array, Array], str], bool]:
+    """Whether this is not taken for another one."""
+    return lambda args, value: (
+        _what_was_rounded(*args) != rounded or value == rounded or value not in _ROUNDED
+    )
+
+
 WHAT_WAS_ROUNDED = Exercise(
     id="05-pitfalls.what_was_rounded",
     title="What was rounded?",
@@ -89,34 +108,57 @@ WHAT_WAS_ROUNDED = Exercise(
     difficulty=3,
     reference=_what_was_rounded,
     make_cases=_rounded_cases,
+    properties=(
+        Property(lambda args, value: value in _ROUNDED, "Return one of the four words.", about="form"),
+        Property(
+            _right_about("nothing"),
+            "Every number of this table is right to nine digits. Do you compare with the interleaved layout, "
+            "and at these positions?",
+        ),
+        Property(
+            _right_about("table"),
+            "In this table every number is off a little, by 0.004 at the most: that is what rounding does to "
+            "numbers between -1 and 1. Compare it with the exact table before anything else.",
+        ),
+        Property(
+            _right_about("positions"),
+            "In this table some neighbours have the very same row, and other rows are far from the exact "
+            "ones: positions were lost. How large the error is does not tell you that.",
+        ),
+        Property(
+            _right_about("frequencies"),
+            "In this table rows are far from the exact ones, and no two neighbours share a row, so no "
+            "position was lost. How large the error is does not tell you that.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "any-error-is-the-table",
             lambda positions, table: (
                 "table" if np.abs(table - _exact_rows(positions, table)).max() > 1e-6 else "nothing"
             ),
-            "You blame the table for every error. What can rounding do to a number between -1 and 1? Its "
-            "error is small; look at how large the error is.",
+            "You blame the table for every error. Rounding moves a number between -1 and 1 by 0.004 at the "
+            "most: how large is the error?",
         ),
         Mistake(
             "any-error-is-the-positions",
             lambda positions, table: (
                 "positions" if np.abs(table - _exact_rows(positions, table)).max() > 1e-6 else "nothing"
             ),
-            "You blame the positions for every error. Where positions are rounded, some neighbours have "
-            "the same row: ask that.",
+            "You blame the positions for every error. Where positions were rounded, some neighbours have the "
+            "same row: check that.",
         ),
         Mistake(
             "large-error-is-the-positions",
             lambda positions, table: _instead(positions, table, "frequencies", "positions"),
-            "The table is told from the rest. But large errors have two causes: do neighbours share a row, "
-            "or does each have its own?",
+            "You recognise a rounded table. But large errors have two causes: do some neighbours share a "
+            "row, or does each have its own?",
         ),
         Mistake(
             "large-error-is-the-frequencies",
             lambda positions, table: _instead(positions, table, "positions", "frequencies"),
-            "Small errors are told from large ones. But not all large ones come from the frequencies: in "
-            "some of these tables neighbours have the very same row.",
+            "You tell small errors from large ones. But not all large ones come from the frequencies: in "
+            "some of these tables, neighbours have the very same row.",
         ),
         Mistake(
             "positions-and-frequencies-confused",
@@ -124,25 +166,25 @@ WHAT_WAS_ROUNDED = Exercise(
                 _what_was_rounded(positions, table), _what_was_rounded(positions, table)
             ),
             "You confuse positions with frequencies. Which of the two makes neighbours equal, and which "
-            "makes clocks that go at another speed?",
+            "makes clocks run at another speed?",
         ),
         Mistake(
             "table-not-noticed",
             lambda positions, table: _instead(positions, table, "table", "nothing"),
-            "A table whose numbers were rounded passes for exact. Its error is small, but not as small as "
-            "that of float64.",
+            "A table whose numbers were rounded passes for exact. Its error is small, but much larger than "
+            "what float64 leaves.",
         ),
         Mistake(
             "table-for-frequencies",
             lambda positions, table: _instead(positions, table, "table", "frequencies"),
-            "You take a table whose numbers were rounded for other frequencies. Compare how large the error "
-            "is: the one stays small everywhere.",
+            "You take a table whose numbers were rounded for one with other frequencies. How large is the "
+            "error? In a rounded table it is small everywhere.",
         ),
         Mistake(
             "frequencies-not-noticed",
             lambda positions, table: _instead(positions, table, "frequencies", "nothing"),
-            "Other frequencies pass for none. All neighbours differ, as they should, but the rows are those "
-            "of other clocks: compare with the exact ones.",
+            "A table with other frequencies passes for exact. All its neighbours differ, as they should, but "
+            "the rows are those of other clocks: compare every column with the exact table.",
         ),
     ),
     alternatives=(_rounded_by_trying, _rounded_by_steps, _rounded_by_digits),
@@ -150,7 +192,7 @@ WHAT_WAS_ROUNDED = Exercise(
     hints=(
         "Compare with the exact table, `posenc_lib.sinusoidal(positions, dim)`. How large is the largest "
         "error?",
-        "A rounded number between -1 and 1 is off by 0.004 at the most. A larger error has another cause.",
+        "A rounded number between -1 and 1 is off by 0.004 at most. A larger error has another cause.",
         "bfloat16 skips positions from 257 on. So look for two neighbours with the same row: that is what "
         "`np.diff(table, axis=0)` shows.",
     ),

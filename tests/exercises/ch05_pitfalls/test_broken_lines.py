@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch05_pitfalls.broken_lines import BROKEN_LINES
 from posenc_lib import attention, sinusoidal
 
@@ -106,7 +107,21 @@ def test_listing_d_goes_wrong_where_its_users_say():
     assert as_alone(broken, [3, 5, 3]) == [True, False, True]
 
 
-NOT_KNOWN = (("broken_lines", (14, 13, 8, 20), "listing D"),)
+def test_every_line_that_does_something_has_a_lead():
+    for place, lines in enumerate(listings()):
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith(("import", "from", "def", "class", '"')):
+                continue
+            answer = [*BROKEN_LINES.reference()]
+            answer[place] = number
+            report = report_on(BROKEN_LINES.id, tuple(answer))
+            assert report.passed or report.mistake or report.notes, (place, number)
+
+
+NOT_KNOWN = (
+    ("broken_lines", (14, 13, 8, 20), "listing D"),
+    ("broken_lines", (19, 13, 9, 7), "In listing C, line 9"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("broken_lines", [13, 12, 7, 6], "counted-from-zero"),)

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch05_pitfalls.half_table import HALF_TABLE
 
 
@@ -34,7 +35,39 @@ def positions_halved(positions, dim):
         return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim)
 
 
-NOT_KNOWN = (("half_table", lambda positions, dim: np.full((len(positions), dim), np.nan), "65504"),)
+def cast_never(positions, dim):
+    rates = 10000.0 ** (-np.arange(0, dim, 2) / dim)
+    theta = positions[:, None] * rates
+    return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim)
 
 
-WRITTEN_IN_ANOTHER_WAY = (("half_table", positions_halved, "positions-in-float16"),)
+def frequencies_in_float32(positions, dim):
+    rates = (10000.0 ** (-np.arange(0, dim, 2) / dim)).astype(np.float32)
+    theta = positions[:, None] * rates.astype(np.float64)
+    return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim).astype(np.float16)
+
+
+ANOTHER_TYPE = "The numbers are right, but their type is {}; float16 was asked for."
+NOT_KNOWN = (
+    ("half_table", lambda positions, dim: np.full((len(positions), dim), np.nan), "65504"),
+    ("half_table", cast_never, ANOTHER_TYPE.format("float64")),
+    ("half_table", lambda p, d: cast_never(p, d).astype(np.float32), ANOTHER_TYPE.format("float32")),
+    (
+        "half_table",
+        lambda p, d: cast_never(p, d).astype(np.float16).astype(float),
+        ANOTHER_TYPE.format("float64"),
+    ),
+)
+
+
+def test_nobody_is_told_to_leave_float16_where_it_is_asked_for():
+    for seed in range(3):
+        report = report_on(HALF_TABLE.id, lambda p, d: cast_never(p + 1e-3, d).astype(np.float16), seed=seed)
+        assert not report.passed
+        assert "which holds three digits" not in str(report)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("half_table", positions_halved, "positions-in-float16"),
+    ("half_table", frequencies_in_float32, "frequencies-in-float32"),
+)

@@ -22,4 +22,12 @@ def test_a_padded_batch_is_each_sentence_alone(seed):
             assert not out[sentence][:, ~real].any()
 
 
+def divided_by_head_dim(q, k, v, mask):
+    """The root is taken twice by what is called, which divides by it once more."""
+    return PADDED_ATTENTION.reference(q * q.shape[-1] ** -0.5, k, v, mask)
+
+
 NOT_KNOWN = (("padded_attention", lambda q, k, v, mask: v * 2, "zeros"),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (("padded_attention", divided_by_head_dim, "divided-by-the-width"),)

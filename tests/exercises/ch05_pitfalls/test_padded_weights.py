@@ -27,3 +27,30 @@ NOT_KNOWN = (
         "still gets weight",
     ),
 )
+
+
+def softmax(scores):
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def tokens_hidden(scores, mask):
+    with np.errstate(all="ignore"):
+        return softmax(np.where(mask[:, None] == 1, -np.inf, scores))
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("padded_weights", tokens_hidden, "inverted-with-infinity"),
+    (
+        "padded_weights",
+        lambda scores, mask: softmax(scores - 1e9 * (1 - mask[:, None])),
+        "added-without-tokens",
+    ),
+    (
+        "padded_weights",
+        lambda scores, mask: (
+            softmax(np.where(mask[:, None] == 1, scores, -100)) * mask.any(axis=1)[:, None, None]
+        ),
+        "not-low-enough",
+    ),
+)

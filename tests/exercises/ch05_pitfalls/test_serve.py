@@ -33,7 +33,10 @@ def by_length_and_width(make, calls):
     return tables, made
 
 
-NOT_KNOWN = (("serve", lambda make, calls: ([], 0), "one table for each call"),)
+NOT_KNOWN = (
+    ("serve", lambda make, calls: ([], 0), "one table for each call"),
+    ("serve", lambda make, calls: ([make(*each) for each in calls], 1), "once for each of them"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("serve", by_length_and_width, "base-forgotten"),)

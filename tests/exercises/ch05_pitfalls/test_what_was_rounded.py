@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
-from posenc_course.exercises.ch05_pitfalls.what_was_rounded import _to_bfloat16
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch05_pitfalls.what_was_rounded import WHAT_WAS_ROUNDED, _to_bfloat16
+from posenc_lib import sinusoidal
 
 
 def test_bfloat16_is_rounded_as_torch_rounds_it():
@@ -14,4 +17,22 @@ def test_bfloat16_is_rounded_as_torch_rounds_it():
     np.testing.assert_array_equal(_to_bfloat16(numbers), theirs)
 
 
-NOT_KNOWN = (("what_was_rounded", lambda positions, table: "frequencies", None),)
+def by_size(bound, small, large):
+    def answer(positions, table):
+        error = np.abs(table - sinusoidal(positions, table.shape[1])).max()
+        return "nothing" if error < 1e-6 else "table" if error < 0.01 else small if error < bound else large
+
+    return answer
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.5, 1.0, 1.5, 1.9, 1.93, 1.95, 1.98, 1.999, 1.9999])
+@pytest.mark.parametrize("words", [("positions", "frequencies"), ("frequencies", "positions")])
+def test_the_size_of_the_error_does_not_tell_positions_from_frequencies(bound, words):
+    reports = [report_on(WHAT_WAS_ROUNDED.id, by_size(bound, *words), seed=seed) for seed in range(6)]
+    assert not any(report.passed for report in reports)
+
+
+NOT_KNOWN = (
+    ("what_was_rounded", lambda positions, table: "frequencies", None),
+    ("what_was_rounded", by_size(1.0, "frequencies", "positions"), "does not tell you that"),
+)
