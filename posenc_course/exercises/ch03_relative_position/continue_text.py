@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,20 @@ def _text_cases(rng: Generator) -> Iterator[Case]:
     ):
         yield Case(label, (_text(rng, vocab, period, n), steps, vocab))
     a, b, c, d, e = (1 + rng.permutation(11)[:5]).tolist()
+    low, high = sorted((b, c))  # neither the smallest nor the largest token is always right
     yield Case(
-        "what followed most often, and not last", (np.asarray([START, a, b, d, a, b, e, a, c, d, a]), 1, 12)
+        "what followed most often, and not last",
+        (np.asarray([START, a, high, d, a, high, e, a, low, d, a]), 1, 12),
     )
     yield Case(
-        "what followed most often, and not first", (np.asarray([START, a, c, d, a, b, e, a, b, c, a]), 1, 12)
+        "what followed most often, and not first",
+        (np.asarray([START, a, high, d, a, low, e, a, low, high, a]), 1, 12),
     )
+    for once, twice in ((low, high), (high, low)):
+        yield Case(
+            "what followed most often, with another in between",
+            (np.asarray([START, a, twice, d, a, once, e, a, twice, d, a]), 1, 12),
+        )
 
 
 Weigh = Callable[[np.ndarray, int], np.ndarray]
@@ -83,6 +92,11 @@ def _by_full_attention(tokens: np.ndarray, steps: int, vocab: int) -> list[int]:
     return new
 
 
+def _followers(text: list[int]) -> set[int]:
+    """What came after earlier occurrences of the last token."""
+    return {after for token, after in pairwise(text) if token == text[-1]}
+
+
 CONTINUE_TEXT = Exercise(
     id="03-relative-position.continue_text",
     title="Write",
@@ -102,8 +116,13 @@ CONTINUE_TEXT = Exercise(
         ),
         Property(
             lambda args, value: bool(np.isin(value, args[0]).all()),
-            "You wrote a token that stands nowhere in the text. An induction head copies: it writes "
-            "nothing new.",
+            "You wrote a token that does not occur in the text. An induction head copies: it never writes "
+            "anything new.",
+        ),
+        Property(
+            lambda args, value: value[0] in _followers(args[0].tolist()),
+            "The first token that you write never came after the last token of the text. Find where that "
+            "token was before, and what came next.",
         ),
     ),
     mistakes=(
@@ -126,26 +145,26 @@ CONTINUE_TEXT = Exercise(
         Mistake(
             "repeats-the-last-token",
             lambda tokens, steps, vocab: np.repeat(np.asarray(tokens)[-1:], steps),
-            "The last token is written over and over: the place that was found is that of the word itself. "
-            "The match is one place further on, where the note holds the word.",
+            "The last token is written over and over: you found the place of the word itself. The match is "
+            "one place further on, where the note holds the word.",
         ),
         Mistake(
             "starts-again",
             lambda tokens, steps, vocab: np.resize(np.asarray(tokens)[1:], steps),
-            "The text is written again from its first token on. Go on where it stops: after the last time "
-            "that its last token stood before.",
+            "The text is written again from its first token on. Continue where it stops: find where its "
+            "last token was before, and write what came next.",
         ),
         Mistake(
             "start-mark-and-all",
             lambda tokens, steps, vocab: np.resize(np.asarray(tokens), steps),
-            "The text is written again from the start mark on. Go on where it stops.",
+            "The text is written again from the start mark on. Continue where it stops.",
         ),
         Mistake(
             "latest-alone",
             lambda tokens, steps, vocab: np.asarray(
                 _what_followed(tokens, steps, vocab, lambda each: each[-1])
             ),
-            "You write what followed the last time. Where the word stood before several times, each of "
+            "You write what followed the last time. Where the word was in the text several times, each of "
             "them has the same weight: what followed most often wins.",
         ),
         Mistake(
@@ -153,7 +172,7 @@ CONTINUE_TEXT = Exercise(
             lambda tokens, steps, vocab: np.asarray(
                 _what_followed(tokens, steps, vocab, lambda each: each[0])
             ),
-            "You write what followed the first time. Where the word stood before several times, each of "
+            "You write what followed the first time. Where the word was in the text several times, each of "
             "them has the same weight: what followed most often wins.",
         ),
         Mistake(

@@ -68,6 +68,10 @@ DOUBLINGS = Exercise(
             ),
             "Each of the matrices must be a rotation: its transpose times itself must be the identity.",
         ),
+        Property(
+            lambda args, value: bool(np.allclose(value[1:], value[:-1] @ value[:-1], atol=1e-3)),
+            "Each of the matrices must be the one before it times itself. Yours are not.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -109,7 +113,7 @@ DOUBLINGS = Exercise(
         Mistake(
             "the-last-alone",
             lambda one_step, m: _ladder(one_step, [2 ** (m - 1)])[0],
-            "This is the last of the matrices alone. Keep all of them: the next step needs each.",
+            "This is only the last of the matrices. Keep all of them: the next step needs each.",
         ),
         Mistake(
             "four-times-as-far",

@@ -130,9 +130,15 @@ EXTEND_TABLE = Exercise(
             "before, turned by one step.",
         ),
         Mistake(
+            "last-row-again-and-again",
+            lambda first, n: np.stack([first[min(k, len(first) - 1)] for k in range(n)]),
+            "Beyond the rows that were given, the last one is repeated. Each further row is the one before, "
+            "turned by one step.",
+        ),
+        Mistake(
             "straight-line",
             lambda first, n: first[0] + np.arange(n)[:, None] * (first[1] - first[0]),
-            "The table goes on in a straight line, adding the same difference each time. The pairs run on "
+            "The table continues in a straight line, adding the same difference each time. The pairs move on "
             "circles: a step is a turn, which multiplies.",
         ),
         Mistake(

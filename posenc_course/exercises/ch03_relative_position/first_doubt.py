@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch03_relative_position._shared import Generator, distances_in_a_loop
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib.added.sinusoidal import similarity
 
 
@@ -16,6 +16,7 @@ def _doubt_cases(rng: Generator) -> Iterator[Case]:
         ("width 64, base 10000", 64, 10000.0, 100, 0.1),
         ("width 2", 2, 10000.0, 60, 0.001),
         ("width 8, base 100", 8, 100.0, 150, 0.01),
+        ("width 2, the farthest distance alone looks like 0", 2, 10000.0, 44, 0.001),
         ("width 64, only near distances: no doubt", 64, 10000.0, 5, 0.1),
         ("one distance alone: no doubt", 8, 10000.0, 0, 0.5),
     ]
@@ -91,6 +92,27 @@ FIRST_DOUBT = Exercise(
     difficulty=3,
     reference=_doubt,
     make_cases=_doubt_cases,
+    properties=(
+        Property(
+            lambda args, value: value == round(value) and -1 <= value <= args[2],
+            "Return a whole number from 0 to reach, or -1 if no distance is in doubt.",
+        ),
+        Property(
+            lambda args, value: not 0 <= value <= args[2] or value in _close_pairs(*args),
+            "The distance that you return is not in doubt: no other distance up to reach has a dot product "
+            "within the tolerance of its own.",
+        ),
+        Property(
+            lambda args, value: value not in _close_pairs(*args) or value == _doubt(*args),
+            "A smaller distance is in doubt as well. Compare each distance with all others, smaller and "
+            "larger, from 0 to reach.",
+        ),
+        Property(
+            lambda args, value: value != -1 or _doubt(*args) == -1,
+            "You return -1, but two distances have dot products within the tolerance of each other. Compare "
+            "each distance with all others, from 0 to reach.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "fits-itself",
@@ -104,11 +126,22 @@ FIRST_DOUBT = Exercise(
             "Where no distance is in doubt you return 0, which says that distance 0 is. Return -1 there.",
         ),
         Mistake(
+            "nothing-for-none",
+            lambda *args: _doubt(*args) if _doubt(*args) >= 0 else None,
+            "Where no distance is in doubt, your function returns None: it ends without a return. Return -1 "
+            "there, after the loop.",
+        ),
+        Mistake(
             "reach-for-none",
             lambda dim, base, reach, tolerance: (
                 _doubt(dim, base, reach, tolerance) if _doubt(dim, base, reach, tolerance) >= 0 else reach + 1
             ),
             "Where no distance is in doubt you return the number of distances. Return -1 there.",
+        ),
+        Mistake(
+            "reach-left-out",
+            lambda dim, base, reach, tolerance: _doubt(dim, base, max(reach - 1, 0), tolerance),
+            "You do not look at the distance reach itself: range(reach) ends one before it.",
         ),
         Mistake(
             "later-of-the-pair",
@@ -125,8 +158,8 @@ FIRST_DOUBT = Exercise(
         Mistake(
             "neighbours-alone",
             _neighbours_alike,
-            "You compare each distance with the next one alone. The kernel comes back to an old value much "
-            "later: compare with all distances up to reach.",
+            "You compare each distance with the next one only. The kernel may come back to an old value "
+            "much later: compare with all distances up to reach.",
         ),
         Mistake(
             "first-rise",
@@ -137,7 +170,7 @@ FIRST_DOUBT = Exercise(
         Mistake(
             "usual-base",
             lambda dim, base, reach, tolerance: _doubt(dim, 10000.0, reach, tolerance),
-            "The base is taken to be 10000, whatever is given.",
+            "The base is taken to be 10000, whatever is given. Pass it on.",
         ),
         Mistake(
             "one-too-large",

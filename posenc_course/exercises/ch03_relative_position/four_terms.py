@@ -90,6 +90,20 @@ FOUR_TERMS = Exercise(
             "The four terms must add up to the scores of words + places: nothing may be lost or counted "
             "twice.",
         ),
+        Property(
+            lambda args, value: bool(np.allclose(value[0], args[0](args[1]))),
+            "The first term is word with word: the scores that the head gives to the words alone.",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(value[3], args[0](args[2]))),
+            "The fourth term is place with place: the scores that the head gives to the places alone.",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(value[1:3], _terms(*args)[1:3])),
+            "A mixed term is what the head says when a word asks and a place answers, or the other way "
+            "round. Let words and places be different rows of one input, and read their scores off the "
+            "result.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -103,8 +117,7 @@ FOUR_TERMS = Exercise(
                 ]
             ),
             "The mixed part is cut in two equal halves. Word with place and place with word are two "
-            "different terms: to tell them apart, let words and places stand in different rows of one "
-            "input.",
+            "different terms: to tell them apart, let words and places be different rows of one input.",
         ),
         Mistake(
             "both-mixed-twice",
@@ -128,8 +141,8 @@ FOUR_TERMS = Exercise(
                     head(places),
                 ]
             ),
-            "Your third term is the transpose of the second. That would be so if queries and keys were "
-            "made with the same weights, which they are not.",
+            "Your third term is the transpose of the second. That would be right if queries and keys were "
+            "made with the same weights, but they are not.",
         ),
         Mistake(
             "mixed-terms-exchanged",
@@ -184,8 +197,8 @@ FOUR_TERMS = Exercise(
             lambda head, words, places: np.stack(
                 [head(words), _both_mixed(head, words, places), head(places)]
             ),
-            "The two mixed terms were added up to one. Keep them apart: the one says which words look at "
-            "which places, the other which places look at which words.",
+            "The two mixed terms were added up to one. Keep them apart: one says which words look at which "
+            "places, the other which places look at which words.",
         ),
         Mistake(
             "dot-products",
@@ -206,7 +219,6 @@ FOUR_TERMS = Exercise(
         "places)` not enough for the other two?",
         "A score belongs to one row as the query and one row as the key, whatever other rows there are. So "
         "a row may be a word alone, and another row a place alone.",
-        "`head(np.concatenate([words, places]))` has 2n rows and 2n columns. What stands in its four "
-        "quarters?",
+        "`head(np.concatenate([words, places]))` has 2n rows and 2n columns. What do its four quarters hold?",
     ),
 )

@@ -74,13 +74,24 @@ KEY_OF_NEXT = Exercise(
             ),
             "The row of position 0 is 0, 1, 0, 1, ... Times your matrix it must be the row of position 1.",
         ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(
+                    sinusoidal(3, args[0], base=args[1])[1] @ value,
+                    sinusoidal(3, args[0], base=args[1])[2],
+                    atol=1e-3,
+                )
+            ),
+            "The row of position 1, times your matrix, must be the row of position 2. The matrix must be "
+            "right at every position, so it turns each pair by its own frequency.",
+        ),
     ),
     mistakes=(
         Mistake(
             "keys-of-the-place-before",
             lambda dim, base: key_matrix(dim, base, -1),
-            "With your matrix the key of place p is the row of place p - 1. A row stands on the left of "
-            "the product, x @ w_k, so the matrix that moves a column has to be transposed.",
+            "With your matrix the key of place p is the row of place p - 1. Rows are on the left of the "
+            "product, x @ w_k, so the matrix that moves a column has to be transposed.",
         ),
         Mistake(
             "usual-base",
@@ -103,19 +114,19 @@ KEY_OF_NEXT = Exercise(
         Mistake(
             "no-minus",
             lambda dim, base: _key_blocks(dim, base, lambda c, s: [[c, s], [s, c]]),
-            "Both sines are positive, so this is no turn. The cosine of a sum is cos cos - sin sin: one of "
-            "the sines gets a minus sign.",
+            "Both sines are positive, so this is not a turn. The cosine of a sum is cos cos - sin sin: one "
+            "of the sines gets a minus sign.",
         ),
         Mistake(
             "mirror",
             lambda dim, base: _key_blocks(dim, base, lambda c, s: [[c, s], [s, -c]]),
-            "The minus sign stands at a cosine. That makes a mirror, which turns nothing. Put it at the "
-            "sine that brings the old sine into the new cosine.",
+            "The minus sign is at a cosine. That makes a mirror, which does not turn anything. Put it at "
+            "the sine that brings the old sine into the new cosine.",
         ),
         Mistake(
             "split-layout",
             lambda dim, base: shift_matrix(1, dim, base=base, layout="split").T,
-            "Your matrix is for rows with all sines first. Here the two of a pair stand side by side, so "
+            "Your matrix is for rows with all sines first. Here the two of a pair are side by side, so "
             "every pair has a block of two rows and two columns on the diagonal.",
         ),
         Mistake(
@@ -133,12 +144,23 @@ KEY_OF_NEXT = Exercise(
             "sine-and-cosine-exchanged",
             lambda dim, base: _key_blocks(dim, base, lambda c, s: [[s, -c], [c, s]]),
             "Sine and cosine have changed places. A turn by a small angle changes little, so the cosines "
-            "stand on the diagonal.",
+            "belong on the diagonal.",
         ),
         Mistake(
             "two-steps",
             lambda dim, base: key_matrix(dim, base, 2),
-            "Your matrix goes two places on. One is asked for.",
+            "Your matrix goes two places on. It should go one.",
+        ),
+        Mistake(
+            "degrees",
+            lambda dim, base: key_matrix(dim, base, np.pi / 180),
+            "The angles were taken as degrees and converted. They are in radians already.",
+        ),
+        Mistake(
+            "two-pi",
+            lambda dim, base: key_matrix(dim, base, 2 * np.pi),
+            "The angles were multiplied by 2 pi, as if the frequency counted turns. It counts radians per "
+            "position.",
         ),
     ),
     alternatives=(

@@ -45,6 +45,22 @@ def _match_cases(rng: Generator) -> Iterator[Case]:
     yield Case("random tokens", (noted(np.concatenate([[START], rng.integers(1, 8, size=25)]), 8), 8))
 
 
+def _nothing_matches(notes: np.ndarray, vocab: int) -> np.ndarray:
+    return np.asarray(~np.tril(notes[:, :vocab] @ notes[:, vocab:].T).any(axis=1))
+
+
+def _to_matches(notes: np.ndarray, vocab: int, weights: np.ndarray) -> np.ndarray:
+    """Of the rows in which something matches: what all that matches gets together."""
+    fits = np.tril(notes[:, :vocab] @ notes[:, vocab:].T)
+    return np.asarray((weights * fits).sum(axis=1)[~_nothing_matches(notes, vocab)])
+
+
+def _even(notes: np.ndarray, vocab: int) -> np.ndarray:
+    """The weights of those rows in which nothing matches."""
+    visible = np.tri(len(notes))
+    return np.asarray((visible / visible.sum(axis=1, keepdims=True))[_nothing_matches(notes, vocab)])
+
+
 MATCH = Exercise(
     id="03-relative-position.match",
     title="Layer 2 matches",
@@ -78,6 +94,16 @@ MATCH = Exercise(
             lambda args, value: sum_to_one(value),
             "The weights of each token must sum to 1.",
         ),
+        Property(
+            lambda args, value: bool((_to_matches(args[0], args[1], value) > 0.979).all()),
+            "Where some token matches, all the others together may get at most 0.01. Are the scores loud "
+            "enough? And is the query the token's own word, and the key the note?",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(value[_nothing_matches(*args)], _even(*args), atol=0.021)),
+            "Where no note is the token's own word, all the tokens that it can see share the weight "
+            "equally, itself included.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -90,8 +116,8 @@ MATCH = Exercise(
             "note-with-word",
             lambda notes, vocab: softmax(_causal(1000.0 * notes[:, vocab:] @ notes[:, :vocab].T)),
             "The query is the note, and the key is the word: each token looks for the word before it, and "
-            "finds it right there. It is the other way round: the query is the own word, the key is the "
-            "note.",
+            "finds it right there. It is the other way round: the query is the token's own word, and the "
+            "key is the note.",
         ),
         Mistake(
             "note-with-note",
@@ -120,17 +146,17 @@ MATCH = Exercise(
             "sees-not-itself",
             lambda notes, vocab: softmax_of_the_past(1000.0 * (notes[:, :vocab] @ notes[:, vocab:].T - 1)),
             "A token does not see itself here. The causal mask leaves the query's own key: where nothing "
-            "matches, it counts among the equal ones.",
+            "matches, it is one of those that share the weight.",
         ),
         Mistake(
             "last-match-alone",
             lambda notes, vocab: _one_of_the_matches(notes, vocab, last=True),
-            "Of several tokens that match, only the last gets weight. Equal scores get equal weights.",
+            "Only the last of several tokens that match gets weight. Equal scores get equal weights.",
         ),
         Mistake(
             "first-match-alone",
             lambda notes, vocab: _one_of_the_matches(notes, vocab, last=False),
-            "Of several tokens that match, only the first gets weight. Equal scores get equal weights.",
+            "Only the first of several tokens that match gets weight. Equal scores get equal weights.",
         ),
         Mistake(
             "scores",
@@ -155,6 +181,6 @@ MATCH = Exercise(
         "`notes[:, :vocab] @ notes[:, vocab:].T` is 1 where the word of the query is the note of the key, "
         "and 0 elsewhere.",
         "Equal scores give equal weights by themselves, also where all are 0. Only the loudness and the "
-        "mask are to be added.",
+        "mask are left to add.",
     ),
 )

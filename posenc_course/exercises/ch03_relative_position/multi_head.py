@@ -119,8 +119,8 @@ MULTI_HEAD = Exercise(
                 *args,
                 weigh=lambda scores: softmax(np.swapaxes(_causal(np.swapaxes(scores, -1, -2)), -1, -2)),
             ),
-            "The mask is turned round: tokens see only what comes after them. Keep the scores on and below "
-            "the diagonal.",
+            "The mask is the wrong way round: tokens see only themselves and what comes after them. Keep "
+            "the scores on and below the diagonal.",
         ),
         Mistake(
             "scale-of-dim",
@@ -139,6 +139,31 @@ MULTI_HEAD = Exercise(
                 x, w_q, w_k, w_v, w_o, heads, scale=x.shape[1] / heads
             ),
             "You divide by the width of a head itself. Divide by its square root.",
+        ),
+        Mistake(
+            "scale-of-heads",
+            lambda x, w_q, w_k, w_v, w_o, heads: _attend_in_heads(
+                x, w_q, w_k, w_v, w_o, heads, scale=np.sqrt(heads)
+            ),
+            "You divide the scores by the square root of the number of heads. It belongs to the width of a "
+            "head, dim / heads.",
+        ),
+        Mistake(
+            "scale-of-tokens",
+            lambda x, *rest: _attend_in_heads(x, *rest, scale=np.sqrt(len(x))),
+            "You divide the scores by the square root of the number of tokens. It belongs to the width of a "
+            "head, dim / heads.",
+        ),
+        Mistake(
+            "one-ahead",
+            lambda *args: _attend_in_heads(*args, weigh=lambda scores: softmax(_causal(scores, reach=1))),
+            "Each token sees one token of its future: the mask is one diagonal too large.",
+        ),
+        Mistake(
+            "future-scores-0",
+            lambda *args: _attend_in_heads(*args, weigh=lambda scores: softmax(np.tril(scores))),
+            "You set the scores of the future to 0, as np.tril does. exp(0) is 1, so the future still gets "
+            "weight. Set them to minus infinity.",
         ),
         Mistake(
             "one-head-for-all",
@@ -174,13 +199,12 @@ MULTI_HEAD = Exercise(
         Mistake(
             "input-added",
             lambda x, *rest: x + _attend_in_heads(x, *rest),
-            "The input was added at the end, as a whole layer does. What is asked for is the attention "
-            "alone.",
+            "The input was added at the end, as a whole layer does. Return the attention alone.",
         ),
         Mistake(
             "output-matrix-transposed",
             lambda x, w_q, w_k, w_v, w_o, heads: _attend_in_heads(x, w_q, w_k, w_v, w_o.T, heads),
-            "The output matrix was transposed. Rows stand on the left of it: joined @ w_o.",
+            "The output matrix was transposed. Rows are on the left of it: joined @ w_o.",
         ),
         Mistake(
             "queries-and-keys-exchanged",

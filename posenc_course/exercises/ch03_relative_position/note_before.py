@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,12 @@ def _notes_in_a_loop(tokens: np.ndarray, vocab: int) -> list[list[float]]:
     return notes
 
 
+def _right_but_mixed(args: tuple[Any, ...], value: np.ndarray) -> bool:
+    right, notes = noted(*args)[:, args[1] :], value[:, args[1] :]
+    right_ones = (notes * right).sum(axis=1)
+    return bool((right_ones > 0.5).all() and (right_ones < 0.985).any())
+
+
 NOTE_BEFORE = Exercise(
     id="03-relative-position.note_before",
     title="Layer 1 takes notes",
@@ -70,6 +77,11 @@ NOTE_BEFORE = Exercise(
         Property(
             lambda args, value: sum_to_one(np.asarray(value)[:, args[1] :]),
             "Each note is a mean of words, with weights that sum to 1. So its numbers sum to 1 as well.",
+        ),
+        Property(
+            lambda args, value: not _right_but_mixed(args, value),
+            "Each note is mostly the right word, with others mixed in. The head must give at least 0.99 to "
+            "the token before: make its queries louder.",
         ),
     ),
     mistakes=(
@@ -119,13 +131,13 @@ NOTE_BEFORE = Exercise(
         Mistake(
             "note-first",
             lambda tokens, vocab: np.roll(noted(tokens, vocab), vocab, axis=1),
-            "The note stands before the word. The token's own word comes first.",
+            "The note comes first. Put the token's own word first, and its note after it.",
         ),
         Mistake(
             "added-up",
             lambda tokens, vocab: noted(tokens, vocab)[:, :vocab] + noted(tokens, vocab)[:, vocab:],
-            "Word and note were added up in the same columns, where nobody can tell which is which. Put "
-            "them side by side.",
+            "Word and note were added up in the same columns, so the next layer cannot tell which is which. "
+            "Put them side by side.",
         ),
         Mistake(
             "mean-of-all-before",

@@ -70,6 +70,11 @@ def _queries_turned_back(queries: np.ndarray, keys: np.ndarray, base: float) -> 
     return softmax(200.0 * back @ keys.T)
 
 
+def _right_but_quiet(args: tuple[Any, ...], value: np.ndarray) -> bool:
+    right = _by_nearest_row(*args).argmax(axis=1)
+    return bool((value.argmax(axis=1) == right).all()) and bool((value.max(axis=1) < 0.985).any())
+
+
 ONE_BACK = Exercise(
     id="03-relative-position.one_back",
     title="Loud enough",
@@ -102,6 +107,15 @@ ONE_BACK = Exercise(
         Property(
             lambda args, value: sum_to_one(value),
             "The weights of each query must sum to 1.",
+        ),
+        Property(
+            lambda args, value: bool((value.argmax(axis=1) == _by_nearest_row(*args).argmax(axis=1)).all()),
+            "Some query gives its largest weight to another key than the one right before it. The rows come "
+            "from any places and in any order, and there is no mask: compare what they hold.",
+        ),
+        Property(
+            lambda args, value: not _right_but_quiet(args, value),
+            "Each query looks mostly at the right key, but its weight is below 0.99. Make the head louder.",
         ),
     ),
     mistakes=(
@@ -165,7 +179,7 @@ ONE_BACK = Exercise(
                 @ (keys @ shift_matrix(1, keys.shape[1], base=base, layout="split").T).T
                 / np.sqrt(keys.shape[1])
             ),
-            "The keys were turned as if all sines came first. Here the two of a pair stand side by side.",
+            "The keys were turned as if all sines came first. Here the two of a pair are side by side.",
         ),
         Mistake(
             "scores",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from posenc_course.exercises.ch03_relative_position._shared import Generator, distances_in_a_loop
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib.added.sinusoidal import similarity, sinusoidal
+from posenc_lib.angles import frequencies
 
 
 def _fits(product: float, dim: int, base: float, reach: int, tolerance: float) -> np.ndarray:
@@ -45,6 +46,26 @@ def _chosen(product: float, dim: int, base: float, reach: int, tolerance: float,
     return np.flatnonzero(_fits(product, dim, base, reach, tolerance))[-1 if last else 0]
 
 
+def _whole(value: np.ndarray, reach: int) -> bool:
+    """Whether it is a list of whole numbers from 0 to reach."""
+    return value.ndim == 1 and bool(np.isin(value, np.arange(reach + 1)).all())
+
+
+def _of_lists(
+    holds: Callable[[np.ndarray, np.ndarray, float, float], bool],
+) -> Callable[[tuple[Any, ...], Any], bool]:
+    """Asked of (whether each distance is listed, its dot product, the one given, the tolerance)."""
+
+    def asked(args: tuple[Any, ...], value: Any) -> bool:
+        product, dim, base, reach, tolerance = args
+        if value.dtype.kind not in "iuf" or not _whole(value, reach):
+            return True
+        listed = np.isin(np.arange(reach + 1), value)
+        return holds(listed, similarity(np.arange(reach + 1), dim, base=base), product, tolerance)
+
+    return asked
+
+
 POSSIBLE_DISTANCES = Exercise(
     id="03-relative-position.possible_distances",
     title="All distances that fit",
@@ -58,20 +79,63 @@ POSSIBLE_DISTANCES = Exercise(
         _fits(product, dim, base, reach, tolerance)
     ),
     make_cases=_distances_cases,
+    properties=(
+        Property(
+            lambda args, value: (
+                value.dtype.kind not in "iuf" or not np.isfinite(value).all() or _whole(value, args[3])
+            ),
+            "Return a plain list of distances: whole numbers from 0 to reach.",
+            about="form",
+        ),
+        Property(
+            _of_lists(
+                lambda listed, kernel, product, tolerance: bool(
+                    (abs(kernel - product) <= tolerance)[listed].all()
+                )
+            ),
+            "You list a distance whose dot product is more than the tolerance away. The error goes either "
+            "way, so take the absolute difference.",
+            about="form",
+        ),
+        Property(
+            _of_lists(
+                lambda listed, kernel, product, tolerance: bool(
+                    listed[(kernel >= product) & (kernel <= product + tolerance)].all()
+                )
+            ),
+            "Your list lacks a distance whose dot product is larger than the one that was measured, but "
+            "within the tolerance. The error may go either way.",
+            about="form",
+        ),
+        Property(
+            _of_lists(
+                lambda listed, kernel, product, tolerance: bool(
+                    listed[(kernel <= product) & (kernel >= product - tolerance)].all()
+                )
+            ),
+            "Your list lacks a distance whose dot product is smaller than the one that was measured, but "
+            "within the tolerance. The error may go either way.",
+            about="form",
+        ),
+        Property(
+            lambda args, value: value.ndim != 1 or bool((np.diff(value) >= 0).all()),
+            "Give the smallest distance first, and go upwards.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "nearest-alone",
             lambda product, dim, base, reach, tolerance: np.asarray(
                 [np.abs(similarity(np.arange(reach + 1), dim, base=base) - product).argmin()]
             ),
-            "Only the distance whose dot product comes nearest is returned. All those within the tolerance "
+            "You return only the distance whose dot product comes nearest. All those within the tolerance "
             "are possible: the measurement cannot tell them apart.",
         ),
         Mistake(
             "first-alone",
             lambda *args: np.asarray([_chosen(*args, last=False)]),
-            "Only the smallest distance that fits is returned. The kernel is no staircase: go on, and "
-            "others may fit as well.",
+            "You return only the smallest distance that fits. The kernel does not fall all the way: further "
+            "on, others may fit as well.",
         ),
         Mistake(
             "until-it-is-passed",
@@ -95,14 +159,14 @@ POSSIBLE_DISTANCES = Exercise(
             lambda product, dim, base, reach, tolerance: np.flatnonzero(
                 _fits(product, dim, base, reach, tolerance)[:-1]
             ),
-            "The distance reach itself is not looked at. range(reach) ends one before it.",
+            "You do not look at the distance reach itself: range(reach) ends one before it.",
         ),
         Mistake(
             "zero-left-out",
             lambda product, dim, base, reach, tolerance: (
                 1 + np.flatnonzero(_fits(product, dim, base, reach, tolerance)[1:])
             ),
-            "The distance 0 is not looked at. Two rows may stand at the same place.",
+            "You do not look at the distance 0. Two rows may be at the same place.",
         ),
         Mistake(
             "counted-from-one",
@@ -153,6 +217,24 @@ POSSIBLE_DISTANCES = Exercise(
             ),
             "You allow half the tolerance only. A distance is possible if its dot product is at most the "
             "tolerance away, to either side.",
+        ),
+        Mistake(
+            "sines",
+            lambda product, dim, base, reach, tolerance: np.flatnonzero(
+                np.abs(
+                    np.sin(np.arange(reach + 1)[:, None] * frequencies(dim, base=base)).sum(axis=1) - product
+                )
+                <= tolerance
+            ),
+            "The sines were added up. The dot product of two rows is the sum of the cosines of the offset "
+            "times the frequencies.",
+        ),
+        Mistake(
+            "exponent-without-the-two",
+            lambda product, dim, base, reach, tolerance: np.flatnonzero(
+                _fits(product, dim, base**0.5, reach, tolerance)
+            ),
+            "The exponent of the frequencies is i/dim where it should be 2i/dim.",
         ),
     ),
     alternatives=(

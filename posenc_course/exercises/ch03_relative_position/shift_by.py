@@ -21,6 +21,7 @@ def _offset_cases(rng: Generator) -> Iterator[Case]:
         ("width 6, base 1000, 3 steps back", frequencies(6, base=1000), -3),
         ("clocks that follow no rule, 64 steps", rng.uniform(0.1, 1.5, size=2), 64),
         ("width 8, a million steps and three", frequencies(8), 1_000_003),
+        ("width 4, five million steps and one back", frequencies(4), -5_000_001),
         ("random clocks, far on", rng.uniform(0.1, 1.5, size=3), int(rng.integers(5000, 500_000))),
         ("random clocks, far back", rng.uniform(0.1, 1.5, size=3), -int(rng.integers(5000, 500_000))),
     ):
@@ -79,7 +80,7 @@ SHIFT_BY = Exercise(
             shift_by(shift_matrix(1, 16), 5), rows=rows, columns=columns
         ),
         axes=("row", "column"),
-        look="Each pair has a rotation of its own on the diagonal, and nothing stands elsewhere.",
+        look="Each pair has a rotation of its own on the diagonal, and everything else is 0.",
     ),
     reference=_far,
     make_cases=_offset_cases,
@@ -129,8 +130,8 @@ SHIFT_BY = Exercise(
         Mistake(
             "digits-from-the-left",
             lambda one_step, offset: _far(one_step, _digits_reversed(offset)),
-            "The binary digits were read from the wrong end: the first digit that is written stands for "
-            "the largest power of two. The last one belongs to the matrix of one step.",
+            "The binary digits were read from the wrong end: the first digit that is written belongs to the "
+            "largest power of two. The last one belongs to the matrix of one step.",
         ),
         Mistake(
             "added-up",
@@ -160,6 +161,43 @@ SHIFT_BY = Exercise(
             lambda one_step, offset: offset * one_step,
             "This is the matrix of one step, times the offset. A shift by k is k steps one after the "
             "other: it is the angle that is multiplied, not the matrix.",
+        ),
+        Mistake(
+            "twenty-digits-alone",
+            lambda one_step, offset: _far(one_step, int(np.sign(offset)) * (abs(offset) % 2**20)),
+            "It is right up to a million and a little more. Farther offsets come out too short, because "
+            "only the twenty lowest binary digits were used. Make as many doublings as the offset has "
+            "digits.",
+        ),
+        Mistake(
+            "negated",
+            lambda one_step, offset: _far(one_step, abs(offset)) * (1 if offset >= 0 else -1),
+            "For a negative offset, you took the negative of the matrix. To go back is to undo a turn, and "
+            "the transpose of a rotation does that.",
+        ),
+        Mistake(
+            "highest-digit-left-out",
+            lambda one_step, offset: _far(one_step, offset - _highest_power(offset)),
+            "The highest binary digit was left out: 5 steps become 1. How many doublings does your loop "
+            "use, and does it reach the last one?",
+        ),
+        Mistake(
+            "lowest-digit-left-out",
+            lambda one_step, offset: _far(one_step, int(np.sign(offset)) * (abs(offset) // 2 * 2)),
+            "The lowest binary digit was left out, so odd offsets come out one step short.",
+        ),
+        Mistake(
+            "digits-one-too-high",
+            lambda one_step, offset: _far(one_step, 2 * offset),
+            "Your matrix goes twice as far as it should: each digit was given the doubling of the next one. "
+            "The last digit belongs to the matrix of one step.",
+        ),
+        Mistake(
+            "all-doublings",
+            lambda one_step, offset: _far(
+                one_step, int(np.sign(offset)) * (2 ** abs(offset).bit_length() - 1 if offset else 0)
+            ),
+            "All the doublings were multiplied together. Use only those whose binary digit is 1.",
         ),
         Mistake(
             "digits-up-to-1024",

@@ -47,9 +47,20 @@ def _turned_in_place(rows: np.ndarray, offset: float, *, up: float, down: float)
     return rows
 
 
+def _at_angles(angles: np.ndarray) -> np.ndarray:
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)
+
+
 def _rows_by_angle(rows: np.ndarray, offset: float) -> np.ndarray:
-    angles = np.arctan2(rows[:, 0::2], rows[:, 1::2]) + offset * frequencies(rows.shape[1])
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(rows.shape)
+    return _at_angles(np.arctan2(rows[:, 0::2], rows[:, 1::2]) + offset * frequencies(rows.shape[1]))
+
+
+def _turned_as_halves(rows: np.ndarray, offset: float) -> np.ndarray:
+    turn = offset * frequencies(rows.shape[1])
+    sines, cosines = np.split(rows, 2, axis=1)
+    return np.concatenate(
+        [sines * np.cos(turn) + cosines * np.sin(turn), cosines * np.cos(turn) - sines * np.sin(turn)], axis=1
+    )
 
 
 def _rows_by_complex(rows: np.ndarray, offset: float) -> np.ndarray:
@@ -66,6 +77,13 @@ def _rows_one_by_one(rows: np.ndarray, offset: float) -> list[list[float]]:
             new += [s * np.cos(turn) + c * np.sin(turn), c * np.cos(turn) - s * np.sin(turn)]
         moved.append([float(each) for each in new])
     return moved
+
+
+def _in_order(rows: np.ndarray, value: np.ndarray) -> bool:
+    """False where the rows are all there, and trade places."""
+    same = np.isclose(value[:, None], rows[None], atol=1e-9).all(axis=-1)
+    everywhere = same.any(axis=0).all() and same.any(axis=1).all()
+    return not everywhere or bool(np.diagonal(same).all())
 
 
 SHIFT_ROWS = Exercise(
@@ -92,6 +110,25 @@ SHIFT_ROWS = Exercise(
             "A pair has left its circle: the squares of its sine and its cosine no longer add up to 1. A "
             "turn keeps them there.",
         ),
+        Property(
+            lambda args, value: _in_order(args[0], value),
+            "These are the given rows in another order, as np.roll moves them. To shift a row is to turn "
+            "each of its pairs: the row of position 5 becomes that of position 5 + offset.",
+        ),
+        Property(
+            lambda args, value: args[1] >= 0 or not np.allclose(value, _turned(args[0], -args[1]), atol=1e-4),
+            "For a negative offset, the rows moved forwards: its sign was lost. Use the offset as it is.",
+        ),
+        Property(
+            lambda args, value: (
+                not any(
+                    np.allclose(value, _turned(args[0], cut), atol=1e-4)
+                    for cut in {np.floor(args[1]), np.ceil(args[1])} - {args[1]}
+                )
+            ),
+            "The rows moved by a whole number of positions: the fraction of the offset was cut off or "
+            "rounded away. An offset may be any real number.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -115,26 +152,53 @@ SHIFT_ROWS = Exercise(
         Mistake(
             "plus-and-plus",
             lambda rows, offset: _turned(rows, offset, up=1, down=1),
-            "Only one of the two signs is mended: both are plus now, which is no turn. The cosine of a sum "
-            "is cos cos - sin sin.",
+            "You changed one sign only: both are plus now, and that is not a turn. The cosine of a sum is "
+            "cos cos - sin sin.",
         ),
         Mistake(
             "minus-and-minus",
             lambda rows, offset: _turned(rows, offset, up=-1, down=-1),
-            "Only one of the two signs is mended: both are minus now, which is no turn. The sine of a sum is "
+            "You changed one sign only: both are minus now, and that is not a turn. The sine of a sum is "
             "sin cos + cos sin.",
         ),
         Mistake(
             "row-number-as-position",
             lambda rows, offset: sinusoidal(np.arange(len(rows)) + float(offset), rows.shape[1]),
-            "The rows were made anew for positions offset, offset + 1, and so on. But nobody says that row 0 "
-            "stands at position 0: turn the rows that are given.",
+            "You made new rows for positions offset, offset + 1, and so on. But row 0 need not be at "
+            "position 0: turn the rows that are given.",
+        ),
+        Mistake(
+            "angle-from-the-sine-alone",
+            lambda rows, offset: _at_angles(
+                np.arcsin(np.clip(rows[:, 0::2], -1, 1)) + offset * frequencies(rows.shape[1])
+            ),
+            "The angle was read off the sine alone, which comes twice in each turn. Use the cosine too: "
+            "np.arctan2(sine, cosine), or no angle at all.",
+        ),
+        Mistake(
+            "sine-and-cosine-swapped",
+            lambda rows, offset: (
+                _turned(rows, offset).reshape(len(rows), -1, 2)[:, :, ::-1].reshape(rows.shape)
+            ),
+            "The new sines and the new cosines are right, and they have changed places: even columns hold "
+            "the sine.",
+        ),
+        Mistake(
+            "degrees",
+            lambda rows, offset: _turned(rows, offset, turn=np.deg2rad(offset * frequencies(rows.shape[1]))),
+            "The turn was taken as degrees and converted. It is in radians already.",
+        ),
+        Mistake(
+            "halves",
+            _turned_as_halves,
+            "The rows were read as all sines first and all cosines after them. Here they are interleaved: "
+            "columns 2i and 2i + 1 are one pair.",
         ),
         Mistake(
             "encodings-added",
             lambda rows, offset: rows + sinusoidal(np.asarray(float(offset)), rows.shape[1]),
-            "The encoding of the offset was added to each row. Positions add up, but their encodings do not: "
-            "they are turned.",
+            "The encoding of the offset was added to each row. Positions add up, but their encodings do "
+            "not: they turn.",
         ),
         Mistake(
             "one-angle-for-all",

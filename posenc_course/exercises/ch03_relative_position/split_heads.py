@@ -43,7 +43,11 @@ SPLIT_HEADS = Exercise(
         ),
         Property(
             lambda args, value: bool(np.allclose(np.sort(np.ravel(value)), np.sort(np.ravel(args[0])))),
-            "Each number of x must come back, once: nothing is computed here.",
+            "Each number of x must come back, once: there is nothing to compute here.",
+        ),
+        Property(
+            lambda args, value: bool(np.allclose(value[0], args[0][:, : value.shape[2]])),
+            "Head 0 must hold the first dim / heads columns of x, row by row. Yours does not.",
         ),
     ),
     mistakes=(
@@ -63,8 +67,8 @@ SPLIT_HEADS = Exercise(
         Mistake(
             "every-so-many-columns",
             lambda x, heads: np.stack([x[:, head::heads] for head in range(heads)]),
-            "Each head gets every so many columns. Heads are neighbours: head 0 gets the first dim / heads "
-            "columns, head 1 the next.",
+            "Your heads take turns with the columns: one for each, over and over. Head 0 gets the first dim "
+            "/ heads columns, head 1 the next, and so on.",
         ),
         Mistake(
             "tokens-last",
@@ -85,13 +89,13 @@ SPLIT_HEADS = Exercise(
         Mistake(
             "exchanged-before-the-cut",
             lambda x, heads: x.T.reshape(heads, len(x), -1),
-            "Your code transposes x first and reshapes then, which mixes up tokens and columns. Cut the "
-            "columns first.",
+            "You transpose x first and then reshape it, which mixes up tokens and columns. Cut the columns "
+            "first.",
         ),
         Mistake(
             "columns-in-reverse",
             lambda x, heads: _split(x[:, ::-1], heads),
-            "The columns were turned round. They stay in their order.",
+            "The columns come in reverse order. Leave them as they are.",
         ),
     ),
     alternatives=(

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch03_relative_position._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib.added.sinusoidal import shift_matrix, sinusoidal
 
 POSITIONS = 64
 """The scores are to be judged at whole positions below this."""
 
-
 ALL = np.arange(POSITIONS)
-
 
 Rule = Callable[[np.ndarray, int], np.ndarray]
 
@@ -59,15 +57,8 @@ def _from_the_middle(positions: np.ndarray) -> np.ndarray:
 
 Verdict = tuple[bool, bool, bool]
 """Whether a shift, a mirror, any reordering leaves the scores as they are."""
-
-
-EVERY, DISTANCE, OFFSET, MIRROR, NONE = (
-    (True, True, True),
-    (True, True, False),
-    (True, False, False),
-    (False, True, False),
-    (False, False, False),
-)
+EVERY, DISTANCE, OFFSET = (True, True, True), (True, True, False), (True, False, False)
+MIRROR, NONE = (False, True, False), (False, False, False)
 
 
 _SCORES: dict[str, tuple[Verdict, Rule]] = {
@@ -81,6 +72,10 @@ _SCORES: dict[str, tuple[Verdict, Rule]] = {
     "a penalty on distance that stops at 16": (
         DISTANCE,
         lambda p, seed: -1.0 * np.minimum(np.abs(_offsets(p)), 16),
+    ),
+    "a wave that comes round every 64 positions": (
+        DISTANCE,
+        lambda p, seed: np.cos(2 * np.pi * _offsets(p) / POSITIONS),
     ),
     "sinusoidal rows, queries shifted back by one": (OFFSET, _looks_back),
     "a bias that grows with the key's lead": (OFFSET, lambda p, seed: 0.5 * _offsets(p)),
@@ -107,6 +102,7 @@ _SCORES: dict[str, tuple[Verdict, Rule]] = {
         NONE,
         lambda p, seed: _sinusoids(p, seed) + 1.0 * (p == 0),
     ),
+    "a bonus for the very first two keys": (NONE, lambda p, seed: np.tile(1.0 * (p < 2), (len(p), 1))),
     "near keys by distance, far keys by the query's place": (NONE, _near_and_far),
 }
 
@@ -175,6 +171,16 @@ def _by_random_orders(scores: Any) -> Verdict:
     return bool(shift), bool(np.abs(matrix - np.flip(matrix)).max() < 1e-6), any_order
 
 
+def _verdict_of(place: int, right: bool) -> Callable[[tuple[Any, ...], Any], bool]:
+    """Of the boxes for which this is right: whether it is what the answer says."""
+
+    def holds(args: tuple[Any, ...], value: Any) -> bool:
+        test = (_shift, _mirror, _any_order)[place]
+        return bool(value[place] == right) or test(args[0]) != right
+
+    return holds
+
+
 SYMMETRIES = Exercise(
     id="03-relative-position.symmetries",
     title="Prove by test: which symmetry is left?",
@@ -186,6 +192,39 @@ SYMMETRIES = Exercise(
     parts=("a shift", "a mirror", "any reordering"),
     reference=lambda scores: (_shift(scores), _mirror(scores), _any_order(scores)),
     make_cases=_symmetry_cases,
+    properties=(
+        Property(
+            _verdict_of(0, False),
+            "You say that a shift changes nothing, but for some query and key it does. Compare all of 0 to "
+            "62 with 1 to 63, number by number.",
+        ),
+        Property(
+            _verdict_of(0, True),
+            "You say that a shift changes the scores, but it does not. Compare scores(np.arange(63)) with "
+            "scores(np.arange(1, 64)), and leave room for rounding.",
+        ),
+        Property(
+            _verdict_of(1, False),
+            "You say that a mirror changes nothing, but for some query and key it does. Compare all 64 "
+            "positions, queries and keys both backwards, number by number.",
+        ),
+        Property(
+            _verdict_of(1, True),
+            "You say that a mirror changes the scores, but it does not. Position p becomes 63 - p, for the "
+            "query and for the key.",
+        ),
+        Property(
+            _verdict_of(2, False),
+            "You say that no reordering changes anything, but some do. One order is not enough, be it a "
+            "roll, a swap or a mirror: try several random ones, and compare with the scores of "
+            "np.arange(64) as they are.",
+        ),
+        Property(
+            _verdict_of(2, True),
+            "You say that some reordering changes the scores, but none does: here a score depends only on "
+            "whether query and key are the same token.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "exactly-equal",
@@ -204,8 +243,8 @@ SYMMETRIES = Exercise(
                 bool(np.allclose(scores(ALL), scores(ALL).T)),
                 _any_order(scores),
             ),
-            "For the mirror you compare the matrix with its transpose: that lets queries and keys change "
-            "roles. A mirror turns the text round, so position p becomes 63 - p for both.",
+            "For the mirror you compare the matrix with its transpose: that swaps queries and keys. A "
+            "mirror reads the text backwards, so position p becomes 63 - p for both.",
         ),
         Mistake(
             "queries-alone-turned-round",
@@ -214,8 +253,8 @@ SYMMETRIES = Exercise(
                 bool(np.allclose(scores(ALL)[::-1], scores(ALL))),
                 _any_order(scores),
             ),
-            "For the mirror you turn the rows of the matrix round, and leave the columns: the queries move "
-            "and the keys stay. Both must be turned round.",
+            "For the mirror you reverse the rows of the matrix and leave the columns: the queries move and "
+            "the keys stay. Reverse both.",
         ),
         Mistake(
             "shift-is-a-symmetric-matrix",
@@ -243,13 +282,13 @@ SYMMETRIES = Exercise(
             "all-scores-equal",
             lambda scores: (_shift(scores), _mirror(scores), bool(np.ptp(scores(ALL)) < 1e-9)),
             "You ask whether all scores are equal. A token may score itself differently from all others: "
-            "that also survives every reordering, since a token goes on being itself.",
+            "that also survives every reordering, since a token is itself in any order.",
         ),
         Mistake(
             "near-positions-only",
             lambda scores: (_shift(scores, positions=ALL[:32]), _mirror(scores), _any_order(scores)),
-            "Your test of the shift looks at the first positions only, and one of these scores goes wrong "
-            "further out. It exists for positions 0 to 63: test them all.",
+            "Your test of the shift looks at the first positions only, and one of these boxes changes "
+            "further out. It takes positions 0 to 63: test them all.",
         ),
         Mistake(
             "even-shift",
@@ -260,7 +299,7 @@ SYMMETRIES = Exercise(
         Mistake(
             "skips-the-start",
             lambda scores: (_shift(scores, positions=ALL[1:]), _mirror(scores), _any_order(scores)),
-            "Your test of the shift leaves out position 0, and one of these scores treats just that one "
+            "Your test of the shift leaves out position 0, and one of these boxes treats just that one "
             "differently. Test all of 0 to 63.",
         ),
         Mistake(
@@ -280,8 +319,8 @@ SYMMETRIES = Exercise(
                 _mirror(scores),
                 _any_order(scores),
             ),
-            "For the shift you look at the main diagonal alone, that is at offset 0. The scores must be "
-            "equal along every diagonal.",
+            "For the shift you look only at the main diagonal, which is offset 0. The scores must be equal "
+            "along every diagonal.",
         ),
         Mistake(
             "shift-and-mirror-exchanged",
@@ -292,8 +331,8 @@ SYMMETRIES = Exercise(
         Mistake(
             "verdicts-turned-round",
             lambda scores: (not _shift(scores), not _mirror(scores), not _any_order(scores)),
-            "Your tests are right and your verdicts are turned round: return True where the scores stay "
-            "what they were.",
+            "Your tests are right, and your verdicts are the wrong way round: return True where the scores "
+            "stay what they were.",
         ),
     ),
     alternatives=(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
@@ -20,6 +23,18 @@ _NORM_SQUARED = WIDTH / 2
 _DISTANCE = float(np.sqrt(2 * _NORM_SQUARED - 2 * PRODUCT))
 
 
+_RIGHT = (PRODUCT, _NORM_SQUARED, _DISTANCE)
+
+
+def _nearly(value: Sequence[float]) -> bool:
+    """Whether some are right to two digits, and not to three."""
+    return any(1e-3 < abs(one / right - 1) < 0.015 for one, right in zip(value, _RIGHT, strict=True))
+
+
+def _right_or_nearly(place: int, right: float) -> Callable[[tuple[Any, ...], Any], bool]:
+    return lambda args, value: abs(value[place] / right - 1) < 0.015
+
+
 THREE_PRODUCTS = Exercise(
     id="03-relative-position.three_products",
     title="Predict: one product tells three numbers",
@@ -28,7 +43,7 @@ THREE_PRODUCTS = Exercise(
     minutes=6,
     difficulty=2,
     kind="value",
-    reference=lambda: (PRODUCT, _NORM_SQUARED, _DISTANCE),
+    reference=lambda: _RIGHT,
     parts=("the product", "the squared norm", "the distance"),
     make_cases=lambda rng: iter([Case("your three numbers")]),
     relative_tolerance=1e-3,
@@ -37,6 +52,25 @@ THREE_PRODUCTS = Exercise(
         Property(
             lambda args, value: value[2] >= 0,
             "The third number is a length: it cannot be negative.",
+        ),
+        Property(
+            lambda args, value: not _nearly(value),
+            "One of your numbers is right but for its last digits. Give each to three digits or better.",
+        ),
+        Property(
+            _right_or_nearly(0, PRODUCT),
+            "For the first number, look at the offset: from 1010 to 1003 it is -7. The dot product is a sum "
+            "of cosines of the offset, and nothing else.",
+        ),
+        Property(
+            _right_or_nearly(1, _NORM_SQUARED),
+            "For the second number, take the offset 0: each pair adds sine squared plus cosine squared. How "
+            "many pairs are there at width 64?",
+        ),
+        Property(
+            _right_or_nearly(2, _DISTANCE),
+            "For the third number, write out (a - b) . (a - b) = a . a + b . b - 2 a . b, and take the "
+            "root. Each row times itself is your second number.",
         ),
     ),
     mistakes=(

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from posenc_course.exercises.ch03_relative_position.continue_text import CONTINUE_TEXT
+from posenc_course.exercises.ch03_relative_position.continue_text import CONTINUE_TEXT, _what_followed
 from tests.exercises.ch03_relative_position.shared import SEEDS
 
 
@@ -34,7 +34,18 @@ def latest_only(tokens, steps, vocab):
     return text[-steps:]
 
 
-NOT_KNOWN = (("continue_text", lambda tokens, steps, vocab: np.full(steps, vocab), "nowhere in the text"),)
+NOT_KNOWN = (
+    ("continue_text", lambda tokens, steps, vocab: np.full(steps, vocab), "does not occur in the text"),
+    ("continue_text", lambda tokens, steps, vocab: np.zeros(steps), "never came after the last token"),
+    *(
+        (
+            "continue_text",
+            lambda tokens, steps, vocab, pick=pick: _what_followed(tokens, steps, vocab, pick),
+            None,
+        )
+        for pick in (min, max)
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("continue_text", latest_only, "latest-alone"),)

@@ -12,7 +12,14 @@ def one_product_more_each_time(one_step, m):
     return matrices
 
 
-NOT_KNOWN = (("doublings", lambda one_step, m: np.zeros((m, *one_step.shape)), "must be a rotation"),)
+NOT_KNOWN = (
+    ("doublings", lambda one_step, m: np.zeros((m, *one_step.shape)), "must be a rotation"),
+    (
+        "doublings",
+        lambda one_step, m: np.stack([one_step, *[one_step.T] * (m - 1)]),
+        "times itself",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("doublings", one_product_more_each_time, "one-step-more-each-time"),)

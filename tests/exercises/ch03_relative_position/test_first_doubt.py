@@ -22,4 +22,8 @@ def test_the_first_doubt_has_a_partner_and_none_before_it_has(seed):
         assert first == -1 or not case.label.endswith("no doubt")
 
 
-NOT_KNOWN = (("first_doubt", lambda dim, base, reach, tolerance: reach // 2, None),)
+NOT_KNOWN = (
+    ("first_doubt", lambda dim, base, reach, tolerance: reach // 2, "A smaller distance is in doubt as well"),
+    ("first_doubt", lambda dim, base, reach, tolerance: -1, "You return -1, but"),
+    ("first_doubt", lambda *args: max(FIRST_DOUBT.reference(*args) - 1, 0), "is not in doubt"),
+)

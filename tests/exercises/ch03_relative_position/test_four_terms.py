@@ -41,6 +41,23 @@ def halves(head, words, places):
 
 NOT_KNOWN = (
     ("four_terms", lambda head, words, places: np.zeros((4, len(words), len(words))), "must add up"),
+    (
+        "four_terms",
+        lambda head, words, places: np.stack(
+            [head(words), head(words + places) - head(words) - head(places), 0 * head(words), head(places)]
+        ),
+        "when a word asks and a place answers",
+    ),
+    (
+        "four_terms",
+        lambda head, words, places: np.stack([head(words + places) / 4] * 4),
+        "The first term is word",
+    ),
+    (
+        "four_terms",
+        lambda head, words, places: np.stack([head(words + places) / 4] * 4),
+        "The fourth term is",
+    ),
 )
 
 

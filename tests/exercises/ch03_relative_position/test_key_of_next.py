@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from posenc_lib import sinusoidal
+
 
 def not_transposed(dim, base):
     w = np.zeros((dim, dim))
@@ -14,7 +16,14 @@ def not_transposed(dim, base):
     return w
 
 
-NOT_KNOWN = (("key_of_next", lambda dim, base: np.zeros((dim, dim)), "must be the row of position 1"),)
+NOT_KNOWN = (
+    ("key_of_next", lambda dim, base: np.zeros((dim, dim)), "must be the row of position 1"),
+    (
+        "key_of_next",
+        lambda dim, base: np.outer(*sinusoidal(2, dim, base=base)) / (dim / 2),
+        "must be the row of position 2",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("key_of_next", not_transposed, "keys-of-the-place-before"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.exercises.ch03_relative_position._shared import match_weights
 from posenc_course.exercises.ch03_relative_position.match import MATCH
 from posenc_course.exercises.ch03_relative_position.note_before import NOTE_BEFORE
 from posenc_lib import attention, shift_matrix, sinusoidal
@@ -34,7 +35,19 @@ def finds_itself(notes, vocab):
     return e / e.sum(1, keepdims=True)
 
 
-NOT_KNOWN = (("match", lambda notes, vocab: np.eye(len(notes))[::-1], "comes after it"),)
+NOT_KNOWN = (
+    ("match", lambda notes, vocab: np.eye(len(notes))[::-1], "comes after it"),
+    ("match", lambda notes, vocab: match_weights(notes, vocab, loudness=5.0), "at most 0.01"),
+    (
+        "match",
+        lambda notes, vocab: np.where(
+            np.ptp(MATCH.reference(notes, vocab), axis=1, keepdims=True) < 0.9,
+            np.eye(len(notes)),
+            MATCH.reference(notes, vocab),
+        ),
+        "share the weight equally",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("match", finds_itself, "word-with-word"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.exercises.ch03_relative_position._shared import softmax
 from posenc_course.exercises.ch03_relative_position.key_of_next import KEY_OF_NEXT
 from posenc_course.exercises.ch03_relative_position.one_back import ONE_BACK
 from posenc_lib import shift_matrix
@@ -33,7 +34,16 @@ def quiet(queries, keys, base):
 
 
 NOT_KNOWN = (
-    ("one_back", lambda queries, keys, base: np.full((len(queries), len(keys)), 1 / len(keys)), None),
+    (
+        "one_back",
+        lambda queries, keys, base: np.full((len(queries), len(keys)), 1 / len(keys)),
+        "another key than the one right before",
+    ),
+    (
+        "one_back",
+        lambda *args: softmax(30 * np.log(ONE_BACK.reference(*args) + 1e-4) / 100),
+        "Make the head louder",
+    ),
 )
 
 

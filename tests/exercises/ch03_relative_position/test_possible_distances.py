@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posenc_course.exercises.ch03_relative_position.possible_distances import POSSIBLE_DISTANCES
+from posenc_lib.added.sinusoidal import similarity
 from tests.exercises.ch03_relative_position.shared import SEEDS, exact_rows
 
 
@@ -31,7 +32,38 @@ def one_candidate(product, dim, base, reach, tolerance):
     return [int(np.argmin(abs(np.cos(angles).sum(1) - product)))]
 
 
-NOT_KNOWN = (("possible_distances", lambda product, dim, base, reach, tolerance: [3], None),)
+def one_sided(lowest, highest):
+    """Allows the dot product to differ by so many tolerances, downwards and upwards."""
+
+    def answer(product, dim, base, reach, tolerance):
+        above = (similarity(np.arange(reach + 1), dim, base=base) - product) / tolerance
+        return np.flatnonzero((above >= lowest) & (above <= highest))
+
+    return answer
+
+
+NOT_KNOWN = (
+    ("possible_distances", lambda product, dim, base, reach, tolerance: [3], None),
+    *(
+        ("possible_distances", one_sided(lowest, highest), words)
+        for lowest, highest, words in (
+            (-1, 0, "Your list lacks a distance whose dot product is larger"),
+            (0, 1, "Your list lacks a distance whose dot product is smaller"),
+            (-np.inf, 1, "more than the tolerance away"),
+            (-1, np.inf, "more than the tolerance away"),
+        )
+    ),
+    (
+        "possible_distances",
+        lambda *args: POSSIBLE_DISTANCES.reference(*args)[::-1],
+        "the smallest distance first",
+    ),
+    (
+        "possible_distances",
+        lambda *args: POSSIBLE_DISTANCES.reference(*args) / 2,
+        "whole numbers from 0 to reach",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("possible_distances", one_candidate, "nearest-alone"),)

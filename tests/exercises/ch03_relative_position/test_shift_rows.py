@@ -47,7 +47,22 @@ def in_place_with_right_signs(rows, offset):
     return rows
 
 
-NOT_KNOWN = (("shift_rows", lambda rows, offset: -rows, None),)
+NOT_KNOWN = (
+    ("shift_rows", lambda rows, offset: -rows, None),
+    ("shift_rows", lambda rows, offset: np.roll(rows, int(offset), axis=0), "as np.roll moves them"),
+    ("shift_rows", lambda rows, offset: np.roll(rows, -int(offset), axis=0), "as np.roll moves them"),
+    ("shift_rows", lambda rows, offset: SHIFT_ROWS.reference(rows, abs(offset)), "its sign was lost"),
+    (
+        "shift_rows",
+        lambda rows, offset: SHIFT_ROWS.reference(rows, int(offset)),
+        "the fraction of the offset",
+    ),
+    (
+        "shift_rows",
+        lambda rows, offset: SHIFT_ROWS.reference(rows, round(offset)),
+        "the fraction of the offset",
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("shift_rows", in_place_with_right_signs, "still-in-place"),)

@@ -6,4 +6,5 @@ import numpy as np
 
 NOT_KNOWN = (
     ("split_heads", lambda x, heads: np.zeros((heads, len(x), x.shape[1] // heads)), "must come back"),
+    ("split_heads", lambda x, heads: np.roll(x, 1).reshape(heads, len(x), -1), "Head 0 must hold the first"),
 )

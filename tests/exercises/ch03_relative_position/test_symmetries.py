@@ -40,7 +40,28 @@ def transposed_for_the_mirror(scores):
     return shift, bool(np.allclose(s, s.T)), bool(np.allclose(s[order][:, order], s))
 
 
-NOT_KNOWN = (("symmetries", lambda scores: (True, True, False), None),)
+def with_any_order(order):
+    """Tries this order alone, and takes it for all."""
+
+    def answer(scores):
+        shift, mirror, _ = SYMMETRIES.reference(scores)
+        return shift, mirror, bool(np.allclose(scores(np.array(order)), scores(np.arange(64))))
+
+    return answer
+
+
+NOT_KNOWN = (
+    ("symmetries", lambda scores: (True, True, False), None),
+    *(
+        ("symmetries", with_any_order(order), "You say that no reordering changes anything")
+        for order in (np.roll(np.arange(64), 1), [1, 0, *range(2, 64)], [63, *range(1, 63), 0])
+    ),
+    ("symmetries", lambda scores: (False, False, False), "You say that a shift changes the scores"),
+    ("symmetries", lambda scores: (True, False, False), "You say that a shift changes nothing"),
+    ("symmetries", lambda scores: (False, True, False), "You say that a mirror changes nothing"),
+    ("symmetries", lambda scores: (False, False, False), "You say that a mirror changes the scores"),
+    ("symmetries", lambda scores: (False, False, False), "You say that some reordering"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("symmetries", transposed_for_the_mirror, "mirror-is-transpose"),)

@@ -20,7 +20,13 @@ def test_the_text_states_the_product_to_four_decimals():
     assert f"is {PRODUCT:.4f}." in TEXT.read_text()
 
 
-NOT_KNOWN = (("three_products", (1.0, 2.0, 3.0), None),)
+NOT_KNOWN = (
+    ("three_products", (1.0, 2.0, 3.0), None),
+    ("three_products", (1007 / 7 * PRODUCT, 32, 4.18), "it is -7"),
+    ("three_products", (PRODUCT, 25, 4.18), "How many pairs are there"),
+    ("three_products", (PRODUCT, 32, 7), "write out (a - b) . (a - b)"),
+    ("three_products", (23, 32, 4.2), "right but for its last digits"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("three_products", [-23.264, 32, 4.1796], "sign-turned"),)
