@@ -31,6 +31,18 @@ def test_every_place_that_runs_apart_is_there_and_looked_at():
         assert set(files) <= set(apart._files(mark))
 
 
+@pytest.mark.parametrize("mark", apart.LOOKED_AT)
+def test_a_mark_looks_at_what_its_tests_import_of_others(mark):
+    """Of what is not the library's or the course's own."""
+    files = {file.relative_to(ROOT).with_suffix("").as_posix() for file in apart._files(mark)}
+    tests = [file.read_text() for file in apart._files(mark) if re.fullmatch(r"test_\w+\.py", file.name)]
+    imported = {
+        each for test in tests for each in re.findall(r"^from (tests[.\w]*) import (\w+)", test, re.MULTILINE)
+    }
+    paths = {(of.replace(".", "/"), f"{of}.{name}".replace(".", "/")) for of, name in imported}
+    assert [either for either in paths if not files & set(either)] == []
+
+
 def test_make_test_apart_runs_every_mark():
     recipe = (ROOT / "Makefile").read_text().partition("\ntest-apart:")[2]
     assert re.search(r'-m "(.+)"', recipe)[1].split(" or ") == MARKS

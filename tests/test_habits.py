@@ -76,6 +76,14 @@ def test_the_citation_is_of_this_version():
     assert {"cff-version", "title", "message", "authors", "license"} <= cited.keys()
 
 
+def test_the_changelog_begins_with_what_is_to_come_and_tells_of_the_version():
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    version = posenc_lib.__version__
+    assert headings[0] == "[Unreleased]"
+    assert re.fullmatch(rf"\[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d", headings[1])
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+
+
 def test_security_points_to_what_the_sandbox_promises():
     text = (ROOT / "SECURITY.md").read_text()
     (named,) = re.findall(r"`(book/\S+\.md)`", text)

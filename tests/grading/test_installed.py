@@ -236,13 +236,6 @@ def test_a_wheel_and_its_archive_say_what_they_are(built, wing):
     assert expected | (of_library if wing == "posenc_lib" else of_course) <= inside
 
 
-def test_the_changelog_begins_with_what_is_to_come_and_tells_of_the_version():
-    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert headings[0] == "[Unreleased]"
-    assert re.fullmatch(rf"\[{re.escape(version())}\] - \d{{4}}-\d\d-\d\d", headings[1])
-    assert re.fullmatch(r"\d+\.\d+\.\d+", version())
-
-
 def version() -> str:
     import posenc_lib
 
