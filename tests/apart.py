@@ -70,6 +70,7 @@ LOOKED_AT = {
         "book/*",
         "book/_*/**/*",
         "book/texts/**/*",
+        *("book/web/package-lock.json", "book/web/src/**/*"),
         *("_config.yml", "_toc.yml", "tests/book/test_pdf.py"),
     ),
 }
