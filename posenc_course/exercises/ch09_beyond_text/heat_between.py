@@ -78,6 +78,11 @@ def _heat_of_rows(adjacency: Array, time: float) -> Array:
     return np.asarray(vectors.T * np.exp(-time * values) @ vectors)
 
 
+def _not_transposed(adjacency: Array, time: float) -> Array:
+    values, vectors = np.linalg.eigh(laplacian(adjacency))
+    return np.asarray(vectors * np.exp(-time * values) @ vectors)
+
+
 HEAT_BETWEEN = Exercise(
     id="09-beyond-text.heat_between",
     title="What no sign can change",
@@ -169,9 +174,7 @@ HEAT_BETWEEN = Exercise(
         ),
         Mistake(
             "not-transposed",
-            lambda adjacency, time: (lambda values, vectors: vectors * np.exp(-time * values) @ vectors)(
-                *np.linalg.eigh(laplacian(adjacency))
-            ),
+            _not_transposed,
             "The transpose is missing: weighted waves are multiplied by vectors.T.",
         ),
         Mistake(

@@ -211,7 +211,7 @@ THREE_POSITIONS = Exercise(
                 ).reshape(3, -1)
             ),
             "By default np.meshgrid swaps its first two axes, so the frames of a video get mixed. Use "
-            "np.indices, or tell it indexing='ij'.",
+            "np.indices instead.",
         ),
         Mistake(
             "lines-in-reverse",

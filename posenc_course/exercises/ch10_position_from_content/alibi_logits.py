@@ -38,7 +38,7 @@ ALIBI_LOGITS = Exercise(
             np.linspace(0.01, 3, 100), {"": alibi_logits(np.linspace(0.01, 3, 100))}, across=across, up=up
         ),
         axes=("slope", "logit"),
-        look="As the slope goes to 0 the logit grows without end: only a gate that is wide open forgets "
+        look="As the slope goes to 0 the logit grows without end: a gate has to be wide open to forget "
         "nothing.",
     ),
     reference=_alibi_logits,
@@ -51,26 +51,39 @@ ALIBI_LOGITS = Exercise(
         ),
         Property(
             lambda args, value: bool((np.diff(np.asarray(value)[np.argsort(args[0])]) < 1e-4).all()),
-            "The steeper the slope, the further the gate is shut: a larger slope has a smaller logit.",
+            "The steeper the slope, the more the gate is shut: a larger slope must have a smaller logit.",
+        ),
+        Property(
+            lambda args, value: bool(
+                (np.abs(np.asarray(value) + np.log(args[0]))[args[0] < 1e-6] < 1e-4).all()
+            ),
+            "For a slope near 0 the logit is nearly minus its logarithm. Yours is not: does 1 - gate "
+            "lose its digits there, or is something added to it?",
+        ),
+        Property(
+            lambda args, value: bool((np.abs(np.asarray(value) + args[0])[args[0] > 100] < 1e-4).all()),
+            "For a steep slope the logit is nearly minus the slope. Yours is not: has the gate become 0 "
+            "on the way, or is it cut?",
         ),
     ),
     where_not_finite="For a steep slope the gate is 0 in a computer, and for one near 0 it is 1. Find a "
-    "form that takes no logarithm of 0 and raises nothing large: np.expm1 is exact near 0.",
+    "form that never takes the logarithm of 0 and never raises e to something large. "
+    "np.expm1 is exact near 0.",
     mistakes=(
         Mistake(
             "minus-slopes",
             lambda slopes: -slopes,
-            "This is the logarithm of the gate. Which logit has a gate with this logarithm?",
+            "This is the logarithm of the gate. Which logit gives a gate with this logarithm?",
         ),
         Mistake(
             "the-gate",
             lambda slopes: np.exp(-slopes),
-            "This is the gate. Which logit does the sigmoid make it from?",
+            "This is the gate. From which logit does the sigmoid make it?",
         ),
         Mistake(
             "turned-round",
             lambda slopes: -_alibi_logits(slopes),
-            "The sign is turned round: this is the logit of 1 minus the gate.",
+            "The sign is reversed: this is the logit of 1 minus the gate.",
         ),
         Mistake(
             "slope-as-logit",
@@ -81,8 +94,8 @@ ALIBI_LOGITS = Exercise(
         Mistake(
             "for-small-slopes",
             lambda slopes: -np.log(slopes),
-            "This is right for small slopes only. You took 1 - gate for the slope, or the gate for 1 / (1 + "
-            "slope).",
+            "This is right only for small slopes. You used the slope in place of 1 - gate, or 1 / (1 + "
+            "slope) in place of the gate.",
         ),
         Mistake(
             "log-of-the-rest",
@@ -102,13 +115,13 @@ ALIBI_LOGITS = Exercise(
         Mistake(
             "powers-of-two",
             lambda slopes: _alibi_logits(slopes * math.log(2)),
-            "Your gate is 2 to the power of minus the slope. ALiBi's slope is added to a score, which e is "
-            "raised to.",
+            "Your gate is 2 to the power of minus the slope. ALiBi adds to a score, and the softmax "
+            "raises e to it: use e.",
         ),
         Mistake(
             "log-of-the-gate-once-more",
             lambda slopes: -np.logaddexp(0, slopes),
-            "You go through the sigmoid once more. Its inverse is asked for.",
+            "You go through the sigmoid once more. You need its inverse.",
         ),
     ),
     alternatives=(
@@ -125,7 +138,7 @@ ALIBI_LOGITS = Exercise(
         "`1 / (1 + exp(-x))`?",
         "Solved for x, it is the logarithm of gate / (1 - gate). Write it as the difference of two "
         "logarithms: one of them you know without computing it.",
-        "For a slope near 0, 1 - gate loses all its digits. `-np.expm1(-slopes)` is the same, and keeps "
-        "them.",
+        "For a slope near 0, 1 - gate loses all its digits. `-np.expm1(-slopes)` is the same number and "
+        "keeps them.",
     ),
 )

@@ -128,8 +128,8 @@ CACHE_NUMBERS = Exercise(
             up=up,
         ),
         axes=("tokens", "numbers kept, in millions"),
-        look="A cache grows with the text, a latent one less, a window until it is full, and a state not "
-        "at all.",
+        look="A cache grows with the text, a latent one more slowly, a window until it is full, and a "
+        "state not at all.",
     ),
     reference=_cache_numbers,
     make_cases=_cache_cases,
@@ -142,7 +142,7 @@ CACHE_NUMBERS = Exercise(
                 window=lambda layer, tokens: _halved(layer, min(tokens, layer["window"])),
                 forgetting=lambda layer, tokens: layer["heads"] * (layer["head_dim"] + 1) * tokens,
             ),
-            "Where keys are kept, values are kept as well, and they take as much room.",
+            "Where keys are kept, values are kept too, and they take as much room.",
         ),
         Mistake(
             "window-not-cut",
@@ -152,12 +152,12 @@ CACHE_NUMBERS = Exercise(
         Mistake(
             "window-always-full",
             _count_with(window=lambda layer, tokens: _full(layer, layer["window"])),
-            "Your window is full before there are enough tokens.",
+            "Your window is full from the beginning. With fewer tokens than it holds, count the tokens.",
         ),
         Mistake(
             "latent-twice",
             _count_with(latent=lambda layer, tokens: 2 * _latent(layer, tokens)),
-            "In a latent layer keys and values are made from the same vector: it is kept once.",
+            "In a latent layer keys and values are made from the same vector, so it is kept only once.",
         ),
         Mistake(
             "latent-vector-twice",
@@ -167,12 +167,12 @@ CACHE_NUMBERS = Exercise(
         Mistake(
             "turned-part-left-out",
             _count_with(latent=lambda layer, tokens: layer["rank"] * tokens),
-            "A latent layer keeps the turned part of its keys beside the vector: it cannot be made from it.",
+            "A latent layer also keeps the rotated part of its keys: that cannot be made from the vector.",
         ),
         Mistake(
             "latent-vector-left-out",
             _count_with(latent=lambda layer, tokens: layer["rope_dim"] * tokens),
-            "A latent layer keeps its vector, and not the turned part alone.",
+            "A latent layer keeps its vector, not only the rotated part.",
         ),
         Mistake(
             "sums-left-out",
@@ -184,12 +184,12 @@ CACHE_NUMBERS = Exercise(
             _count_with(
                 forgetting=lambda layer, tokens: (2 * layer["heads"] * layer["head_dim"] + 1) * tokens
             ),
-            "You keep one running sum for a whole layer. Each head has gates of its own.",
+            "You keep one running sum for a whole layer. Each head has its own gates.",
         ),
         Mistake(
             "state-for-each-token",
             _count_with(state=lambda layer, tokens: _state(layer, 0) * tokens),
-            "You keep a state for each token. There is one, and each token changes it.",
+            "You keep a state for each token. There is only one, and each token changes it.",
         ),
         Mistake(
             "state-of-one-head",
@@ -199,25 +199,24 @@ CACHE_NUMBERS = Exercise(
         Mistake(
             "state-as-vectors",
             _count_with(state=lambda layer, tokens: layer["heads"] * (layer["key_dim"] + layer["value_dim"])),
-            "The state of a head is a matrix with a row for each column of the values and a column for "
-            "each of the keys.",
+            "You add the two sizes. The state of a head is a matrix, so multiply them.",
         ),
         Mistake(
             "state-as-cache",
             _count_with(
                 state=lambda layer, tokens: layer["heads"] * (layer["key_dim"] + layer["value_dim"]) * tokens
             ),
-            "You keep keys and values where there is a state. It has taken their place.",
+            "You keep keys and values in a layer with a state. The state takes their place.",
         ),
         Mistake(
             "for-one-token",
             lambda layers, tokens: _cache_numbers(layers, 1),
-            "This is what one token leaves. How many are kept after all of them?",
+            "This is what one token leaves. How many numbers are kept after all the tokens?",
         ),
         Mistake(
             "turned-part-twice",
             _count_with(latent=lambda layer, tokens: (layer["rank"] + 2 * layer["rope_dim"]) * tokens),
-            "You count the turned part twice. Keys have one; values are not turned.",
+            "You count the rotated part twice. Keys have one; values are not rotated.",
         ),
         Mistake(
             "one-sum-for-all-tokens",
@@ -226,8 +225,47 @@ CACHE_NUMBERS = Exercise(
                     (2 * layer["head_dim"] * tokens + (1 if tokens else 0)) * layer["heads"]
                 )
             ),
-            "You keep one sum in each head. Each key needs that of its own token: the newest minus its "
-            "own is the bias.",
+            "You keep one sum in each head. Each key needs the sum at its own token: its bias is the "
+            "newest sum minus that one.",
+        ),
+        Mistake(
+            "one-head-of-keys",
+            _count_with(
+                full=lambda layer, tokens: 2 * layer["head_dim"] * tokens,
+                window=lambda layer, tokens: 2 * layer["head_dim"] * min(tokens, layer["window"]),
+            ),
+            "You count one head of keys. Each of the kv_heads keeps a key and a value.",
+        ),
+        Mistake(
+            "first-layer-alone",
+            lambda layers, tokens: _cache_numbers(layers[:1], tokens),
+            "You return after the first layer. Add up all layers, and return after the loop.",
+        ),
+        Mistake(
+            "last-layer-alone",
+            lambda layers, tokens: _cache_numbers(layers[-1:], tokens),
+            "You return what the last layer keeps. Add up all layers.",
+        ),
+        Mistake(
+            "bytes",
+            lambda layers, tokens: 2 * _cache_numbers(layers, tokens),
+            "Everything counts twice in yours. These are numbers, not bytes.",
+        ),
+        Mistake(
+            "square-state",
+            _count_with(state=lambda layer, tokens: layer["heads"] * layer["key_dim"] ** 2),
+            "Your states are square. They have as many rows as the values have numbers: value_dim times "
+            "key_dim.",
+        ),
+        Mistake(
+            "latent-multiplied",
+            _count_with(latent=lambda layer, tokens: layer["rank"] * layer["rope_dim"] * tokens),
+            "You multiply rank and rope_dim. They are two vectors next to each other: add.",
+        ),
+        Mistake(
+            "state-after-the-first-token",
+            _count_with(state=lambda layer, tokens: _state(layer, tokens) if tokens else 0),
+            "With no token yet, your states are not counted. A state is there from the beginning.",
         ),
     ),
     alternatives=(
@@ -236,11 +274,11 @@ CACHE_NUMBERS = Exercise(
         lambda layers, tokens: sum(_cache_numbers([layer], tokens) for layer in reversed(layers)),
     ),
     hints=(
-        "Write first, for each of the five kinds, what a single token leaves. Which kind keeps the same "
-        "however long the text is?",
+        "First write down what a single token leaves, for each of the five kinds. Which kind keeps the "
+        "same however long the text is?",
         "A full layer keeps a key and a value in each of its heads of keys: `2 * kv_heads * head_dim` "
         "numbers for each token.",
-        "A window keeps `min(tokens, window)` tokens. A head that forgets keeps one number more for each "
-        "token. A state is `heads * value_dim * key_dim` numbers from the beginning.",
+        "A window keeps `min(tokens, window)` tokens. A head that forgets keeps one more number for each "
+        "token. A state has `heads * value_dim * key_dim` numbers from the beginning.",
     ),
 )

@@ -21,6 +21,9 @@ def _choice_cases(rng: Generator) -> Iterator[Case]:
     yes, no = True, False
     yield case("one far below all", [1.5, 1.2, 1.6], [0.02, 0.02, 0.02], [yes] * 3, [1, 3, 2])
     yield case("the best is not admitted", [1.5, 1.2, 1.6], [0.02] * 3, [yes, no, yes], [2, 1, 3])
+    yield case(
+        "the best is not admitted, and is tied", [1.0, 1.02, 1.3], [0.02] * 3, [no, yes, yes], [1, 2, 3]
+    )
     yield case("none is admitted", [1.5, 1.2], [0.02, 0.02], [no, no], [1, 2])
     yield case("a tie, and the worse costs less", [1.5, 1.52, 1.9], [0.05] * 3, [yes] * 3, [3, 2, 1])
     yield case("exactly at the uncertainty", [0.5, 0.75, 4.0], [0.25, 0.0, 0.0], [yes] * 3, [2, 1, 0])
@@ -113,29 +116,29 @@ CHOOSE = Exercise(
     properties=(
         Property(
             lambda args, value: (int(value) == -1) == (not args[2].any()),
-            "The number -1 stands for none, and for nothing else.",
+            "Return -1 if no run was admitted, and only then.",
         ),
         Property(
             lambda args, value: not 0 <= int(value) < len(args[2]) or bool(args[2][int(value)]),
-            "What you chose was not admitted.",
+            "The run that you chose was not admitted.",
         ),
     ),
     mistakes=(
         Mistake(
             "every-run",
             _choose_with(admit=lambda admitted: np.ones(len(admitted), dtype=bool)),
-            "You choose from all runs. Those that were not admitted do not count, however good they look.",
+            "You choose from all runs. A run that was not admitted does not count, however good it looks.",
         ),
         Mistake(
             "best-of-all",
             _best_of_all,
-            "You compare with the best of all runs. One that was not admitted is no measure for the others.",
+            "You compare with the best of all runs. Compare with the best of those that were admitted.",
         ),
         Mistake(
             "lowest",
             _choose_with(lambda losses, errors, best: np.arange(len(losses)) == best),
-            "You take the lowest loss. What is not above the uncertainty is no difference, and then the "
-            "cheaper one is to be taken.",
+            "You take the lowest loss. Where the difference is within the uncertainty the rule calls it "
+            "a tie, and takes the cheaper one.",
         ),
         Mistake(
             "cheapest",
@@ -149,24 +152,25 @@ CHOOSE = Exercise(
                     losses - losses[best] <= np.where(losses == losses[best], 0, errors)
                 )
             ),
-            "You compare with the error of the one that is worse. The best one has an error, too.",
+            "You compare with the error of the worse one only. The best one has an error too.",
         ),
         Mistake(
             "errors-of-the-best",
             _choose_with(lambda losses, errors, best: losses - losses[best] <= errors[best]),
-            "You compare with the error of the best one alone. The other one has an error, too.",
+            "You compare with the error of the best one only. The other one has an error too.",
         ),
         Mistake(
             "errors-added",
             _choose_with(lambda losses, errors, best: losses - losses[best] <= errors + errors[best]),
-            "You add the two errors. They have nothing to do with each other, so their squares add up.",
+            "You add the two errors. They are independent, so their squares add up: take the root of "
+            "that sum.",
         ),
         Mistake(
             "larger-error",
             _choose_with(
                 lambda losses, errors, best: losses - losses[best] <= np.maximum(errors, errors[best])
             ),
-            "You take the larger of the two errors. Both count: their squares add up.",
+            "You take the larger of the two errors. Both count: take the root of the sum of their squares.",
         ),
         Mistake(
             "squares-not-rooted",
@@ -180,40 +184,67 @@ CHOOSE = Exercise(
                     (losses - losses[best] < np.hypot(errors, errors[best])) | (losses == losses[best])
                 )
             ),
-            "A difference of exactly the uncertainty is not above it, and is none.",
+            "A difference of exactly the uncertainty is not above it, so it is still a tie.",
         ),
         Mistake(
             "dearest",
             _choose_with(rank=lambda losses, costs: np.lexsort((losses, -costs))),
-            "Of those that are tied you take the dearest.",
+            "Of those that are tied you take the most expensive.",
         ),
         Mistake(
             "first-of-the-tied",
             _choose_with(rank=lambda losses, costs: np.arange(len(costs))),
-            "Of those that are tied you take the first in the list. The costs decide.",
+            "Of those that are tied you take the first in the list. Take the cheapest.",
         ),
         Mistake(
             "first-of-the-cheapest",
             _first_of_the_cheapest,
-            "It is right but for a tie of equal costs: there the lower loss decides.",
+            "This is right except where tied runs cost the same: there the lower loss decides.",
         ),
         Mistake(
             "number-among-the-admitted",
             _among_the_admitted,
-            "You count among those that were admitted. The number in the whole list is asked for.",
+            "You count among those that were admitted. Return the number in the whole list.",
         ),
         Mistake(
             "zero-for-none",
             lambda *args: max(_choose(*args), 0),
-            "Where none was admitted, return -1. Number 0 is the first run.",
+            "If no run was admitted, return -1. Number 0 is the first run.",
         ),
         Mistake(
             "widened",
             _choose_with(
                 lambda losses, errors, best: losses - losses[best] <= 1.96 * np.hypot(errors, errors[best])
             ),
-            "You widen the uncertainty to 1.96 of these errors. The rule that was written down takes them "
-            "as they are.",
+            "You multiply the uncertainty by 1.96. The rule that was written down takes the errors as "
+            "they are.",
+        ),
+        Mistake(
+            "mean-of-the-errors",
+            _choose_with(lambda losses, errors, best: losses - losses[best] <= (errors + errors[best]) / 2),
+            "You take the mean of the two errors. Take the root of the sum of their squares.",
+        ),
+        Mistake(
+            "loss-plus-error",
+            lambda losses, errors, admitted, costs: (
+                int(np.argmin(np.where(admitted, losses + errors, np.inf))) if admitted.any() else -1
+            ),
+            "You add each error to its loss and take the lowest. Find what is tied with the lowest loss, "
+            "then take the cheapest.",
+        ),
+        Mistake(
+            "best-not-admitted",
+            lambda losses, errors, admitted, costs: (
+                _choose(losses, errors, admitted, costs) if admitted[np.argmin(losses)] else -1
+            ),
+            "Where the best of all was not admitted, you return -1. Look for the best of those that were.",
+        ),
+        Mistake(
+            "highest",
+            lambda losses, errors, admitted, costs: (
+                int(np.argmax(np.where(admitted, losses, -np.inf))) if admitted.any() else -1
+            ),
+            "You take the highest loss. The lower a loss, the better.",
         ),
     ),
     alternatives=(
@@ -234,11 +265,11 @@ CHOOSE = Exercise(
         )[2],
     ),
     hints=(
-        "Go in this order: who was admitted? Who of them is best? Who is tied with it? Who of those is "
-        "cheapest?",
+        "Go in this order: which runs were admitted? Which of them is best? Which are tied with it? "
+        "Which of those is cheapest?",
         "Set the losses of those that were not admitted to infinity, and `np.argmin` finds the best. If "
-        "none was, you are done already.",
-        "Tied is whoever's loss is above the best by no more than `np.hypot(errors, errors[best])`; the "
-        "best is tied with itself.",
+        "no run was admitted, you are done already.",
+        "A run is tied if its loss is above the best by no more than `np.hypot(errors, errors[best])`. "
+        "The best is tied with itself.",
     ),
 )

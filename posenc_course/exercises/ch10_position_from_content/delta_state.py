@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from posenc_course.exercises.ch10_position_from_content._shared import (
@@ -64,8 +66,8 @@ DELTA_STATE = Exercise(
             columns=columns,
         ),
         axes=("query", "token that wrote"),
-        look="Every third token writes under the same key, and a query finds what came last, with little "
-        "of what it has replaced.",
+        look="Every third token writes under the same key, and a query finds what came last, with a "
+        "little of what it replaced.",
     ),
     reference=_delta_state,
     make_cases=state_cases,
@@ -74,45 +76,46 @@ DELTA_STATE = Exercise(
         Mistake(
             "from-nothing",
             from_nothing(_delta_state),
-            "Your state begins as zeros. It goes on from the one that is handed over.",
+            "Your state begins as zeros. It should continue from the one you are given.",
         ),
         Mistake(
             "not-handed-on",
             not_handed_on(_delta_state),
-            "What the queries find is right, and the state that you return is the one you were given. Return "
-            "the state after the last token.",
+            "What the queries find is right, but you return the state that you were given. Return the "
+            "state after the last token.",
         ),
         Mistake(
             "read-before-writing",
             walk(_correct, read=lambda before, after: before),
-            "Your queries read before their own token is written. First correct, then read.",
+            "Your queries read before their own token has been written. First correct, then read.",
         ),
         Mistake(
             "nothing-erased",
             walk(lambda state, k, v, beta: state + beta * np.outer(v, k)),
-            "You add the new value and erase nothing: a key that comes twice would hold the sum of its "
-            "values.",
+            "You add the new value without erasing anything: a key that comes twice would hold the sum "
+            "of its values.",
         ),
         Mistake(
             "erased-and-not-written",
             walk(lambda state, k, v, beta: state - beta * np.outer(state @ k, k)),
-            "You erase what the key held, and write nothing in its place.",
+            "You erase what the key held and write nothing in its place.",
         ),
         Mistake(
             "written-whole",
             walk(lambda state, k, v, beta: state + np.outer(v - beta * state @ k, k)),
-            "The new value is written whole. Beta is the share of both: what is erased and what is written.",
+            "You write the whole new value. Beta is the share of both: of what is erased and of what is "
+            "written.",
         ),
         Mistake(
             "erased-whole",
             walk(lambda state, k, v, beta: state + np.outer(beta * v - state @ k, k)),
-            "What the key held is erased whole. Beta is the share of both: what is erased and what is "
-            "written.",
+            "You erase everything the key held. Beta is the share of both: of what is erased and of what "
+            "is written.",
         ),
         Mistake(
             "no-beta",
             walk(lambda state, k, v, beta: state + np.outer(v - state @ k, k)),
-            "Beta is not used: each token replaces all that its key held.",
+            "Beta is not used: each token replaces everything its key held.",
         ),
         Mistake(
             "erased-after-writing",
@@ -121,27 +124,28 @@ DELTA_STATE = Exercise(
                     (state + beta * np.outer(v, k)) @ (np.eye(len(k)) - beta * np.outer(k, k))
                 )
             ),
-            "You erase after you have written, and a part of the new value is lost. Erase first.",
+            "You erase after writing, so part of the new value is lost. Erase first.",
         ),
         Mistake(
             "away-from-the-value",
             walk(lambda state, k, v, beta: state - beta * np.outer(v - state @ k, k)),
-            "The sign of the correction is turned round: your state moves away from the value.",
+            "The sign of the correction is reversed: your state moves away from the value.",
         ),
         Mistake(
             "all-fades",
             walk(lambda state, k, v, beta: (1 - beta) * state + beta * np.outer(v, k)),
-            "You fade the whole state. Only what is held under this key is erased.",
+            "You fade the whole state. Erase only what is held under this key.",
         ),
         Mistake(
             "keys-of-length-one",
             lambda q, k, v, beta, state: _delta_state(q, units(k), v, beta, state),
-            "You bring the keys to length 1. They are taken as they come.",
+            "You bring the keys to length 1. Use them as they come.",
         ),
         Mistake(
             "query-for-key",
             lambda q, k, v, beta, state: _walk_with_queries(q, k, v, beta, state),
-            "You compare the value with what the query finds. It is the key under which the value is kept.",
+            "You compare the value with what the query finds. Compare it with what the state holds under "
+            "the key.",
         ),
         Mistake(
             "transposed",
@@ -151,7 +155,49 @@ DELTA_STATE = Exercise(
         Mistake(
             "held-value-added",
             walk(lambda state, k, v, beta: state + beta * np.outer(v + state @ k, k)),
-            "You add what the key held to the new value. It is taken off.",
+            "You add what the key held to the new value. Subtract it.",
+        ),
+        Mistake(
+            "reads-the-end",
+            lambda q, k, v, beta, state: (
+                q @ _delta_state(q, k, v, beta, state)[1].T,
+                _delta_state(q, k, v, beta, state)[1],
+            ),
+            "All your queries read the state at the end, and see tokens after them. Query t reads right "
+            "after token t.",
+        ),
+        Mistake(
+            "compared-with-the-first-state",
+            lambda q, k, v, beta, state: walk(
+                lambda now, k, v, beta: now + beta * np.outer(v - state @ k, k)
+            )(q, k, v, beta, state),
+            "You compare every value with the state from the beginning. Compare it with the state as it "
+            "is now.",
+        ),
+        Mistake(
+            "rest-of-beta",
+            lambda q, k, v, beta, state: _delta_state(q, k, v, 1 - beta, state),
+            "You use 1 minus beta. Beta itself is the share that is erased and written.",
+        ),
+        Mistake(
+            "query-and-key-swapped",
+            lambda q, k, v, beta, state: _delta_state(k, q, v, beta, state),
+            "Queries and keys have changed places: values are kept under keys, and found by queries.",
+        ),
+        Mistake(
+            "beta-as-a-gate",
+            walk(lambda state, k, v, beta: beta * state + np.outer(v - state @ k, k)),
+            "You fade the state by beta. Beta belongs to the correction.",
+        ),
+        Mistake(
+            "divided",
+            lambda q, k, v, beta, state: _delta_state(q / math.sqrt(q.shape[1]), k, v, beta, state),
+            "You divide by the root of dim. There is no softmax here, so nothing is divided.",
+        ),
+        Mistake(
+            "divided-by-the-keys-square",
+            walk(lambda state, k, v, beta: state + beta * np.outer(v - state @ k, k) / (k @ k)),
+            "You divide the correction by the key's squared length. Use the keys as they come.",
         ),
     ),
     alternatives=(
@@ -163,8 +209,8 @@ DELTA_STATE = Exercise(
         "What does the state hold under the key now? How far is that from the new value?",
         "`state @ k[t]` is what it holds. The difference from `v[t]`, times beta, is written under the key: "
         "`np.outer(difference, k[t])`.",
-        "Multiply this out: it is the state times the identity minus beta k k, plus beta v k. Then read with "
-        "the query.",
+        "Multiply this out: it is the state times the identity minus beta k k, plus beta v k. Then read "
+        "with the query.",
     ),
 )
 

@@ -15,6 +15,7 @@ from posenc_course.exercises.ch10_position_from_content._shared import (
     not_handed_on,
     state_cases,
     transposed,
+    units,
     walk,
 )
 from posenc_course.exercises.drawing import Draws, curve
@@ -71,8 +72,8 @@ FADING_STATE = Exercise(
             up=up,
         ),
         axes=("token", "what is left of it at the end", "all gates alike", "one gate nearly shut"),
-        look="With all gates alike it is ALiBi's curve without a softmax, and one gate that is nearly "
-        "shut makes a step in it.",
+        look="With all gates alike this is ALiBi's curve without a softmax. One gate that is nearly shut "
+        "makes a step in it.",
     ),
     reference=_fading_state,
     make_cases=state_cases,
@@ -81,23 +82,23 @@ FADING_STATE = Exercise(
         Mistake(
             "from-nothing",
             from_nothing(_fading_state),
-            "Your state begins as zeros. It goes on from the one that is handed over.",
+            "Your state begins as zeros. It should continue from the one you are given.",
         ),
         Mistake(
             "not-handed-on",
             not_handed_on(_fading_state),
-            "What the queries find is right, and the state that you return is the one you were given. Return "
-            "the state after the last token.",
+            "What the queries find is right, but you return the state that you were given. Return the "
+            "state after the last token.",
         ),
         Mistake(
             "read-before-writing",
             walk(_fade, read=lambda before, after: before),
-            "Your queries read before their own token is written. First fade and write, then read.",
+            "Your queries read before their own token has been written. First fade and write, then read.",
         ),
         Mistake(
             "new-faded-too",
             walk(lambda state, k, v, gate: gate * (state + np.outer(v, k))),
-            "The gate fades the new token as well. It closes on what stood before.",
+            "The gate fades the new token as well. It should fade only what was there before.",
         ),
         Mistake(
             "no-gates",
@@ -112,12 +113,12 @@ FADING_STATE = Exercise(
         Mistake(
             "shut-for-open",
             _fading_with_gates(lambda gates: 1 - gates),
-            "You keep 1 minus the gate. The gate says what is kept.",
+            "You keep 1 minus the gate. The gate itself is the share that is kept.",
         ),
         Mistake(
             "mean",
             walk(lambda state, k, v, gate: gate * state + (1 - gate) * np.outer(v, k)),
-            "You write the new token with 1 minus the gate, as a moving mean does. It is written whole.",
+            "You write the new token times 1 minus the gate, as in a moving average. Write it whole.",
         ),
         Mistake(
             "gates-one-late",
@@ -127,13 +128,13 @@ FADING_STATE = Exercise(
         Mistake(
             "all-gates-so-far",
             _fading_with_gates(np.cumprod),
-            "You fade by the product of all gates so far at each token. What is in the state was faded by "
-            "the earlier ones already.",
+            "You fade by the product of all gates so far at each token. What is in the state has been "
+            "faded by the earlier ones already.",
         ),
         Mistake(
             "written-over",
             walk(lambda state, k, v, gate: np.outer(v, k)),
-            "Each token replaces the state. It is added to what is left of it.",
+            "Each token replaces the state. It should be added to what is left of the state.",
         ),
         Mistake(
             "transposed",
@@ -143,17 +144,49 @@ FADING_STATE = Exercise(
         Mistake(
             "divided",
             lambda q, k, v, gates, state: _fading_state(q / math.sqrt(q.shape[1]), k, v, gates, state),
-            "You divide by the root of dim. There is no softmax here, and nothing is divided.",
+            "You divide by the root of dim. There is no softmax here, so nothing is divided.",
         ),
         Mistake(
             "gate-on-the-new",
             walk(lambda state, k, v, gate: state + gate * np.outer(v, k)),
-            "The gate works on the new token. It closes on what stood before, the state.",
+            "The gate works on the new token. It should work on the old state.",
         ),
         Mistake(
             "query-and-key-swapped",
             lambda q, k, v, gates, state: _fading_state(k, q, v, gates, state),
             "Queries and keys have changed places: values are kept under keys, and found by queries.",
+        ),
+        Mistake(
+            "reads-the-end",
+            lambda q, k, v, gates, state: (
+                q @ _fading_state(q, k, v, gates, state)[1].T,
+                _fading_state(q, k, v, gates, state)[1],
+            ),
+            "All your queries read the state at the end, and see tokens after them. Query t reads right "
+            "after token t.",
+        ),
+        Mistake(
+            "gate-of-the-next",
+            _fading_with_gates(lambda gates: np.append(gates[1:], 1.0)),
+            "Each gate comes one token early. A token's gate fades the state before that token is written.",
+        ),
+        Mistake(
+            "last-query-alone",
+            lambda q, k, v, gates, state: (
+                _fading_state(q, k, v, gates, state)[0][-1],
+                _fading_state(q, k, v, gates, state)[1],
+            ),
+            "You return only what the last query finds. Return what each query finds, a row for each.",
+        ),
+        Mistake(
+            "one-gate-for-all",
+            _fading_with_gates(lambda gates: np.full_like(gates, gates.mean())),
+            "You use one mean gate for all tokens. Each token has its own.",
+        ),
+        Mistake(
+            "keys-of-length-one",
+            lambda q, k, v, gates, state: _fading_state(q, units(k), v, gates, state),
+            "You bring the keys to length 1. Use them as they come.",
         ),
     ),
     alternatives=(

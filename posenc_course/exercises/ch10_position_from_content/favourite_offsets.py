@@ -77,8 +77,8 @@ FAVOURITE_OFFSETS = Exercise(
             up=up,
         ),
         axes=("angle of the key, in degrees", "favourite offset"),
-        look="What a key says moves the place at which its pair counts most, and moves it further in a "
-        "slow pair.",
+        look="What a key says moves the place at which its pair counts most, and moves it further if the "
+        "pair is slow.",
     ),
     reference=_favourite_offsets,
     make_cases=_favourite_cases,
@@ -90,21 +90,21 @@ FAVOURITE_OFFSETS = Exercise(
         ),
         Property(
             lambda args, value: bool((np.abs(value) * args[2] <= math.pi * (1 + 1e-6)).all()),
-            "The nearest peak is never further than half a turn of the pair.",
+            "The nearest peak is never more than half a turn of the pair away.",
         ),
     ),
     mistakes=(
         Mistake(
             "turned-round",
             _favourites_with(lambda q, k: k - q),
-            "The sign is turned round. The key's arrow turns with the offset: how far must it turn to lie on "
-            "the query's?",
+            "The sign is reversed. The key's arrow turns with the offset: how far must it turn to point "
+            "where the query's points?",
         ),
         Mistake(
             "not-the-nearest",
             _favourites_with(lambda q, k: q - k, lambda angle: angle),
-            "Each of these offsets is a peak, and not always the nearest to 0. The way round may be "
-            "shorter on the other side.",
+            "Each of these offsets is a peak, but not always the one nearest to 0. The other way round "
+            "may be shorter.",
         ),
         Mistake(
             "never-negative",
@@ -114,12 +114,12 @@ FAVOURITE_OFFSETS = Exercise(
         Mistake(
             "without-direction",
             _favourites_with(lambda q, k: np.abs(_wrapped(q - k))),
-            "Your offsets have no sign. It says whether the key stands before or after the query.",
+            "Your offsets have no sign. The sign says whether the key is before or after the query.",
         ),
         Mistake(
             "angles-alone",
             lambda q, k, rates: _wrapped(_angles(q) - _angles(k)),
-            "These are angles. How many positions does the pair need to turn so far?",
+            "These are angles. How many positions does the pair need to turn that far?",
         ),
         Mistake(
             "times-the-rate",
@@ -139,22 +139,22 @@ FAVOURITE_OFFSETS = Exercise(
         Mistake(
             "query-alone",
             _favourites_with(lambda q, k: q),
-            "You look at the query's angle alone. The key has one, too.",
+            "You look only at the query's angle. The key has one too.",
         ),
         Mistake(
             "key-alone",
             _favourites_with(lambda q, k: -k),
-            "You look at the key's angle alone. The query has one, too.",
+            "You look only at the key's angle. The query has one too.",
         ),
         Mistake(
             "added",
             _favourites_with(lambda q, k: q + k),
-            "You add the two angles. Their difference decides.",
+            "You add the two angles. Take their difference.",
         ),
         Mistake(
             "trough",
             _favourites_with(lambda q, k: q - k + math.pi),
-            "At these offsets the arrows point against each other, and the term is smallest.",
+            "At these offsets the arrows point in opposite directions, and the product is smallest.",
         ),
         Mistake(
             "half-layout",
@@ -166,8 +166,46 @@ FAVOURITE_OFFSETS = Exercise(
         Mistake(
             "arctan-of-the-ratio",
             lambda q, k, rates: _wrapped(np.arctan(q[1::2] / q[0::2]) - np.arctan(k[1::2] / k[0::2])) / rates,
-            "The arctangent of a ratio cannot tell an arrow from the one against it. np.arctan2 takes both "
+            "The arctangent of a ratio cannot tell an arrow from the opposite one. np.arctan2 takes both "
             "numbers.",
+        ),
+        Mistake(
+            "whole-numbers",
+            lambda q, k, rates: np.round(_favourite_offsets(q, k, rates)),
+            "You round to whole positions. Return the offset as a real number.",
+        ),
+        Mistake(
+            "wrapped-after-dividing",
+            lambda q, k, rates: _wrapped((_angles(q) - _angles(k)) / rates),
+            "You wrap after dividing by the rate, and positions are not angles. Wrap the angle first, "
+            "then divide.",
+        ),
+        Mistake(
+            "wrapped-by-half-a-turn",
+            lambda q, k, rates: ((_angles(q) - _angles(k) + math.pi / 2) % math.pi - math.pi / 2) / rates,
+            "You wrap the angle by half a turn, so some of your offsets are where the arrows point in "
+            "opposite directions. A whole turn is 2 pi.",
+        ),
+        Mistake(
+            "half-a-turn-off",
+            lambda q, k, rates: ((_angles(q) - _angles(k)) % (2 * math.pi) - math.pi) / rates,
+            "You subtract pi after %, which moves every angle by half a turn. Add pi before % as well.",
+        ),
+        Mistake(
+            "arcsine",
+            lambda q, k, rates: (
+                np.arcsin(
+                    np.clip(
+                        (q[1::2] * k[0::2] - q[0::2] * k[1::2])
+                        / np.hypot(q[0::2], q[1::2])
+                        / np.hypot(k[0::2], k[1::2]),
+                        -1,
+                        1,
+                    )
+                )
+                / rates
+            ),
+            "The arcsine never goes beyond a quarter turn. np.arctan2 knows the whole circle.",
         ),
     ),
     alternatives=(
@@ -184,8 +222,8 @@ FAVOURITE_OFFSETS = Exercise(
         ],
     ),
     hints=(
-        "Draw the two arrows of a pair. Put the query at position 0 and the key at the offset: the key's "
-        "arrow turns by offset times rate. When is the product of the two largest?",
+        "Draw the two arrows of a pair. Put the query at position 0 and the key at the offset: then the "
+        "key's arrow turns by offset times rate. When is the product of the two largest?",
         "The angle of an arrow (a, b) is `np.arctan2(b, a)`. The key has to turn by the query's angle "
         "minus its own.",
         "To take the short way round, wrap the angle: `np.angle(np.exp(1j * angle))` lies between minus "

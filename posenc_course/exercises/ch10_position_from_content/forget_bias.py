@@ -77,7 +77,7 @@ FORGET_BIAS = Exercise(
             np.asarray(forget_bias(two_chapters(), 24))[0], rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="At token 12 a gate is nearly shut: all later queries have lost what stood before it.",
+        look="At token 12 a gate is nearly shut: all later queries have lost what came before it.",
     ),
     reference=_forget_bias,
     make_cases=_bias_cases,
@@ -101,7 +101,7 @@ FORGET_BIAS = Exercise(
         ),
         Property(
             lambda args, value: bool((np.asarray(value) < 1e-5).all()),
-            "A gate can only take away: no bias is above 0.",
+            "A gate can only take away: no bias may be above 0.",
         ),
     ),
     where_not_finite="Keys after the query get 0 here. The mask will hide them.",
@@ -109,13 +109,13 @@ FORGET_BIAS = Exercise(
         Mistake(
             "keys-gate-for-the-querys",
             bias_with(lambda i, j, own, key: (i - own) - (j - key)),
-            "You count the key's own gate, and not the query's. A gate closes on what stood before its "
-            "token: the key's own gate leaves the key alone.",
+            "You count the key's own gate, and not the query's. A gate fades what came before its token: "
+            "the key's own gate leaves the key alone.",
         ),
         Mistake(
             "both-ends",
             bias_with(lambda i, j, own, key: i - j + key),
-            "You count one gate too many: that of the key. It closes on what stood before the key.",
+            "You count one gate too many, that of the key. It fades only what came before the key.",
         ),
         Mistake(
             "neither-end",
@@ -123,30 +123,30 @@ FORGET_BIAS = Exercise(
                 bias_with(lambda i, j, own, key: i - own - j)(log_gates, queries),
                 log_gates.shape[-1] - queries - 1,
             ),
-            "The query's own gate is missing. It closes on all that stood before the query.",
+            "The query's own gate is missing. It fades everything that came before the query.",
         ),
         Mistake(
             "turned-round",
             lambda *args: -_forget_bias(*args),
-            "The sign is turned round: your bias rewards what was forgotten. Take the sum up to the key off "
-            "the sum up to the query.",
+            "The sign is reversed: your bias rewards what was forgotten. Take the sum up to the query "
+            "minus the sum up to the key.",
         ),
         Mistake(
             "up-to-the-query",
             bias_with(lambda i, j, own, key: i),
-            "You sum from the beginning of the text, for every key alike. Only the tokens after the key "
+            "You sum from the beginning of the text, alike for every key. Only the tokens after the key "
             "count.",
         ),
         Mistake(
             "up-to-the-key",
             bias_with(lambda i, j, own, key: -j),
-            "The sum up to the query is missing. Softmax would forgive it, since it is the same for a whole "
-            "row; here the bias itself is asked for.",
+            "The sum up to the query is missing. A softmax would not notice, since it is the same for a "
+            "whole row, but here you should return the bias itself.",
         ),
         Mistake(
             "not-masked",
             bias_with(lambda i, j, own, key: i - j, masked=False),
-            "Keys after the query are above 0 in yours. They must get 0.",
+            "In yours, keys after the query get numbers above 0. They must get 0.",
         ),
         Mistake(
             "products",
@@ -166,7 +166,7 @@ FORGET_BIAS = Exercise(
         Mistake(
             "no-sums",
             lambda log_gates, queries: _forget_sums(log_gates, queries),
-            "You subtract the gate of one token from that of another. Their sums up to each token are meant.",
+            "You subtract the gate of one token from that of another. Subtract the sums up to each token.",
         ),
         Mistake(
             "querys-gate-times-distance",
@@ -181,7 +181,7 @@ FORGET_BIAS = Exercise(
         Mistake(
             "mean-gate",
             _by_distance(lambda log_gates, queries: log_gates.mean(axis=-1)[:, None, None]),
-            "You take one mean gate for a whole head. That is ALiBi, whatever the tokens say.",
+            "You take one mean gate for a whole head. That would be ALiBi, whatever the tokens say.",
         ),
         Mistake(
             "swapped",
@@ -191,8 +191,20 @@ FORGET_BIAS = Exercise(
         Mistake(
             "triangle-not-moved",
             lambda *args: np.tril(_forget_bias(*args)),
-            "Some keys that stand before their query get 0. The first query does not stand at the first key: "
-            "move the triangle.",
+            "Some keys before their query get 0. The first query is not at the first key: move the triangle.",
+        ),
+        Mistake(
+            "triangle-one-below",
+            lambda *args: np.tril(_forget_bias(*args), -1),
+            "Your triangle is that of as many queries as keys. With fewer, the first query is at keys - "
+            "queries: move the triangle by that.",
+        ),
+        Mistake(
+            "mean-of-the-gates-between",
+            lambda log_gates, queries: (
+                _forget_bias(log_gates, queries) / np.maximum(distances(queries, log_gates.shape[1]), 1)
+            ),
+            "You take the mean of the log gates between. Take their sum.",
         ),
     ),
     alternatives=(
@@ -209,7 +221,7 @@ FORGET_BIAS = Exercise(
         "j, up to i?",
         "`np.cumsum(log_gates, axis=-1)` makes the sums. Those of the queries are the last ones: make them a "
         "column with `[:, -queries:, None]`, and those of the keys a row.",
-        "`np.tril(..., k)` keeps what is on the k-th diagonal and below. The first query stands at keys - "
+        "`np.tril(..., k)` keeps what is on the k-th diagonal and below. The first query is at keys - "
         "queries.",
     ),
 )

@@ -95,7 +95,7 @@ GATED_ATTENTION = Exercise(
             columns=columns,
         ),
         axes=("query", "key"),
-        look="All products are equal, and yet queries look at what has come since the gate that is nearly "
+        look="All products are equal, and still queries look at what came after the gate that is nearly "
         "shut.",
     ),
     reference=_gated_attention,
@@ -111,11 +111,12 @@ GATED_ATTENTION = Exercise(
                 (np.asarray(value) <= args[2].max(axis=1, keepdims=True) + 1e-5).all()
                 and (np.asarray(value) >= args[2].min(axis=1, keepdims=True) - 1e-5).all()
             ),
-            "Weights that are not negative and sum to 1 never lead out of the range of the values. Yours do.",
+            "With weights that are not negative and sum to 1, no result can leave the range of the "
+            "values. Yours does.",
         ),
     ),
-    where_not_finite="Take each row's largest score away before you raise e to it, and let no row be hidden "
-    "as a whole.",
+    where_not_finite="Subtract each row's largest score before you raise e to it, and do not hide a "
+    "whole row.",
     mistakes=(
         Mistake(
             "no-gates",
@@ -125,12 +126,12 @@ GATED_ATTENTION = Exercise(
         Mistake(
             "turned-round",
             attend_with(lambda products, bias, width: products / math.sqrt(width) - bias),
-            "You take the bias off. It is below 0 already: add it.",
+            "You subtract the bias. It is below 0 already, so add it.",
         ),
         Mistake(
             "bias-divided-too",
             attend_with(lambda products, bias, width: (products + bias) / math.sqrt(width)),
-            "You divide the bias by the root of the width as well. Only the products are divided.",
+            "You divide the bias by the root of the width as well. Divide only the products.",
         ),
         Mistake(
             "nothing-divided",
@@ -151,8 +152,8 @@ GATED_ATTENTION = Exercise(
         Mistake(
             "after-the-softmax",
             _faded_after_softmax,
-            "You multiply by the gates after the softmax, and a query that forgot much gets less than a "
-            "whole weight. Add the bias before the softmax.",
+            "You multiply by the gates after the softmax, so the weights of a query no longer sum to 1. "
+            "Add the bias before the softmax.",
         ),
         Mistake(
             "sees-ahead",
@@ -162,8 +163,8 @@ GATED_ATTENTION = Exercise(
         Mistake(
             "hidden-by-zero",
             attend_with(hide=lambda scores, after: np.where(after, 0.0, scores)),
-            "The scores of keys after the query are 0 in yours, and e to the power of 0 is a whole weight. "
-            "Hide them with minus infinity.",
+            "The scores of keys after the query are 0 in yours, and e to the power of 0 is 1, a real "
+            "weight. Hide them with minus infinity.",
         ),
         Mistake(
             "softmax-over-queries",
@@ -181,23 +182,43 @@ GATED_ATTENTION = Exercise(
                     np.arange(scores.shape[1])[:, None] < np.arange(scores.shape[2]), -np.inf, scores
                 ),
             ),
-            "Your queries stand at the first places. They are the last m of the n.",
+            "Your queries are at the first places. They are the last m of the n.",
         ),
         Mistake(
             "keys-own-gate",
             attend_with(bias_of=lambda log_gates, m: _forget_bias(log_gates, m) + log_gates[:, None]),
-            "The key's own gate is counted, too. It closes on what stood before the key.",
+            "You count the key's own gate too. It fades only what came before the key.",
         ),
         Mistake(
             "one-gate-only",
             attend_with(bias_of=lambda log_gates, m: np.repeat(log_gates[:, None], m, axis=1)),
-            "Each key is faded by its own gate alone. All gates between key and query count: take your "
-            "forget_bias.",
+            "You fade each key by its own gate only. All the gates from the key to the query count: use "
+            "your forget_bias.",
         ),
         Mistake(
             "logarithms-twice",
             attend_with(bias_of=lambda log_gates, m: _forget_bias(_log_gates(log_gates), m)),
-            "You take log_gates of what are logarithms of gates already.",
+            "You call log_gates on numbers that are logarithms of gates already.",
+        ),
+        Mistake(
+            "root-of-queries",
+            attend_with(lambda products, bias, width: products / math.sqrt(products.shape[1]) + bias),
+            "You divide by the root of the number of queries. Use the width of a head.",
+        ),
+        Mistake(
+            "gates-added",
+            attend_with(lambda products, bias, width: products / math.sqrt(width) + np.exp(bias)),
+            "You add the gates themselves to the scores. Add their logarithms, the bias.",
+        ),
+        Mistake(
+            "multiplied-by-the-bias",
+            attend_with(lambda products, bias, width: products / math.sqrt(width) * bias),
+            "You multiply the scores by the bias. Add it.",
+        ),
+        Mistake(
+            "keys-for-values",
+            lambda q, k, v, log_gates: _gated_attention(q, k, k, log_gates),
+            "You mix the keys. The weights mix the values.",
         ),
     ),
     alternatives=(

@@ -130,12 +130,12 @@ GATED_STEP = Exercise(
     reference=_gated_step,
     make_cases=_step_cases,
     parts=("what the query finds", "the kept keys", "the kept values", "the kept sums"),
-    where_not_finite="Take each row's largest score away before you raise e to it.",
+    where_not_finite="Subtract each row's largest score before you raise e to it.",
     mistakes=(
         Mistake(
             "gate-for-sum",
             _sums_with(lambda sums, gate: np.concatenate([sums, gate], axis=1)),
-            "You keep the new gate alone. Its running sum is kept: the last sum before it, plus the gate.",
+            "You keep only the new gate. Keep its running sum: the last sum before it, plus the gate.",
         ),
         Mistake(
             "old-sums-changed",
@@ -146,7 +146,7 @@ GATED_STEP = Exercise(
                 used=False,
             ),
             "The new gate is added to the old sums as well. They are sums up to their own tokens, and "
-            "nothing that comes later changes them.",
+            "nothing that comes later should change them.",
         ),
         Mistake(
             "biases-kept",
@@ -158,29 +158,30 @@ GATED_STEP = Exercise(
                 ),
                 used=False,
             ),
-            "You keep the bias of this query in place of the sums. The next query could not go on from it.",
+            "You keep the bias of this query in place of the sums. The next query could not continue "
+            "from it.",
         ),
         Mistake(
             "no-gates",
             _step_with(lambda sums, gate: 0 * sums),
-            "The gates are kept, and change nothing: the query finds what it would find without them.",
+            "You keep the gates but do not use them: the query finds what it would find without them.",
         ),
         Mistake(
             "sums-added",
             _step_with(lambda sums, gate: sums),
-            "Your query prefers what was forgotten. You add the sums themselves, or take them off the "
-            "wrong way round: what is lost lies between key and query, the newest sum minus the key's.",
+            "Your query prefers what was forgotten. You add the sums themselves, or subtract them the "
+            "wrong way round. What is lost between key and query is the newest sum minus the key's.",
         ),
         Mistake(
             "new-gate-not-used",
             _step_with(lambda sums, gate: np.concatenate([sums[:, -2:-1] - sums[:, :-1], 0 * gate], axis=1)),
-            "The new token's own gate does not work yet. It fades all keys before it at once, and not its "
-            "own.",
+            "The new token's own gate does nothing yet. It should fade all keys before it right away, "
+            "and not its own key.",
         ),
         Mistake(
             "own-gate-of-each-key",
             _step_with(lambda sums, gate: sums[:, -1:] - sums + np.diff(sums, axis=1, prepend=0.0)),
-            "Each key is faded by its own gate, too. It is faded by those of the tokens after it.",
+            "You fade each key by its own gate too. Only the gates of the tokens after it fade it.",
         ),
         Mistake(
             "nothing-divided",
@@ -195,12 +196,12 @@ GATED_STEP = Exercise(
                 values,
                 sums,
             ),
-            "What you return as kept does not hold the new token.",
+            "The new token is missing from what you return as kept.",
         ),
         Mistake(
             "in-front",
             _in_front,
-            "The new token stands in front of those that were kept. It belongs behind them.",
+            "The new token comes before those that were kept. It belongs after them.",
         ),
         Mistake(
             "values-for-keys",
@@ -210,12 +211,34 @@ GATED_STEP = Exercise(
         Mistake(
             "summed-once-more",
             _sums_with(lambda sums, gate: np.cumsum(np.concatenate([sums, gate], axis=1), axis=1)),
-            "You sum what are sums already. Only the new one is to be made.",
+            "You sum what are sums already. Only the new one has to be made.",
         ),
         Mistake(
             "root-of-heads",
             lambda q, *rest: _step_with(root=math.sqrt(len(q)))(q, *rest),
-            "You divide by the root of the number of heads. It is the root of the width of a head.",
+            "You divide by the root of the number of heads. Use the width of a head.",
+        ),
+        Mistake(
+            "gates-added",
+            _step_with(lambda sums, gate: np.exp(sums[:, -1:] - sums)),
+            "You add products of gates to the scores. Add their logarithms: the newest sum minus each key's.",
+        ),
+        Mistake(
+            "divided-by-width",
+            lambda q, *rest: _step_with(root=float(q.shape[1]))(q, *rest),
+            "You divide the products by the width. Divide by its square root.",
+        ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, v, gate, keys, values, sums: _step_with(root=math.sqrt(keys.shape[1] + 1))(
+                q, k, v, gate, keys, values, sums
+            ),
+            "You divide by the root of the number of tokens. Use the width of a head.",
+        ),
+        Mistake(
+            "found-last",
+            lambda *args: (*_gated_step(*args)[1:], _gated_step(*args)[0]),
+            "You return what the query finds last. Return it first, before keys, values and sums.",
         ),
     ),
     alternatives=(
@@ -232,8 +255,8 @@ GATED_STEP = Exercise(
         ),
     ),
     hints=(
-        "First put the new key, the new value and the new sum behind those that are kept. The new sum is the "
-        "last one plus the new gate, and the new gate alone where nothing is kept.",
+        "First put the new key, the new value and the new sum behind those that are kept. The new sum is "
+        "the last one plus the new gate, or just the new gate where nothing is kept.",
         "The bias of each key is the newest sum minus its own: `sums[:, -1:] - sums`.",
         "For a single query in each head, the products are `(keys @ q[..., None])[..., 0]`, of shape "
         "(heads, n + 1).",

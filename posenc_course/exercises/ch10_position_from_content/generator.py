@@ -76,6 +76,13 @@ def _turned_by_one(rates: Array, slope: float) -> Array:
     return found
 
 
+def _slope_at(rates: Array, slope: float, *places: tuple[int, int]) -> Array:
+    found = _generator(rates, 0.0)
+    for place in places:
+        found[place] = slope
+    return found
+
+
 GENERATOR = Exercise(
     id="10-position-from-content.generator",
     title="One matrix for both",
@@ -90,48 +97,47 @@ GENERATOR = Exercise(
     properties=(
         Property(
             lambda args, value: np.shape(value) == (2 * len(args[0]) + 2,) * 2,
-            "The matrix has two rows and columns for each pair, and two more.",
+            "The matrix must have two rows and columns for each pair, and two more.",
             about="form",
         ),
         Property(
             lambda args, value: bool((np.abs(np.diag(np.asarray(value))) < 1e-6).all()),
-            "On the diagonal stands what makes columns grow or fade by themselves. Neither a rotation nor "
-            "a bias does that: it holds zeros.",
+            "The diagonal makes columns grow or fade by themselves. Neither a rotation nor a bias does "
+            "that, so it must hold zeros.",
         ),
     ),
     mistakes=(
         Mistake(
             "turns-back",
             _generator_with(down=-1.0, up=1.0),
-            "Your pairs turn the other way round: the first column must go towards the second.",
+            "Your pairs turn the wrong way: the first column should turn towards the second.",
         ),
         Mistake(
             "both-of-one-sign",
             _generator_with(up=1.0),
-            "The two numbers of a pair have the same sign: it would be stretched and squeezed, and not "
-            "turned.",
+            "The two numbers of a pair have the same sign. That would stretch and squeeze it, not turn it.",
         ),
         Mistake(
             "both-negative",
             _generator_with(down=-1.0),
-            "Both numbers of a pair are negative: it would be stretched and squeezed, and not turned.",
+            "Both numbers of a pair are negative. That would stretch and squeeze it, not turn it.",
         ),
         Mistake(
             "one-number-a-pair",
             _generator_with(up=0.0),
-            "Each pair has one number in yours. What goes from the first column to the second has to come "
-            "back.",
+            "Each of your pairs has only one number. What goes from the first column to the second has "
+            "to come back.",
         ),
         Mistake(
             "slope-below",
             _generator_with(at=(-1, -2)),
-            "The slope stands below the diagonal. The query has its 1 in the first of the two columns more, "
-            "and the key in the second.",
+            "Your slope is below the diagonal. Of the two extra columns, the query has its 1 in the "
+            "first, and the key in the second.",
         ),
         Mistake(
             "slope-turned-round",
             _generator_with(sign=-1.0),
-            "The sign of the slope is turned round. The offset, key minus query, is negative for the past "
+            "The sign of the slope is reversed. For the past, the offset, key minus query, is negative "
             "already.",
         ),
         Mistake(
@@ -139,8 +145,8 @@ GENERATOR = Exercise(
             lambda rates, slope: (
                 _generator_with()(rates, slope) + _generator_with(at=(-1, -2), sign=-1.0)(0 * rates, slope)
             ),
-            "The last two columns turn in yours. A number that comes back makes a wave; a bias that grows "
-            "with the distance does not come back.",
+            "Your last two columns turn. That makes a wave, but a bias that grows with the distance "
+            "never comes back.",
         ),
         Mistake(
             "half-layout",
@@ -150,7 +156,7 @@ GENERATOR = Exercise(
         Mistake(
             "one-step",
             _turned_by_one,
-            "This is what one position does, the exponential. The generator itself is asked for.",
+            "This is the exponential, what one position does. Return the generator itself.",
         ),
         Mistake(
             "rates-as-turns",
@@ -160,7 +166,7 @@ GENERATOR = Exercise(
         Mistake(
             "rates-as-wavelengths",
             lambda rates, slope: _generator(2 * math.pi / rates, slope),
-            "These are wavelengths. How far a pair turns in one position is asked for.",
+            "These are wavelengths. Use the rates: how far a pair turns in one position.",
         ),
         Mistake(
             "no-slope",
@@ -175,14 +181,34 @@ GENERATOR = Exercise(
         Mistake(
             "slope-on-the-diagonal",
             _generator_with(at=(-1, -1)),
-            "The slope stands on the diagonal, and its exponential would grow without end. The bias is a "
+            "Your slope is on the diagonal, where its exponential would grow without end. The bias is a "
             "straight line.",
         ),
         Mistake(
             "all-transposed",
             lambda rates, slope: _generator(rates, slope).T,
-            "Rows and columns are swapped: the query stands on the left of the matrix, and the key on the "
-            "right.",
+            "Rows and columns are swapped: the query is on the left of the matrix, and the key on the right.",
+        ),
+        Mistake(
+            "slope-in-the-corner",
+            lambda rates, slope: _slope_at(rates, slope, (0, -1)),
+            "Your slope is in the corner of the matrix. It belongs where the query's 1 meets the key's "
+            "1: next to last row, last column.",
+        ),
+        Mistake(
+            "slope-twice",
+            lambda rates, slope: _slope_at(rates, slope, (-2, -1), (-1, -2)),
+            "Your slope is above the diagonal and below it. Only the query's 1 meets the key's 1: above.",
+        ),
+        Mistake(
+            "sines-of-the-rates",
+            lambda rates, slope: _generator(np.sin(rates), slope),
+            "You take sines of the rates. Those belong to a whole step: the generator holds the rates.",
+        ),
+        Mistake(
+            "extra-columns-first",
+            lambda rates, slope: np.roll(_generator(rates, slope), (2, 2), (0, 1)),
+            "Your two extra columns come first. They come last.",
         ),
     ),
     alternatives=(
@@ -194,7 +220,7 @@ GENERATOR = Exercise(
         "For a small step t the exponential is nearly the identity plus t times the generator. Write a "
         "rotation by the small angle a in this form: its cosine is nearly 1, and its sine nearly a.",
         "So a pair has its rate below the diagonal, and minus its rate above it.",
-        "The score of q and k takes row times matrix times column. For the bias, what must stand where the "
-        "query's 1 meets the key's 1?",
+        "The score of q and k takes row times matrix times column. For the bias, what number belongs "
+        "where the query's 1 meets the key's 1?",
     ),
 )

@@ -109,10 +109,10 @@ GROUP_SCORES = Exercise(
             lambda args, value: bool(
                 np.allclose(np.diag(np.asarray(value)), (args[0] * args[1]).sum(axis=1), rtol=1e-4, atol=1e-4)
             ),
-            "At offset 0 nothing moves: on the diagonal stands the plain product of query and key.",
+            "At offset 0 nothing moves: the diagonal must hold the plain products of query and key.",
         ),
     ),
-    where_not_finite="Some power of the matrix grew beyond all numbers. Take your own one_step.",
+    where_not_finite="Some power of the matrix grew too large. Use your own one_step.",
     mistakes=(
         Mistake(
             "offset-turned-round",
@@ -122,18 +122,18 @@ GROUP_SCORES = Exercise(
         Mistake(
             "both-forward",
             _group_with(lambda steps, matrix, i, j: steps(i).T @ steps(j)),
-            "You move query and key forward, each to its place. For a rotation that is right: there, "
-            "transposed is inverse. For ALiBi's part it is not: the query has to go back.",
+            "You move query and key forward, each to its place. For a rotation that is right, because "
+            "its transpose is its inverse. For ALiBi's part it is not: move the query back.",
         ),
         Mistake(
             "added",
             _group_with(lambda steps, matrix, i, j: steps(i + j)),
-            "You add the two positions. Their difference decides.",
+            "You add the two positions. Take their difference.",
         ),
         Mistake(
             "keys-alone",
             _group_with(lambda steps, matrix, i, j: steps(j)),
-            "You move the keys alone. The query has a position as well.",
+            "You move only the keys. The query has a position as well.",
         ),
         Mistake(
             "distance",
@@ -148,28 +148,28 @@ GROUP_SCORES = Exercise(
         Mistake(
             "first-order",
             _group_with(lambda steps, matrix, i, j: np.eye(len(matrix)) + (j - i) * matrix),
-            "You stop after the first power of the matrix. That is the whole of it only where its square "
-            "is 0, as with ALiBi alone.",
+            "You stop after the first power of the matrix. That is enough only where its square is 0, as "
+            "for ALiBi alone.",
         ),
         Mistake(
             "times-the-offset",
             _group_with(lambda steps, matrix, i, j: (j - i) * steps(1)),
-            "You multiply one step by the offset. So many steps, one after the other, are a power.",
+            "You multiply one step by the offset. Several steps, one after the other, are a power.",
         ),
         Mistake(
             "each-number-raised",
             _group_with(lambda steps, matrix, i, j: np.exp((j - i) * matrix)),
-            "You raise e to each number of the matrix. Take your own one_step.",
+            "You raise e to each number of the matrix. Use your own one_step.",
         ),
         Mistake(
             "generator-itself",
             _group_with(lambda steps, matrix, i, j: (j - i) * matrix),
-            "You take the generator times the offset. Its exponential stands between query and key.",
+            "You take the generator times the offset. Its exponential belongs between query and key.",
         ),
         Mistake(
             "step-transposed",
             _group_with(lambda steps, matrix, i, j: steps(j - i).T),
-            "The matrix stands transposed between query and key.",
+            "The matrix between query and key is transposed.",
         ),
         Mistake(
             "nothing-moves",
@@ -184,7 +184,7 @@ GROUP_SCORES = Exercise(
         Mistake(
             "sees-no-future",
             lambda *args: np.tril(_group_scores(*args)),
-            "Keys after the query get 0 in yours. There is no mask here.",
+            "In yours, keys after the query get 0. There is no mask here.",
         ),
         Mistake(
             "swapped",
@@ -199,8 +199,24 @@ GROUP_SCORES = Exercise(
         Mistake(
             "query-from-the-left",
             _group_with(lambda steps, matrix, i, j: steps(-i).T @ steps(j)),
-            "You move the query back by a matrix on its left. In the score the query is a row: its matrix "
-            "stands on its right.",
+            "You move the query back by a matrix on its left. In the score the query is a row, so its "
+            "matrix is on its right.",
+        ),
+        Mistake(
+            "half-the-offset",
+            _group_with(lambda steps, matrix, i, j: one_step((j - i) / 2 * matrix)),
+            "You move by half the offset.",
+        ),
+        Mistake(
+            "backwards-and-transposed",
+            _group_with(lambda steps, matrix, i, j: steps(i - j).T),
+            "You take the transpose in place of the inverse. For a rotation that is the same, for "
+            "ALiBi's part it is not.",
+        ),
+        Mistake(
+            "queries-alone",
+            _group_with(lambda steps, matrix, i, j: steps(-i)),
+            "You move only the queries. The keys have positions as well.",
         ),
     ),
     alternatives=(
@@ -209,10 +225,10 @@ GROUP_SCORES = Exercise(
         lambda q, k, generator: _group_scores(q, k, generator).tolist(),
     ),
     hints=(
-        "What stands between query i and key j is `one_step((j - i) * generator)`.",
-        "For each of the offsets 1 - n to n - 1 it is needed once. Negative offsets are no different: their "
-        "matrix is the inverse.",
-        "Where you would rather move queries and keys once each: keys by `one_step(j * generator)` from "
-        "the left, queries by `one_step(-i * generator)` from the right.",
+        "Between query i and key j is `one_step((j - i) * generator)`.",
+        "You need it once for each of the offsets 1 - n to n - 1. Negative offsets are no different: "
+        "their matrix is the inverse.",
+        "If you would rather move queries and keys once each: move keys by `one_step(j * generator)` "
+        "from the left, queries by `one_step(-i * generator)` from the right.",
     ),
 )

@@ -74,39 +74,40 @@ KEYS_SEEN = Exercise(
             up=up,
         ),
         axes=("gate, the same for all tokens", "keys with 90% of the weight"),
-        look="Most happens just before 1: with gates of 99% a head sees many times as far as with 90%.",
+        look="Most of it happens just before 1: with gates of 99% a head sees many times as far as with 90%.",
     ),
     reference=_keys_seen,
     make_cases=_seen_cases,
     properties=(
         Property(
             lambda args, value: 1 <= int(value) <= len(args[0]),
-            "At least one key holds some weight, and there are no more keys than tokens.",
+            "The number of keys is at least 1 and at most the number of tokens.",
         ),
     ),
     mistakes=(
         Mistake(
             "keys-own-gates",
             lambda log_gates, share: _reached(np.exp(np.cumsum(log_gates[::-1])), share),
-            "You fade each key by its own gate, and the last key by the query's. A gate closes on what stood "
-            "before its token: the last key is left whole.",
+            "You fade each key by its own gate too, even the last one. A gate fades only what came "
+            "before its token: the last key stays whole.",
         ),
         Mistake(
             "last-gate-left-out",
             lambda log_gates, share: _reached(
                 np.exp(np.concatenate([[0.0, 0.0], np.cumsum(log_gates[-2:0:-1])])[: len(log_gates)]), share
             ),
-            "The gate of the last token is missing. It closes on all that stood before.",
+            "The gate of the last token is missing. It fades everything before it.",
         ),
         Mistake(
             "one-too-few",
             lambda log_gates, share: _keys_seen(log_gates, share) - 1,
-            "One key is missing: with it, the share is reached.",
+            "You stop one key too early: with one more, the share is reached.",
         ),
         Mistake(
             "where-it-stands",
             lambda log_gates, share: len(log_gates) - _keys_seen(log_gates, share),
-            "This is where the furthest of these keys stands. How many are there, from it to the last?",
+            "This is the position of the furthest of these keys. How many keys are there from it to the "
+            "last?",
         ),
         Mistake(
             "not-made-to-sum-to-one",
@@ -117,8 +118,8 @@ KEYS_SEEN = Exercise(
         Mistake(
             "against-the-largest",
             lambda log_gates, share: int((np.exp(_left(log_gates)) >= share).sum()),
-            "You count the keys that have this share of the largest weight. Asked is how many hold it "
-            "together.",
+            "You count the keys that have this share of the largest weight. How many hold this share of "
+            "the whole weight together?",
         ),
         Mistake(
             "against-the-rest",
@@ -129,7 +130,7 @@ KEYS_SEEN = Exercise(
         Mistake(
             "from-the-front",
             lambda log_gates, share: _reached(np.exp(_left(log_gates)), share),
-            "You add the weights up from the first key. Begin with the last one.",
+            "You add the weights up from the first key. Start with the last one.",
         ),
         Mistake(
             "as-if-equal",
@@ -139,7 +140,7 @@ KEYS_SEEN = Exercise(
         Mistake(
             "gates-as-scores",
             lambda log_gates, share: _reached(np.exp(log_gates)[::-1], share),
-            "Each key is faded by one gate in yours. It is faded by all gates of the tokens after it.",
+            "You fade each key by one gate only. All the gates of the tokens after it fade it.",
         ),
         Mistake(
             "logarithms-summed",
@@ -149,12 +150,30 @@ KEYS_SEEN = Exercise(
         Mistake(
             "mean-gate",
             lambda log_gates, share: _keys_seen(np.full(len(log_gates), log_gates.mean()), share),
-            "You put one mean gate in place of all. Where a gate closes decides what is seen.",
+            "You replace all gates by their mean. Which gate is shut decides what is seen.",
         ),
         Mistake(
             "turned-round",
             lambda log_gates, share: _reached(np.exp(-_left(log_gates))[::-1], share),
-            "Your weights grow with the distance. The further back a key stands, the more gates fade it.",
+            "Your weights grow with the distance. The further back a key is, the more gates fade it.",
+        ),
+        Mistake(
+            "more-than-the-share",
+            lambda log_gates, share: min(
+                int(
+                    (
+                        np.cumsum(np.exp(_left(log_gates))[::-1]) <= share * np.exp(_left(log_gates)).sum()
+                    ).sum()
+                )
+                + 1,
+                len(log_gates),
+            ),
+            "Where the keys hold exactly the share, you take one more. At least the share is enough.",
+        ),
+        Mistake(
+            "the-other-share",
+            lambda log_gates, share: _keys_seen(log_gates, 1 - share),
+            "You count until 1 minus the share is held. Count until the share itself is.",
         ),
     ),
     alternatives=(
@@ -172,7 +191,7 @@ KEYS_SEEN = Exercise(
         "Where all products are equal, a key's weight is the product of the gates after it, divided by "
         "the sum of all these. What is it for the last key, before it is divided?",
         "The logarithms are `sums[-1] - sums`, with `sums = np.cumsum(log_gates)`.",
-        "Turn the weights round with `[::-1]`, and add them up with `np.cumsum`. How many of these sums are "
-        "still below the share? One key more reaches it.",
+        "Reverse the weights with `[::-1]`, and add them up with `np.cumsum`. How many of these sums are "
+        "still below the share? One more key reaches it.",
     ),
 )

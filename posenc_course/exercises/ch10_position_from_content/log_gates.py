@@ -53,7 +53,7 @@ LOG_GATES = Exercise(
         ),
         axes=("logit", "logarithm of the gate"),
         look="Far below 0 the logarithm is the logit itself, and far above 0 the gate is open and takes "
-        "nothing.",
+        "nothing away.",
     ),
     reference=_log_gates,
     make_cases=_logit_cases,
@@ -69,17 +69,18 @@ LOG_GATES = Exercise(
         ),
         Property(
             lambda args, value: bool((np.abs(value - args[0])[args[0] < -30] < 1e-3).all()),
-            "Where a logit is far below 0, the logarithm of its gate is nearly the logit itself. Yours stops "
-            "at some number: did the gate become 0 on its way, or is it cut?",
+            "Where a logit is far below 0, the logarithm of its gate is nearly the logit itself. Yours "
+            "is not: did the gate become 0 on the way, or is it cut?",
         ),
     ),
-    where_not_finite="A gate of e to the power of -750 is 0 in a computer, and 0 has no logarithm. Do not "
-    "make the gate first: find a form of its logarithm that raises nothing large.",
+    where_not_finite="A gate of e to the power of -750 is 0 in a computer, and 0 has no logarithm. Do "
+    "not compute the gate first: find a form of its logarithm that never raises e to "
+    "something large.",
     mistakes=(
         Mistake(
             "minus-left-out",
             lambda logits: np.logaddexp(0, -logits),
-            "The sign is turned round. The gate is below 1, so its logarithm is below 0.",
+            "The sign is reversed. The gate is below 1, so its logarithm is below 0.",
         ),
         Mistake(
             "softplus",
@@ -90,19 +91,19 @@ LOG_GATES = Exercise(
         Mistake(
             "shut-for-open",
             lambda logits: -np.logaddexp(0, logits),
-            "This is the logarithm of 1 minus the gate: yours shuts where it should open.",
+            "This is the logarithm of 1 minus the gate: your gate shuts where it should open.",
         ),
-        Mistake("the-gate", _sigmoid, "These are the gates themselves. Their logarithms are asked for."),
+        Mistake("the-gate", _sigmoid, "These are the gates themselves. Return their logarithms."),
         Mistake(
             "logits",
             lambda logits: 1.0 * logits,
-            "You return the logits. They go through the sigmoid before the logarithm is taken.",
+            "You return the logits. Put them through the sigmoid first, then take the logarithm.",
         ),
         Mistake(
             "corner",
             lambda logits: np.minimum(logits, 0),
-            "Far from 0 this is right. Around 0 the logarithm of the sigmoid has no corner: at 0 it is "
-            "that of a half.",
+            "Far from 0 this is right. Near 0 the logarithm of the sigmoid has no corner: at 0 it is the "
+            "logarithm of a half.",
         ),
         Mistake(
             "log-of-two",
@@ -112,7 +113,7 @@ LOG_GATES = Exercise(
         Mistake(
             "shared",
             lambda logits: logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True),
-            "Your gates of a head sum to 1, as after a softmax. Each gate stands for itself.",
+            "Your gates of a head sum to 1, as after a softmax. Each gate is independent of the others.",
         ),
         Mistake(
             "from-tanh",
@@ -122,13 +123,35 @@ LOG_GATES = Exercise(
         Mistake(
             "twice-the-logit",
             lambda logits: logits - np.logaddexp(0, -logits),
-            "You take the logit once too often. For a logit of 0 your sum is right; look at one of 2.",
+            "You add the logit once too often. For a logit of 0 yours is right; try one of 2.",
         ),
         Mistake(
             "logarithm-of-plus",
             lambda logits: -np.log1p(np.exp(-np.abs(logits))),
             "Your result does not change with the sign of the logit. For a logit below 0, something is "
             "missing.",
+        ),
+        Mistake(
+            "logit-below-0",
+            lambda logits: np.where(logits > 0, -np.log1p(np.exp(-np.abs(logits))), logits),
+            "Above 0 yours is right. Below 0 you return the logit itself, which is nearly right only far "
+            "below 0.",
+        ),
+        Mistake(
+            "one-for-its-logarithm",
+            lambda logits: -np.logaddexp(1, -logits),
+            "You add e to the power of 1. np.logaddexp takes logarithms, and that of 1 is 0.",
+        ),
+        Mistake(
+            "running-sums",
+            lambda logits: np.cumsum(_log_gates(logits), axis=-1),
+            "These are running sums of the logarithms. Return one logarithm for each gate: sums come in "
+            "the next step.",
+        ),
+        Mistake(
+            "log-of-ten",
+            lambda logits: _log_gates(logits) / math.log(10),
+            "You took the logarithm to base 10. It is the natural one.",
         ),
     ),
     alternatives=(
@@ -138,8 +161,9 @@ LOG_GATES = Exercise(
     ),
     hints=(
         "The gate is `1 / (1 + exp(-x))`. What is the logarithm of one over something?",
-        "So minus the logarithm of `1 + exp(-x)` is asked for. For x = -750 no computer holds `exp(-x)`.",
-        "`np.logaddexp(a, b)` is the logarithm of `exp(a) + exp(b)`, and never makes either of them. Which a "
-        "gives 1?",
+        "So you need minus the logarithm of `1 + exp(-x)`. For x = -750, `exp(-x)` is too large for a "
+        "computer.",
+        "`np.logaddexp(a, b)` is the logarithm of `exp(a) + exp(b)`, without computing either of them. "
+        "Which a gives 1?",
     ),
 )

@@ -54,6 +54,17 @@ def _one_step_of_eigenvectors(generator: Array) -> Array:
     return np.asarray(np.real(vectors * np.exp(values) @ np.linalg.inv(vectors)))
 
 
+def _entries_squared(part: Array) -> Array:
+    for _ in range(10):
+        part = part**2
+    return part
+
+
+def _by_symmetric_routine(generator: Array) -> Array:
+    values, vectors = np.linalg.eigh(generator)
+    return np.asarray(vectors * np.exp(values) @ vectors.T)
+
+
 ONE_STEP = Exercise(
     id="10-position-from-content.one_step",
     title="What one position does",
@@ -67,7 +78,7 @@ ONE_STEP = Exercise(
     properties=(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),
-            "The exponential of a matrix has its shape.",
+            "The exponential of a matrix must have its shape.",
             about="form",
         ),
         Property(
@@ -75,13 +86,13 @@ ONE_STEP = Exercise(
                 not np.allclose(args[0], -args[0].T)
                 or bool(np.allclose(np.asarray(value) @ np.asarray(value).T, np.eye(len(value)), atol=1e-4))
             ),
-            "Where the generator is skew, the step is a rotation and keeps all lengths. Yours does not: "
-            "does the series end too early, or do large terms cancel? For a smaller matrix both are "
-            "harmless.",
+            "Where the generator is skew, the step is a rotation and keeps all lengths. Yours does not. "
+            "Does the series end too early, or do large terms cancel? With a smaller matrix neither does "
+            "harm.",
         ),
     ),
-    where_not_finite="Some power of the matrix grew beyond all numbers. Make the matrix smaller first, and "
-    "square afterwards.",
+    where_not_finite="Some power of the matrix grew too large. Make the matrix smaller first, and square "
+    "afterwards.",
     mistakes=(
         Mistake(
             "each-number",
@@ -91,23 +102,23 @@ ONE_STEP = Exercise(
         Mistake(
             "first-order",
             lambda generator: np.eye(len(generator)) + generator,
-            "You stop after the first power. That is the whole of it only where the square of the matrix "
-            "is 0, as with ALiBi alone.",
+            "You stop after the first power. That is enough only where the square of the matrix is 0, as "
+            "for ALiBi alone.",
         ),
         Mistake(
             "second-order",
             lambda generator: np.eye(len(generator)) + generator + generator @ generator / 2,
-            "You stop after the second power.",
+            "You stop after the second power. Add more terms.",
         ),
         Mistake(
             "powers-of-each-number",
             lambda generator: np.eye(len(generator)) + np.exp(generator) - 1,
-            "Your powers are powers of each number. Multiply matrices, with @.",
+            "You raise each number to the powers. Multiply matrices, with @.",
         ),
         Mistake(
             "no-identity",
             lambda generator: one_step(generator) - np.eye(len(generator)),
-            "The identity is missing, the power 0 of the matrix.",
+            "The identity is missing: the first term of the series, the power 0.",
         ),
         Mistake(
             "backwards",
@@ -117,12 +128,12 @@ ONE_STEP = Exercise(
         Mistake(
             "half-a-step",
             lambda generator: one_step(generator / 2),
-            "This is half a step. You halved the matrix once more than you squared.",
+            "This is half a step. You halved the matrix one more time than you squared.",
         ),
         Mistake(
             "two-steps",
             lambda generator: one_step(2 * generator),
-            "These are two steps. You squared once more than you halved.",
+            "These are two steps. You squared one more time than you halved.",
         ),
         Mistake(
             "inverse-of-the-rest",
@@ -134,7 +145,8 @@ ONE_STEP = Exercise(
             lambda generator: np.linalg.solve(
                 np.eye(len(generator)) - generator / 2, np.eye(len(generator)) + generator / 2
             ),
-            "This rotates as well, and by another angle: it is the exponential up to the second power only.",
+            "This is a rotation too, but by another angle: it agrees with the exponential only up to the "
+            "second power.",
         ),
         Mistake(
             "transposed",
@@ -144,8 +156,29 @@ ONE_STEP = Exercise(
         Mistake(
             "many-small-steps",
             lambda generator: np.linalg.matrix_power(np.eye(len(generator)) + generator / 1024, 1024),
-            "You make 1,024 small steps, each of the first order. The error is small and cannot be "
-            "overlooked: take more terms in each step.",
+            "You make 1,024 small steps, each of the first order. The error is small, but too large "
+            "here: take more terms in each step.",
+        ),
+        Mistake(
+            "symmetric-routine",
+            _by_symmetric_routine,
+            "You use np.linalg.eigh, which is for symmetric matrices. These generators are not symmetric.",
+        ),
+        Mistake(
+            "not-squared",
+            lambda generator: one_step(generator / 2**10),
+            "You made the matrix smaller and did not square afterwards: this is a small part of a step.",
+        ),
+        Mistake(
+            "multiplied-back",
+            lambda generator: 2**10 * one_step(generator / 2**10),
+            "You multiply the small step by what you divided by. Small steps, one after the other, are a "
+            "power: square it.",
+        ),
+        Mistake(
+            "entries-squared",
+            lambda generator: _entries_squared(_series(generator / 2**10, 20)),
+            "You square each number of the matrix. Multiply the matrix by itself: part @ part.",
         ),
     ),
     alternatives=(
@@ -156,8 +189,8 @@ ONE_STEP = Exercise(
     hints=(
         "The series is the identity, plus the matrix, plus its square over 2, plus its third power over "
         "6. Each term is the one before times the matrix over n.",
-        "The exponential of the whole matrix is the square of that of half the matrix. So how could you "
-        "do with a small matrix alone?",
+        "The exponential of the whole matrix is the square of that of half the matrix. So how can you "
+        "get by with a small matrix?",
         "Divide by `2**s` with s = 10, sum 20 terms, and square the result s times: `part = part @ part`.",
     ),
 )

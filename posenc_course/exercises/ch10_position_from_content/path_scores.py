@@ -111,8 +111,8 @@ PATH_SCORES = Exercise(
             path_scores(*_one_that_reflects()), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="All queries and keys are alike, but token 8 reflects, so that whoever looks across it sees the "
-        "sign turned round, and token 16 erases most of what stood before it.",
+        look="All queries and keys are alike. Token 8 reflects, so queries that look across it see the "
+        "opposite sign, and token 16 erases most of what came before it.",
     ),
     reference=_path_scores,
     make_cases=_path_cases,
@@ -135,21 +135,22 @@ PATH_SCORES = Exercise(
                     atol=1e-4,
                 )
             ),
-            "Between a query and the key of its own token there is no reflection: on the diagonal stands "
-            "their product, divided by the root of dim.",
+            "Between a query and the key of its own token there is no reflection: the diagonal must hold "
+            "their products, divided by the root of dim.",
         ),
     ),
+    where_not_finite="A key after its query gets 0 here: no softmax follows.",
     mistakes=(
         Mistake(
             "order-turned-round",
             _path_with(lambda matrices, i, j: matrices[j + 1 : i + 1]),
-            "Your reflections stand in the order of the text. The one right beside the key is the first "
-            "after it, and the query's own stands right beside the query.",
+            "Your reflections are in the order of the text. The one right next to the key must be the "
+            "first after it, and the query's own must be right next to the query.",
         ),
         Mistake(
             "keys-own-too",
             _path_with(lambda matrices, i, j: matrices[j : i + 1][::-1]),
-            "The reflection of the key's own token is counted, too. The path begins with the next one.",
+            "You count the reflection of the key's own token too. The path begins with the next one.",
         ),
         Mistake(
             "querys-own-missing",
@@ -175,12 +176,12 @@ PATH_SCORES = Exercise(
         Mistake(
             "only-the-querys",
             _path_with(lambda matrices, i, j: matrices[i : i + 1] if i > j else []),
-            "Only the query's own token reflects in yours. All tokens after the key do.",
+            "In yours, only the query's own token reflects. All tokens after the key should.",
         ),
         Mistake(
             "only-the-next",
             _path_with(lambda matrices, i, j: matrices[j + 1 : j + 2] if i > j else []),
-            "Only the token right after the key reflects in yours. All tokens up to the query do.",
+            "In yours, only the token right after the key reflects. All tokens up to the query should.",
         ),
         Mistake(
             "not-divided",
@@ -190,20 +191,20 @@ PATH_SCORES = Exercise(
         Mistake(
             "not-of-length-one",
             _path_with(_on_the_path, matrices_of=reflect_with(lambda w, beta: beta * square(w))),
-            "Your w is not brought to length 1. Take your own reflections.",
+            "You do not bring w to length 1. Use your own reflections.",
         ),
         Mistake(
             "added-up",
             _added_up,
-            "You add up what the tokens take away. One reflection after the other works on what the last one "
-            "left: multiply the matrices.",
+            "You add up what the tokens take away. Each reflection works on what the last one left, so "
+            "multiply the matrices.",
         ),
         Mistake(
             "sees-ahead",
             lambda q, k, w, beta: (
                 np.tril(_path_scores(q, k, w, beta)) + np.triu(q @ k.T / math.sqrt(q.shape[1]), 1)
             ),
-            "Keys after the query have a score in yours. They get 0.",
+            "In yours, keys after the query have a score. They must get 0.",
         ),
         Mistake(
             "swapped",
@@ -218,7 +219,23 @@ PATH_SCORES = Exercise(
         Mistake(
             "root-of-tokens",
             lambda q, k, w, beta: _path_scores(q, k, w, beta) * math.sqrt(q.shape[1] / len(q)),
-            "You divide by the root of the number of tokens. It is the root of dim.",
+            "You divide by the root of the number of tokens. Use dim, the number of columns.",
+        ),
+        Mistake(
+            "divided-by-dim",
+            lambda q, k, w, beta: _path_scores(q, k, w, beta) / math.sqrt(q.shape[1]),
+            "You divide by dim. Divide by its square root.",
+        ),
+        Mistake(
+            "two-for-every-beta",
+            lambda q, k, w, beta: _path_scores(q, k, w, np.full_like(beta, 2.0)),
+            "All your tokens reflect with a beta of 2. Each token has its own number.",
+        ),
+        Mistake(
+            "own-key-left-out",
+            lambda *args: np.tril(_path_scores(*args), -1),
+            "The key of the query's own token gets 0 in yours. It is not after the query: it has a score "
+            "too.",
         ),
     ),
     alternatives=(
@@ -242,11 +259,11 @@ PATH_SCORES = Exercise(
         ),
     ),
     hints=(
-        "Fix a query and walk back from its own token. Before you cross a token, the keys beyond it are not "
-        "reached yet; what does crossing it do to the query?",
+        "Take one query and go back from its own token. Before you cross a token, you have not reached "
+        "the keys beyond it. What does crossing it do to the query?",
         "Begin with `row = q[i]`. For j from i down to 0: the score of key j is `row @ k[j]`, and then `row` "
         "becomes `row @ h[j]`, with h for the reflections.",
-        "In this way the reflection of the query's own token is crossed before key i - 1, and that of key j "
-        "never counts for key j itself.",
+        "This way, you cross the reflection of the query's own token before key i - 1, and the "
+        "reflection of token j never counts for key j itself.",
     ),
 )

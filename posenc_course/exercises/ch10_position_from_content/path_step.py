@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc_course.exercises.ch10_position_from_content._shared import PATH, Generator
+from posenc_course.exercises.ch10_position_from_content._shared import PATH, Generator, softmax
 from posenc_course.exercises.ch10_position_from_content.reflections import _reflections
 from posenc_course.exercises.exercise import Case, Exercise, Mistake
 from posenc_lib._arrays import Array
@@ -77,18 +77,18 @@ PATH_STEP = Exercise(
         Mistake(
             "new-key-reflected",
             _path_step_with(lambda k, w, beta, keys: _crossed(np.vstack([keys, k]), w, beta)),
-            "The new key is reflected by its own token. A token reflects what stood before it.",
+            "You reflect the new key by its own token. A token reflects only what came before it.",
         ),
         Mistake(
             "old-keys-stay",
             _path_step_with(lambda k, w, beta, keys: np.vstack([keys, k])),
-            "The old keys stay as they were. The new token stands between them and all queries from now on.",
+            "The old keys stay as they were. From now on, the new token is between them and every query.",
         ),
         Mistake(
             "query-reflected",
             _query_crosses,
-            "The scores are right, and the kept keys are not: the next token could not go on from them. "
-            "Reflect the keys in place of the query.",
+            "The scores are right, but the kept keys are not: the next token could not continue from "
+            "them. Reflect the keys, not the query.",
         ),
         Mistake(
             "scores-before",
@@ -96,8 +96,8 @@ PATH_STEP = Exercise(
                 _scored(q, np.vstack([keys, k])),
                 _path_step(q, k, w, beta, keys)[1],
             ),
-            "The kept keys are right, and the scores were taken before the reflection. This query stands "
-            "behind it already.",
+            "The kept keys are right, but you took the scores before the reflection. This query is on "
+            "the other side of it already.",
         ),
         Mistake(
             "twice",
@@ -105,23 +105,23 @@ PATH_STEP = Exercise(
                 _scored(q - beta * (q @ w) / (w @ w) * w, _path_step(q, k, w, beta, keys)[1]),
                 _path_step(q, k, w, beta, keys)[1],
             ),
-            "You reflect the query as well as the keys. One of the two is enough, and it is the keys that "
-            "are kept.",
+            "You reflect the query as well as the keys. One of the two is enough: reflect the keys, "
+            "since they are kept.",
         ),
         Mistake(
             "not-of-length-one",
             _path_step_with(lambda k, w, beta, keys: np.vstack([keys - beta * np.outer(keys @ w, w), k])),
-            "Your w is not brought to length 1.",
+            "You do not bring w to length 1.",
         ),
         Mistake(
             "added",
             _path_step_with(lambda k, w, beta, keys: np.vstack([_crossed(keys, w, -beta), k])),
-            "You add to the keys what lies along w. It is taken away.",
+            "You add to the keys what lies along w. Subtract it.",
         ),
         Mistake(
             "two-already-there",
             _path_step_with(lambda k, w, beta, keys: np.vstack([_crossed(keys, w, 2 * beta), k])),
-            "You take beta twice. There is no 2 in front of it.",
+            "You use beta twice. There is no 2 in front of it.",
         ),
         Mistake(
             "not-divided",
@@ -133,7 +133,7 @@ PATH_STEP = Exercise(
         Mistake(
             "in-front",
             _path_step_with(lambda k, w, beta, keys: np.vstack([k, _crossed(keys, w, beta)])),
-            "The new key stands in front of those that were kept. It belongs behind them.",
+            "The new key comes before those that were kept. It belongs after them.",
         ),
         Mistake(
             "own-key-missing",
@@ -141,7 +141,7 @@ PATH_STEP = Exercise(
                 _path_step(q, k, w, beta, keys)[0][:-1],
                 _path_step(q, k, w, beta, keys)[1],
             ),
-            "The new token looks at itself, too: its own key has a score.",
+            "The new token looks at itself too: its own key has a score.",
         ),
         Mistake(
             "not-kept",
@@ -149,7 +149,7 @@ PATH_STEP = Exercise(
                 _path_step(q, k, w, beta, keys)[0],
                 _path_step(q, k, w, beta, keys)[1][:-1],
             ),
-            "What you return as kept does not hold the new key.",
+            "The new key is missing from what you return as kept.",
         ),
         Mistake(
             "along-itself",
@@ -165,6 +165,57 @@ PATH_STEP = Exercise(
                 lambda q, keys: keys @ q / len(q),
             ),
             "You divide the scores by dim. Divide by its square root.",
+        ),
+        Mistake(
+            "own-key-crossed-in-the-scores",
+            lambda q, k, w, beta, keys: (
+                _scored(q, _crossed(np.vstack([keys, k]), w, beta)),
+                _path_step(q, k, w, beta, keys)[1],
+            ),
+            "The kept keys are right. For the scores you reflect the new key as well: nothing is between "
+            "it and its own query.",
+        ),
+        Mistake(
+            "root-of-tokens",
+            lambda q, k, w, beta, keys: (
+                _path_step(q, k, w, beta, keys)[0] * math.sqrt(len(q) / (len(keys) + 1)),
+                _path_step(q, k, w, beta, keys)[1],
+            ),
+            "You divide by the root of the number of keys. Use dim, the length of the query.",
+        ),
+        Mistake(
+            "one-for-every-beta",
+            _path_step_with(lambda k, w, beta, keys: np.vstack([_crossed(keys, w, 1.0), k])),
+            "You take away all that lies along w, as with a beta of 1. Take away beta times it.",
+        ),
+        Mistake(
+            "two-for-every-beta",
+            _path_step_with(lambda k, w, beta, keys: np.vstack([_crossed(keys, w, 2.0), k])),
+            "You reflect with a beta of 2, whatever is given. Use the number you are given.",
+        ),
+        Mistake(
+            "divided-once",
+            _path_step_with(
+                lambda k, w, beta, keys: np.vstack(
+                    [keys - beta * np.outer(keys @ w, w) / np.linalg.norm(w), k]
+                )
+            ),
+            "You divide by the length of w once. It comes in twice, so divide by its square.",
+        ),
+        Mistake(
+            "keys-first",
+            lambda *args: _path_step(*args)[::-1],
+            "You return the keys first. The scores come first.",
+        ),
+        Mistake(
+            "weights",
+            lambda *args: (softmax(_path_step(*args)[0]), _path_step(*args)[1]),
+            "Your scores have been through a softmax. Return them before it.",
+        ),
+        Mistake(
+            "newest-kept-key-alone",
+            _path_step_with(lambda k, w, beta, keys: np.vstack([keys[:-1], _crossed(keys[-1:], w, beta), k])),
+            "Only the newest of the kept keys crosses the new token in yours. All of them have to.",
         ),
     ),
     alternatives=(
@@ -185,6 +236,6 @@ PATH_STEP = Exercise(
         "A key that is kept has crossed all tokens up to the last one. Which one does it cross now?",
         "All keys at once: `keys @ h`, where h is the reflection of the new token, `reflections(w[None], "
         "np.array([beta]))[0]`. It is symmetric.",
-        "Then put the new key behind them with `np.vstack`; nothing stands between it and its own query.",
+        "Then put the new key after them with `np.vstack`: nothing is between it and its own query.",
     ),
 )

@@ -24,7 +24,9 @@ def _polar_cases(rng: Generator) -> Iterator[Case]:
     yield Case("no content", (np.zeros((5, 4)), np.zeros((5, 4)), np.zeros(4), 10_000.0))
     yield Case("an angle for each column", inputs(4, 4, 10_000.0))
     yield Case("one column", inputs(6, 1, 10_000.0))
-    yield Case("large numbers", inputs(3, 4, 500.0, 500.0))
+    q, k, delta, base = inputs(3, 4, 500.0, 500.0)
+    q[0, 0] = 900.0  # e to this power is beyond what float64 holds
+    yield Case("large numbers", (q, k, delta, base))
     for _ in range(3):
         yield Case(
             "sizes, drawn",
@@ -119,18 +121,18 @@ POLAR_SCORES = Exercise(
             about="form",
         ),
     ),
-    where_not_finite="No computer holds e to the power of 1,000. np.logaddexp(0, x) is softplus, and raises "
-    "nothing large.",
+    where_not_finite="In a computer, e to the power of 1,000 is infinite. np.logaddexp(0, x) is softplus "
+    "without computing it.",
     mistakes=(
         Mistake(
             "no-softplus",
             _polar_with(length=lambda x: x),
-            "Your lengths may be negative. Softplus makes a length of any number.",
+            "Your lengths may be negative. Softplus makes a length out of any number.",
         ),
         Mistake(
             "cut-at-zero",
             _polar_with(length=lambda x: np.maximum(x, 0)),
-            "You set what is negative to 0. Softplus is smooth, and never 0.",
+            "You set negative numbers to 0. Softplus is smooth, and never 0.",
         ),
         Mistake(
             "absolute-values",
@@ -141,7 +143,7 @@ POLAR_SCORES = Exercise(
         Mistake(
             "plus-left-out",
             _polar_with(length=lambda x: _softplus(-x)),
-            "Your softplus falls where the number grows.",
+            "Your softplus falls as the number grows: the sign of x is wrong.",
         ),
         Mistake(
             "softplus-of-the-product",
@@ -157,8 +159,7 @@ POLAR_SCORES = Exercise(
                 )
                 / math.sqrt(q.shape[1])
             ),
-            "You take softplus of the products. Query and key each have a length of their own, and these are "
-            "multiplied.",
+            "You take softplus of the products. Query and key each have their own length: multiply the two.",
         ),
         Mistake(
             "offset-turned-round",
@@ -168,8 +169,7 @@ POLAR_SCORES = Exercise(
         Mistake(
             "no-delta",
             _polar_with(angle=lambda offsets, rates, delta: offsets * rates + 0 * delta),
-            "Your angles hold no delta. If queries and keys both get it, it falls out again: it belongs to "
-            "the keys alone.",
+            "Your angles hold no delta. If queries and keys both get it, it cancels: only the keys get it.",
         ),
         Mistake(
             "delta-by-position",
@@ -195,7 +195,7 @@ POLAR_SCORES = Exercise(
         Mistake(
             "sines",
             _polar_with(wave=np.sin),
-            "You take sines. The product of two arrows goes by the cosine of the angle between them.",
+            "You take sines. The product of two arrows depends on the cosine of the angle between them.",
         ),
         Mistake(
             "not-divided", _polar_with(scale=lambda dim: 1.0), "The sum is not divided by the root of dim."
@@ -203,28 +203,75 @@ POLAR_SCORES = Exercise(
         Mistake(
             "twice-as-wide",
             _polar_with(scale=lambda dim: math.sqrt(2 * dim)),
-            "You divide by the root of twice dim. There are dim columns, however many numbers their "
-            "arrows take.",
+            "You divide by the root of twice dim. There are dim columns, and each has one arrow: use dim.",
         ),
         Mistake(
             "distance",
             _polar_with(angle=lambda offsets, rates, delta: np.abs(offsets) * rates + delta),
-            "You take the distance without its sign. With delta, before and after are not alike.",
+            "You take the distance without its sign. With delta, before and after are different.",
         ),
         Mistake(
             "masked",
             lambda *args: np.tril(_polar_scores(*args)),
-            "Keys after the query get 0 in yours. There is no mask here.",
+            "In yours, keys after the query get 0. There is no mask here.",
         ),
         Mistake(
             "root-of-tokens",
             lambda q, k, delta, base: _polar_scores(q, k, delta, base) * math.sqrt(q.shape[1] / len(q)),
-            "You divide by the root of the number of tokens. It is the root of dim.",
+            "You divide by the root of the number of tokens. Use dim, the number of columns.",
         ),
         Mistake(
             "pairs-share-a-rate",
             _polar_with(rates=lambda dim, base: base ** (-(np.arange(dim) // 2 * 2) / dim)),
-            "Two columns share a rate in yours, as a pair of RoPE does. Each column has one of its own.",
+            "In yours, two columns share a rate, as in a pair of RoPE. Each column has its own.",
+        ),
+        Mistake(
+            "sigmoid",
+            _polar_with(length=lambda x: np.exp(-np.logaddexp(0, -x))),
+            "You use the sigmoid. Softplus is the logarithm of 1 + exp(x), and grows without end.",
+        ),
+        Mistake(
+            "divided-by-dim",
+            _polar_with(scale=float),
+            "You divide by dim. Divide by its square root.",
+        ),
+        Mistake(
+            "delta-for-both",
+            _polar_with(angle=lambda offsets, rates, delta: offsets * rates + 2 * delta),
+            "Your delta counts twice. It is added to the angle once.",
+        ),
+        Mistake(
+            "as-slow-as-the-base",
+            _polar_with(rates=lambda dim, base: base ** (-np.arange(dim) / max(dim - 1, 1))),
+            "Your slowest column has a rate of 1 / base. The exponent is -c / dim, and the last c is dim "
+            "- 1.",
+        ),
+        Mistake(
+            "rising-rates",
+            _polar_with(rates=lambda dim, base: base ** (np.arange(dim) / dim)),
+            "Your rates rise from column to column. The minus in the exponent is missing.",
+        ),
+        Mistake(
+            "softplus-of-keys-alone",
+            lambda q, k, delta, base: (
+                np.einsum(
+                    "ic,jc,ijc->ij",
+                    q,
+                    _softplus(k),
+                    np.cos(
+                        (np.arange(len(q)) - np.arange(len(q))[:, None])[:, :, None]
+                        * _column_rates(q.shape[1], base)
+                        + delta
+                    ),
+                )
+                / math.sqrt(q.shape[1])
+            ),
+            "Only your keys go through softplus. Queries do too.",
+        ),
+        Mistake(
+            "swapped",
+            lambda *args: _polar_scores(*args).T,
+            "Rows and columns are swapped: rows are queries, columns are keys.",
         ),
     ),
     alternatives=(

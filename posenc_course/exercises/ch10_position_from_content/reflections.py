@@ -37,6 +37,17 @@ def _reflections(w: Array, beta: Array) -> Array:
     return reflect_with(lambda w, beta: beta * square(units(w)))(w, beta)
 
 
+def _along(matrices: Array, vectors: Array) -> Array:
+    """Each matrix times its own vector."""
+    return np.einsum("tij,tj->ti", matrices, vectors)
+
+
+def _across(w: Array) -> Array:
+    """A vector at a right angle to each."""
+    ones = np.ones_like(w)
+    return np.asarray(ones - (ones * units(w)).sum(axis=1, keepdims=True) * units(w))
+
+
 REFLECTIONS = Exercise(
     id="10-position-from-content.reflections",
     title="What one token does",
@@ -53,7 +64,7 @@ REFLECTIONS = Exercise(
             names,
         ),
         axes=("beta 0", "beta 1", "beta 2"),
-        look="What lies along w, here from left to right, stays, is erased or turns round.",
+        look="What lies along w, here from left to right, stays, is erased, or is reversed.",
     ),
     reference=_reflections,
     make_cases=_reflection_cases,
@@ -67,29 +78,41 @@ REFLECTIONS = Exercise(
             lambda args, value: bool(
                 np.allclose(np.asarray(value), np.asarray(value).swapaxes(1, 2), atol=1e-5)
             ),
-            "Each of these matrices is symmetric. Yours are not.",
+            "Each of these matrices must be symmetric. Yours are not.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(_along(value, units(args[0])), (1 - args[1])[:, None] * units(args[0]), atol=1e-5)
+            ),
+            "Along its own w, each matrix must multiply by 1 - beta. Yours do not.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(_along(value, _across(args[0])), _across(args[0]), atol=1e-5)
+            ),
+            "At a right angle to w, each matrix must change nothing. Yours do.",
         ),
     ),
     mistakes=(
         Mistake(
             "not-of-length-one",
             reflect_with(lambda w, beta: beta * square(w)),
-            "Your w is not brought to length 1.",
+            "You do not bring w to length 1.",
         ),
         Mistake(
             "divided-once",
             reflect_with(lambda w, beta: beta * outer(w, units(w))),
-            "You divide by the length once. Both factors of the product are to have length 1.",
+            "You divide by the length once. Both factors of the product should have length 1.",
         ),
         Mistake(
             "length-over-tokens",
             reflect_with(lambda w, beta: beta * square(w / np.maximum(np.linalg.norm(w, axis=0), 1e-300))),
-            "You divide by lengths that run over the tokens. Each token's own vector gets length 1.",
+            "You take lengths over the tokens. Each token's own vector should get length 1.",
         ),
         Mistake(
             "one-length-for-all",
             reflect_with(lambda w, beta: beta * square(w) / (w * w).sum()),
-            "You divide by one length of all vectors together. Each token's own vector gets length 1.",
+            "You divide by one length for all vectors together. Each token's own vector should get length 1.",
         ),
         Mistake(
             "largest-number-one",
@@ -100,48 +123,61 @@ REFLECTIONS = Exercise(
         Mistake(
             "two-already-there",
             reflect_with(lambda w, beta: 2 * beta * square(units(w))),
-            "You take beta twice. A beta of 2 is what reflects; there is no 2 in front of it.",
+            "You double beta. A beta of 2 reflects already: there is no 2 in front of it.",
         ),
         Mistake(
             "beta-not-used",
             reflect_with(lambda w, beta: square(units(w)) + 0 * beta),
-            "Your matrices do not hang on beta.",
+            "Your matrices do not depend on beta.",
         ),
         Mistake(
             "beta-squared",
             reflect_with(lambda w, beta: beta**2 * square(units(w))),
-            "Beta stands in both factors of your product. It counts once.",
+            "Beta is in both factors of your product. It should count once.",
         ),
         Mistake(
             "added",
             reflect_with(lambda w, beta: -beta * square(units(w))),
-            "You add to the identity. What lies along w is taken away.",
+            "You add to the identity. Subtract what lies along w.",
         ),
         Mistake(
             "what-is-taken",
             lambda w, beta: beta[:, None, None] * square(units(w)),
-            "This is what is taken away. The identity minus it is asked for.",
+            "This is what is taken away. Return the identity minus this.",
         ),
         Mistake(
             "one-for-identity",
             lambda w, beta: 1 - beta[:, None, None] * square(units(w)),
-            "You subtract from 1 everywhere. The identity has 1 on its diagonal alone.",
+            "You subtract from 1 everywhere. The identity has 1 only on its diagonal.",
         ),
         Mistake(
             "inner-for-outer",
             reflect_with(lambda w, beta: beta * np.eye(w.shape[1]) + 0 * w.sum()),
-            "You multiply w with itself to one number. A column times a row makes a matrix.",
+            "You multiply w with itself and get one number. Multiply a column by a row: that makes a matrix.",
         ),
         Mistake(
             "products-so-far",
             lambda w, beta: _multiplied(_reflections(w, beta)),
-            "You multiply the matrices of all tokens so far. One token's own matrix is asked for.",
+            "You multiply the matrices of all tokens so far. Return each token's own matrix.",
         ),
         Mistake(
             "beta-taken-for-two",
             reflect_with(lambda w, beta: 2 * square(units(w)) + 0 * beta),
-            "You take 2 for every beta. That is what a reflection has; here each token has a number of "
-            "its own.",
+            "You use 2 for every beta, as in a plain reflection. Here each token has its own number.",
+        ),
+        Mistake(
+            "squared-length-in-each",
+            reflect_with(lambda w, beta: beta * square(w / (w * w).sum(axis=1, keepdims=True))),
+            "You divide both factors by the squared length. Divide each by the length, or their product "
+            "by the squared length once.",
+        ),
+        Mistake(
+            "a-little-added-to-the-length",
+            reflect_with(
+                lambda w, beta: beta * square(w / (np.linalg.norm(w, axis=1, keepdims=True) + 1e-8))
+            ),
+            "You add a small number to the length, and for a short vector it is not small. No vector has "
+            "length 0 here: leave it out.",
         ),
     ),
     alternatives=(

@@ -92,8 +92,7 @@ TABLE_SCORES = Exercise(
             columns=columns,
         ),
         axes=("query", "key"),
-        look="Near the diagonal each offset has a score of its own; beyond the reach of the table all "
-        "share one.",
+        look="Near the diagonal each offset has its own score. Beyond the reach of the table, all share one.",
     ),
     reference=_table_scores,
     make_cases=_table_cases,
@@ -113,7 +112,7 @@ TABLE_SCORES = Exercise(
         Mistake(
             "table-alone",
             _table_with(score=lambda product, table, root: table / root),
-            "The product of query and key is missing. The table's part is added to it.",
+            "The product of query and key is missing. Add the table's part to it.",
         ),
         Mistake(
             "not-divided",
@@ -123,24 +122,24 @@ TABLE_SCORES = Exercise(
         Mistake(
             "table-not-divided",
             _table_with(score=lambda product, table, root: product / root + table),
-            "The table's part is not divided by the root of dim. Query and key plus vector are one product.",
+            "The table's part is not divided by the root of dim. The query is multiplied by key plus "
+            "vector, and all of it is divided.",
         ),
         Mistake(
             "query-minus-key",
             _table_with(lambda offsets, reach: _clipped(-offsets, reach)),
-            "Your offset is query minus key. Row 0 is for keys that stand far before the query: key minus "
-            "query.",
+            "Your offset is query minus key. Row 0 is for keys far before the query: key minus query.",
         ),
         Mistake(
             "not-moved",
             _table_with(lambda offsets, reach: np.clip(offsets, -reach, reach)),
-            "The offsets are not moved by the reach: for NumPy, row -1 is the last one, and offset 0 would "
-            "take row 0.",
+            "Your offsets are not shifted by the reach: offset 0 takes row 0, and for NumPy row -1 is "
+            "the last one.",
         ),
         Mistake(
             "round-again",
             _table_with(lambda offsets, reach: (offsets + reach) % (2 * reach + 1)),
-            "Beyond its reach your table begins anew. All far keys share its outermost row.",
+            "Beyond its reach your table starts again. All far keys should share its outermost row.",
         ),
         Mistake(
             "nothing-far-away",
@@ -149,7 +148,7 @@ TABLE_SCORES = Exercise(
                 _table_scores(q, k, table),
                 q @ k.T / math.sqrt(q.shape[1]),
             ),
-            "Far keys get no vector at all in yours. They share the outermost row of the table.",
+            "In yours, far keys get no vector at all. They should share the outermost row of the table.",
         ),
         Mistake(
             "one-short",
@@ -166,32 +165,59 @@ TABLE_SCORES = Exercise(
         Mistake(
             "key-reads",
             _table_with(content=lambda q, k, vectors: np.einsum("jd,ijd->ij", k, vectors)),
-            "You multiply the table's vector with the key. It is the query that asks.",
+            "You multiply the table's vector by the key. Multiply it by the query.",
         ),
         Mistake(
             "both-read",
             _table_with(content=lambda q, k, vectors: np.einsum("ijd,ijd->ij", q[:, None] + k, vectors)),
-            "Key and query both read the table in yours. Only the query does.",
+            "In yours, key and query both read the table. Only the query should.",
         ),
         Mistake(
             "nobody-asks",
             _table_with(content=lambda q, k, vectors: vectors.sum(axis=-1)),
-            "You sum the table's vector. The query decides what each of its columns counts.",
+            "You sum the table's vector. Multiply it by the query, which weights its columns.",
         ),
         Mistake(
             "masked",
             lambda q, k, table: np.tril(_table_scores(q, k, table), len(k) - len(q)),
-            "Keys after the query get 0 in yours. There is no mask here.",
+            "In yours, keys after the query get 0. There is no mask here.",
         ),
         Mistake(
             "past-alone",
             _table_with(lambda offsets, reach: np.clip(offsets, -reach, 0) + reach),
-            "All keys after the query share one row in yours. The table has rows for them, too.",
+            "In yours, all keys after the query share one row. The table has rows for them too.",
         ),
         Mistake(
             "root-of-tokens",
             lambda q, k, table: _table_scores(q, k, table) * math.sqrt(q.shape[1] / len(k)),
-            "You divide by the root of the number of keys. It is the root of dim.",
+            "You divide by the root of the number of keys. Use dim, the number of columns.",
+        ),
+        Mistake(
+            "distance",
+            _table_with(lambda offsets, reach: _clipped(np.abs(offsets), reach)),
+            "You drop the sign of the offset: before and after share a row. Each offset has its own.",
+        ),
+        Mistake(
+            "distance-from-row-0",
+            _table_with(lambda offsets, reach: np.minimum(np.abs(offsets), reach)),
+            "You use the distance as the row. Row 0 is for the offset -reach: clip the offset, and add "
+            "the reach.",
+        ),
+        Mistake(
+            "last-row-not-read",
+            _table_with(lambda offsets, reach: np.clip(offsets + reach, 0, max(2 * reach - 1, 0))),
+            "You never read the last row of the table. It has 2 * reach + 1 rows: the last is number 2 * "
+            "reach.",
+        ),
+        Mistake(
+            "divided-by-dim",
+            _table_with(score=lambda product, table, root: (product + table) / root**2),
+            "You divide by dim. Divide by its square root.",
+        ),
+        Mistake(
+            "multiplied",
+            _table_with(score=lambda product, table, root: product * table / root),
+            "You multiply the two products. Add them.",
         ),
     ),
     alternatives=(
@@ -215,7 +241,7 @@ TABLE_SCORES = Exercise(
         ),
     ),
     hints=(
-        "The reach is `len(table) // 2`. Which row is for a key that stands at its query, and which for "
+        "The reach is `len(table) // 2`. Which row is for a key at the query's own place, and which for "
         "one far before it?",
         "The offsets are `np.arange(n) - np.arange(n - m, n)[:, None]`; clip them to the reach, and add it.",
         "With these rows, `table[rows]` has shape (m, n, dim). A shorter way needs no such array: take `q @ "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from posenc_course.exercises.ch10_position_from_content._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 
 RIGHT = ("nothing", "distance", "content", "nothing", "distance", "content")
 
@@ -29,6 +29,35 @@ WHERE_FROM = Exercise(
     kind="value",
     reference=lambda: RIGHT,
     make_cases=_value_case,
+    properties=(
+        Property(
+            lambda args, value: value[0] == RIGHT[0],
+            "For layer A: how many gates work on one token, and from which tokens are they made?",
+        ),
+        Property(
+            lambda args, value: value[1] == RIGHT[1],
+            "For layer B: which token makes the gate, and how often does it work on one that is further "
+            "back?",
+        ),
+        Property(
+            lambda args, value: value[2] == RIGHT[2],
+            "For layer C: write down the product of gates for the first of three tokens. Which tokens make "
+            "them?",
+        ),
+        Property(
+            lambda args, value: value[3] == RIGHT[3],
+            "For layer D: swap two tokens in the middle. Does the last state change?",
+        ),
+        Property(
+            lambda args, value: value[4] == RIGHT[4],
+            "For layer E: what happens to the state at a token before anything is added, and does it depend "
+            "on that token?",
+        ),
+        Property(
+            lambda args, value: value[5] == RIGHT[5],
+            "For layer F: what does a token add to the state if its key is one that was there before?",
+        ),
+    ),
     parts=("layer A", "layer B", "layer C", "layer D", "layer E", "layer F"),
     mistakes=(
         Mistake(
@@ -39,7 +68,7 @@ WHERE_FROM = Exercise(
         Mistake(
             "content-gives-distance",
             _but(b="content"),
-            "In layer B a token's content decides as well. Which token's, and does it stand between?",
+            "In layer B a token's content decides as well. Which token's, and is it between the two?",
         ),
         Mistake(
             "gates-by-distance",
@@ -60,7 +89,7 @@ WHERE_FROM = Exercise(
         Mistake(
             "fades-by-content",
             _but(e="content"),
-            "In layer E, what is left of a token after three more: does it hang on which three?",
+            "In layer E, what is left of a token after three more: does it depend on which three?",
         ),
         Mistake(
             "erases-by-distance",
@@ -76,18 +105,18 @@ WHERE_FROM = Exercise(
         Mistake(
             "all-states-alike",
             _but(d="distance", f="distance"),
-            "You take all that walks through the tokens for a fading. Compare what D, E and F do to the "
-            "state before they add to it.",
+            "You treat every layer that goes through the tokens as one that fades. Compare what D, E and "
+            "F do to the state before they add to it.",
         ),
         Mistake(
             "all-gates-alike",
             _but(a="content", b="content"),
-            "A, B and C all have gates from content. Of whom, and how many for one token?",
+            "A, B and C all have gates made from content. Whose content, and how many gates for one token?",
         ),
         Mistake(
             "gates-of-all",
             _but(d="content"),
-            "In layer D, how often does the gate of one token work on what another one has left?",
+            "In layer D, how often does the gate of one token change what another one has left?",
         ),
     ),
     alternatives=(
@@ -97,6 +126,6 @@ WHERE_FROM = Exercise(
     ),
     hints=(
         "Take three tokens and write down what the first one counts for the last, layer by layer.",
-        "Now put another token between the two, and then yet another. What changes?",
+        "Now put another token between the first and the last, and then a different one. What changes?",
     ),
 )

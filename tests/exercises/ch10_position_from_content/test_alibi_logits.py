@@ -30,8 +30,14 @@ NOT_KNOWN = (
         lambda slopes: np.log(np.exp(-slopes) / (1 - np.exp(-slopes))),
         "np.expm1 is exact near 0",
     ),
-    ("alibi_logits", lambda slopes: -np.log1p(slopes), None),
-    ("alibi_logits", lambda slopes: np.sqrt(slopes), "a larger slope has a smaller logit"),
+    ("alibi_logits", lambda slopes: 0.5 - np.log(slopes), None),
+    ("alibi_logits", lambda slopes: -slopes - np.log(1 - np.exp(-slopes)), "does 1 - gate lose its digits"),
+    (
+        "alibi_logits",
+        lambda slopes: -np.log(np.expm1(np.minimum(slopes, 700))),
+        "has the gate become 0 on the way, or is it cut",
+    ),
+    ("alibi_logits", lambda slopes: np.sqrt(slopes), "a larger slope must have a smaller logit"),
 )
 
 

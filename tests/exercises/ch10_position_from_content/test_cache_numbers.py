@@ -13,6 +13,16 @@ def test_a_latent_layer_of_deepseek_keeps_576_numbers_for_a_token():
 
 
 NOT_KNOWN = (
-    ("cache_numbers", lambda layers, tokens: 2 * right(CACHE_NUMBERS, layers, tokens), None),
-    ("cache_numbers", lambda layers, tokens: right(CACHE_NUMBERS, layers[:1], tokens), None),
+    ("cache_numbers", lambda layers, tokens: 3 * right(CACHE_NUMBERS, layers, tokens), None),
+    ("cache_numbers", lambda layers, tokens: right(CACHE_NUMBERS, layers[::2], tokens), None),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("cache_numbers", lambda layers, tokens: right(CACHE_NUMBERS, layers * 2, tokens), "bytes"),
+    (
+        "cache_numbers",
+        lambda layers, tokens: next(right(CACHE_NUMBERS, [layer], tokens) for layer in layers),
+        "first-layer-alone",
+    ),
 )

@@ -25,12 +25,12 @@ NOT_KNOWN = (
     (
         "choose",
         lambda losses, errors, admitted, costs: int(np.argmin(losses)),
-        "What you chose was not admitted",
+        "The run that you chose was not admitted",
     ),
-    ("choose", lambda losses, errors, admitted, costs: -1, "for nothing else"),
+    ("choose", lambda losses, errors, admitted, costs: -1, "and only then"),
     (
         "choose",
         lambda losses, errors, admitted, costs: int(np.argmin(np.where(admitted, losses, 9))),
-        "-1 stands",
+        "Return -1 if no run was admitted",
     ),
 )

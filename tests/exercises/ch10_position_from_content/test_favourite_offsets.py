@@ -29,6 +29,15 @@ def test_a_pair_looks_where_rope_makes_its_product_largest():
 
 
 NOT_KNOWN = (
-    ("favourite_offsets", lambda q, k, rates: np.round(right(FAVOURITE_OFFSETS, q, k, rates)), None),
-    ("favourite_offsets", lambda q, k, rates: 1e6 * np.ones(len(rates)), "never further than half a turn"),
+    ("favourite_offsets", lambda q, k, rates: 0.9 * right(FAVOURITE_OFFSETS, q, k, rates), None),
+    ("favourite_offsets", lambda q, k, rates: 1e6 * np.ones(len(rates)), "never more than half a turn"),
+)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    (
+        "favourite_offsets",
+        lambda q, k, rates: np.rint(right(FAVOURITE_OFFSETS, q, k, rates)).astype(int),
+        "whole-numbers",
+    ),
 )

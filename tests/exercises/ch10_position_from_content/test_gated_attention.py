@@ -27,7 +27,7 @@ NOT_KNOWN = (
     (
         "gated_attention",
         lambda q, k, v, gates: right(GATED_ATTENTION, q, k, 3 * v, gates),
-        "out of the range",
+        "no result can leave the range of the values",
     ),
     ("gated_attention", lambda q, k, v, gates: right(GATED_ATTENTION, q, k, v[:, ::-1], gates), None),
 )

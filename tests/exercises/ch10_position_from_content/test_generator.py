@@ -11,7 +11,7 @@ NOT_KNOWN = (
     (
         "generator",
         lambda rates, slope: np.diag(np.append(np.repeat(rates, 2), [slope, slope])),
-        "it holds zeros",
+        "so it must hold zeros",
     ),
     ("generator", lambda rates, slope: right(GENERATOR, rates, slope) / 2, None),
 )

@@ -31,5 +31,5 @@ NOT_KNOWN = (
         lambda q, k, matrix: right(GROUP_SCORES, q, k, matrix) + 1,
         "At offset 0 nothing moves",
     ),
-    ("group_scores", lambda q, k, matrix: right(GROUP_SCORES, q, k, matrix / 2), None),
+    ("group_scores", lambda q, k, matrix: right(GROUP_SCORES, q, k, matrix / 3), None),
 )

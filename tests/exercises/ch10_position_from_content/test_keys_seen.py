@@ -28,11 +28,12 @@ def test_a_head_sees_what_attention_gives_its_weight_to():
 
 
 NOT_KNOWN = (
-    ("keys_seen", lambda gates, share: 0, "At least one key"),
-    ("keys_seen", lambda gates, share: right(KEYS_SEEN, gates, 1 - share), None),
+    ("keys_seen", lambda gates, share: 0, "at least 1 and at most the number of tokens"),
+    ("keys_seen", lambda gates, share: right(KEYS_SEEN, gates, share**2), None),
 )
 
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("keys_seen", lambda gates, share: right(KEYS_SEEN, gates, share) + -1, "one-too-few"),
+    ("keys_seen", lambda gates, share: right(KEYS_SEEN, gates, 1 - share), "the-other-share"),
 )

@@ -18,8 +18,8 @@ def test_log_gates_are_exact_however_far_a_gate_is_shut():
 
 
 NOT_KNOWN = (
-    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x))), "Do not make the gate first"),
-    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x)) + 1e-9), "did the gate become 0 on its way"),
+    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x))), "Do not compute the gate first"),
+    ("log_gates", lambda x: np.log(1 / (1 + np.exp(-x)) + 1e-9), "did the gate become 0 on the way"),
     ("log_gates", lambda x: -np.log1p(np.exp(-np.clip(x, -30, 30))), "or is it cut"),
     ("log_gates", lambda x: np.log1p(1 / (1 + np.exp(-x))), "A gate is at most 1"),
 )

@@ -27,7 +27,27 @@ def test_polar_scores_are_the_librarys_and_content_moves_no_peak():
     assert peaks == {5}
 
 
-NOT_KNOWN = (("polar_scores", lambda q, k, delta, base: right(POLAR_SCORES, q, k, delta, base) ** 2, None),)
+def softplus_that_overflows(q, k, delta, base):
+    """Right wherever no number is above 709."""
+    q, k = np.log(1 + np.exp(q)), np.log(1 + np.exp(k))
+    offsets = np.arange(len(q)) - np.arange(len(q))[:, None]
+    rates = base ** (-np.arange(q.shape[1]) / q.shape[1])
+    return np.einsum("ic,jc,ijc->ij", q, k, np.cos(offsets[..., None] * rates + delta)) / q.shape[1] ** 0.5
+
+
+NOT_KNOWN = (
+    ("polar_scores", lambda q, k, delta, base: right(POLAR_SCORES, q, k, delta, base) ** 2, None),
+    ("polar_scores", softplus_that_overflows, "np.logaddexp(0, x) is softplus"),
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_seed_has_a_number_that_overflows(seed):
+    """Whatever is drawn: one in three draws had none."""
+    with np.errstate(all="ignore"):
+        assert not all(
+            np.isfinite(softplus_that_overflows(*case.args)).all() for case in POLAR_SCORES.cases(seed)
+        )
 
 
 WRITTEN_IN_ANOTHER_WAY = (

@@ -35,7 +35,12 @@ def test_the_layers_of_the_text_do_what_is_said_of_them():
 
 
 NOT_KNOWN = (
-    ("where_from", ("none", "distance", "content", "nothing", "distance", "content"), "layer A"),
+    (
+        "where_from",
+        ("none", "distance", "content", "nothing", "distance", "content"),
+        "For layer A: how many gates",
+    ),
+    ("where_from", ("nothing", "distance", "nothing", "nothing", "distance", "content"), "For layer C: "),
     ("where_from", ("distance",) * 6, "Numbers 1, 3, 4, 6 are"),
 )
 
