@@ -60,7 +60,7 @@ def test_a_first_view_keeps_within_its_budget(browser, site, page):
     if 'class="math' not in (site / page).read_text():
         heavy += "|mathjax|tex-chtml|woff"
     assert [name for name in weight.names() if re.search(heavy, name, re.IGNORECASE)] == []
-    assert {"main.js", "landing.css"} <= weight.names(), "nothing was weighed"
+    assert {"main.js", "hero.css", "landing.css"} <= weight.names(), "nothing was weighed"
 
 
 def test_every_icon_of_the_site_is_drawn(site):
@@ -120,7 +120,7 @@ def test_the_picture_has_a_whole_address_where_the_site_has_one():
     assert context["posenc_shared"]["picture"] == "../_static/preview.png"
 
 
-# The moving picture.
+# The hero.
 
 HANDS = """() => [...document.querySelectorAll('.posenc-hand')]
   .map((hand) => hand.getAttribute('transform')).join()"""

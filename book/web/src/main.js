@@ -3,6 +3,7 @@ import "./typing.js";
 
 document.documentElement.dataset.scripts = ""; // they run: what is covered will be uncovered
 
+/** @type {[string, () => Promise<{ start(found: HTMLElement[]): unknown }>][]} */
 const PARTS = [
   [".posenc-predict, .posenc-outcome", () => import("./predict.js")],
   [".posenc-surprises", () => import("./surprises.js")],
@@ -16,7 +17,7 @@ const PARTS = [
   [".posenc-map:not(.posenc-progress)", () => import("./map.js")],
   [".posenc-progress", () => import("./progress.js")],
   [".posenc-progress-bar", () => import("./progress-bar.js")],
-  [".posenc-hands", () => import("./hands.js")],
+  [".posenc-hero-picture", () => import("./hero.js")],
   [".posenc-go-on", () => import("./go-on.js")],
   [".posenc-challenge", () => import("./challenges.js")],
   [".posenc-certificate-maker", () => import("./certificate.js")],

@@ -1,4 +1,4 @@
-// The moving picture of the first page: hands that turn from token to token, slowly first, up to a million.
+// The picture of the hero: hands that turn from token to token, slowly first, up to a million. book/_ext/hero.py says what it is made of.
 import { button } from "./elements.js";
 import { number } from "./words.js";
 import { words } from "./words-landing.js";
