@@ -32,7 +32,7 @@ def convolution_positions(
         TypeError: no real numbers, arrays of different libraries or dtypes; causal no boolean.
         ValueError: shapes that do not fit, different devices.
 
-    Who does what: wav2vec 2.0, HuBERT and WavLM of transformers 5.23.0: 128 taps, 16 groups, dim 768; a layer
+    Who does what: wav2vec 2.0, HuBERT and WavLM of transformers 5.24.0: 128 taps, 16 groups, dim 768; a layer
     norm follows on the sum. The vision Transformer CPVT has the same idea with a depthwise convolution of
     images.
 

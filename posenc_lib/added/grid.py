@@ -57,13 +57,13 @@ def grid_sinusoidal(
 
     Who does what (checked against these versions in tests/conformance):
 
-    - MAE, and the model ViTMAE of transformers 5.23.0: axes="xy", layout="split".
+    - MAE, and the model ViTMAE of transformers 5.24.0: axes="xy", layout="split".
     - `build_2d_sinusoidal_position_embedding` of the same: axes="yx" (ViTMAE swaps the halves).
     - diffusers 0.42.1, pictures: "xy", "split", with coordinates np.arange(n) / (n / base_size) / scale.
     - diffusers 0.42.1, videos: "zxy", "split", dim=(d/4, 3d/8, 3d/8).
     - timm 1.0.31: "yx", "split-across"; with interleave_sin_cos=True, "split". reverse_coord=True lists the
       tokens column by column, and the columns of x first.
-    - DETR of transformers 5.23.0: "yx", "interleaved", coordinates 1 .. n, or those divided by n + 1e-6 and
+    - DETR of transformers 5.24.0: "yx", "interleaved", coordinates 1 .. n, or those divided by n + 1e-6 and
       multiplied by 2*pi.
     - positional-encodings 6.0.3: "yx" and "zyx", "interleaved".
 

@@ -56,7 +56,7 @@ def learned(
             "interpolate"; different devices. (Compiled by torch.compile, a wrong position raises
             PyTorch's own IndexError or RuntimeError.)
 
-    Who does what (checked with transformers 5.23.0 in tests/conformance): BERT and GPT-2 look rows
+    Who does what (checked with transformers 5.24.0 in tests/conformance): BERT and GPT-2 look rows
     up as "raise" does, from row 0. RoBERTa and OPT start at row 2: give positions + 2. ViT
     resamples its two-dimensional table bicubically for larger images: `resample_grid` does that.
     "interpolate" is torch.nn.functional.interpolate(mode="linear", align_corners=True) on the table.

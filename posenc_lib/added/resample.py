@@ -55,7 +55,7 @@ def resample_grid(
 
     Who does what (checked in tests/conformance; first=1 where there is a class token):
 
-    - ViT, DeiT, CLIP and SigLIP of transformers 5.23.0: "bicubic".
+    - ViT, DeiT, CLIP and SigLIP of transformers 5.24.0: "bicubic".
     - DINOv2 of the same: "bicubic". Its authors' own code is "bicubic" with offset=0.1, or, for the
       models with registers, with antialias=True: that is what the weights were trained and measured with.
     - SigLIP 2 of transformers: "bilinear" with antialias=True, also where images become larger.

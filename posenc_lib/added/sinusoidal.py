@@ -92,7 +92,7 @@ def sinusoidal(
     that of positional-encodings 6.0.3, diffusers 0.42.1 (`SinusoidalPositionalEmbedding`) and
     SpeechT5's encoder; "split" with the paper's spacing that of Marian, GPT-J and x-transformers 2.31.10
     (which scales it by dim^-1/2); "split" with tensor2tensor's spacing that of M2M100 and Whisper
-    (transformers 5.23.0); "split-cos-first" with it that of MusicGen. Diffusers' time steps take
+    (transformers 5.24.0); "split-cos-first" with it that of MusicGen. Diffusers' time steps take
     either spacing (`downscale_freq_shift` 0 or 1) and either order (`flip_sin_to_cos`). Odd dims:
     Marian truncates, M2M100 and MusicGen pad, positional-encodings drops the last column of the
     encoding of dim + 1, whose frequencies differ.

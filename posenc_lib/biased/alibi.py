@@ -29,7 +29,7 @@ def alibi_slopes(heads: int, *, max_bias: float = 8.0) -> np.ndarray:
         ValueError: heads below 1, or max_bias not finite and positive.
 
     Who does what (checked against these versions in tests/conformance): BLOOM, MPT, Falcon
-    (transformers 5.23.0) and x-transformers 2.31.10 all have these slopes for 4 to 112 heads; 12
+    (transformers 5.24.0) and x-transformers 2.31.10 all have these slopes for 4 to 112 heads; 12
     heads are those of 8 and then four of 16. Falcon rounds them to bfloat16, which moves them by up
     to 0.3 %: to load its checkpoints, give `alibi_bias` such slopes, divided by sqrt(head_dim),
     since Falcon adds the bias before it divides the scores.

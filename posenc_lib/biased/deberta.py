@@ -39,7 +39,7 @@ def deberta_buckets(
         ValueError: buckets odd or too few; max_distance too small.
 
     Who does what: DeBERTa's code rounds a float32 logarithm up. Here the borders are whole numbers, found
-    in integer arithmetic; transformers 5.23.0 puts every distance to 100,000 into the same bucket
+    in integer arithmetic; transformers 5.24.0 puts every distance to 100,000 into the same bucket
     (tests/conformance).
 
     Example:
@@ -108,7 +108,7 @@ def deberta_bias(
     projections of the layer's own queries and keys (`share_att_key`), biases included.
 
     Who does what: the paper's equation 4 looks the relative query up at j - i. All published code,
-    microsoft/DeBERTa's and that of transformers 5.23.0, uses i - j for both terms, as is done here.
+    microsoft/DeBERTa's and that of transformers 5.24.0, uses i - j for both terms, as is done here.
 
     Example:
         >>> import numpy as np

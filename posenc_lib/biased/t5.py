@@ -42,7 +42,7 @@ def t5_buckets(
         ValueError: buckets too few, or odd with bidirectional; max_distance too small.
 
     Who does what: T5's code rounds a float32 logarithm down. Here the borders are whole numbers, found
-    in integer arithmetic; transformers 5.23.0 and x-transformers 2.31.10 put every distance to
+    in integer arithmetic; transformers 5.24.0 and x-transformers 2.31.10 put every distance to
     100,000 into the same bucket (tests/conformance). The sign is theirs as well; Shaw et al. have the
     same.
 

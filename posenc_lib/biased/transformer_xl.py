@@ -29,7 +29,7 @@ def relative_shift(x: ArrayT, keys: int) -> ArrayT:
         ValueError: x of another width, or more queries than keys.
 
     Who does what: Transformer-XL's `_rel_shift` is the causal form (its zero column goes before the others);
-    XLNet's `rel_shift_bnij` (transformers 5.23.0) takes one column more than the wide form and
+    XLNet's `rel_shift_bnij` (transformers 5.24.0) takes one column more than the wide form and
     leaves the first one out.
 
     Example:

@@ -109,6 +109,8 @@ class Given:
         if family is None and self.config.get("use_mla") is False:
             self.model_type = WITHOUT_LATENT_ATTENTION.get(self.model_type, self.model_type)
         self.family = FAMILIES.get(self.model_type, Family())
+        if self.family.blocks_apart:
+            self.config = _blocks_joined(self.config)
         self._require_known_keys()
         if self.model_type in UNROTATED - KEYS_UNREAD:
             self._require_no_rotation()
@@ -364,7 +366,7 @@ class Given:
         self, config: Mapping[str, Any], index: int, kind: str, length: int | None, layout: str | None
     ) -> RopeSettings:
         family, parameters = self.family, self.parameters(index, kind, config)
-        self._require_one_base(parameters["rope_theta"])
+        self._require_one_base(parameters["rope_theta"], index)
         head_dim = self.head_dim(self._of_kind(config, kind))
         rotary_dim = self._rotary_dim(parameters, head_dim)
         interleaved = family.layout == "interleaved" and self.config.get("rope_interleave", True)
@@ -382,8 +384,14 @@ class Given:
             backwards=family.backwards,
         )
 
-    def _require_one_base(self, theta: Any) -> None:
-        """Raise ValueError where a model's own code would read another base than transformers (DBRX)."""
+    def _require_one_base(self, theta: Any, index: int) -> None:
+        """Raise ValueError where a model's own code turns by another base than transformers."""
+        default, told = self.family.own_base, self.written().get("rope_theta") or self._beside(index)
+        if default is not None and told is None:
+            raise ValueError(
+                f"the config has no rope_theta: the code of {self.family.source} then turns by {default:g}, "
+                f"and transformers by {theta:g}; add the one that you mean"
+            )
         own = _follow(self.config, self.family.disputed_base)
         if own is not None and own != theta:
             raise ValueError(
@@ -713,6 +721,14 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
             "values that you know"
         )
     return config, name, inside
+
+
+def _blocks_joined(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A config whose files list attention and MLP as blocks of their own, with two of them as one layer."""
+    blocks = config.get("layer_types") or ()
+    if "mlp" not in blocks:
+        return config
+    return {**config, "layer_types": blocks[::2], "num_hidden_layers": len(blocks) // 2}
 
 
 def _follow(config: Mapping[str, Any], path: str) -> Any:

@@ -85,7 +85,7 @@ def augment_coordinates(
                [1.209]])
 
     Source: as `patch_coordinates`. With torch.manual_seed and a CPU generator of the same seed, the numbers
-    of transformers 5.23.0 and of timm 1.0.31 are drawn. DINOv3 was trained with rescale=2 alone.
+    of transformers 5.24.0 and of timm 1.0.31 are drawn. DINOv3 was trained with rescale=2 alone.
     """
     coordinates = read_axes(coordinates)
     change = draw_change(generator, coordinates.shape[0], shift=shift, jitter=jitter, rescale=rescale)

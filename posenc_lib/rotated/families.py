@@ -4,7 +4,7 @@ A row says what no key of a config says: the layout, which layers rotate, how la
 the family's own code takes where a key is left out. The first four numbers of a row are such defaults:
 `hidden_size`, `num_attention_heads`, `num_hidden_layers` and `max_position_embeddings`.
 
-Source of a row: the package of that name in transformers 5.23.0 (`models/<name>/configuration_*.py` and
+Source of a row: the package of that name in transformers 5.24.0 (`models/<name>/configuration_*.py` and
 `modeling_*.py`), or the package or paper that its `source` names. `tests/conformance/test_families.py`
 compares every row with that code.
 """
@@ -87,6 +87,8 @@ class Family:
         rule_names: rope types that this family means differently: {as it is written: as it is meant}.
         yarn_factor: YaRN's `attention_factor` where a config leaves it out; None for the paper's.
         disputed_base: a key of the base that the model's own code reads and transformers' does not.
+        own_base: the base that the model's own code takes where it is left out; transformers' takes `base`.
+        blocks_apart: whether files list the attention and the MLP of a layer as two blocks (Dory).
         source: where it is not transformers' package of that name.
     """
 
@@ -139,6 +141,8 @@ class Family:
     rule_names: Mapping[str, str] = field(default_factory=dict)
     yarn_factor: float | None = None
     disputed_base: str = ""
+    own_base: float | None = None
+    blocks_apart: bool = False
     source: str = ""
 
 
@@ -167,6 +171,10 @@ APERTUS: dict[str, Any] = {
     "original_max_position_embeddings": 8192,
     "low_freq_factor": 1.0,
     "high_freq_factor": 4.0,
+}
+DORY: dict[str, Any] = {
+    "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+    "full_attention": {"rope_type": "default", "rope_theta": 10000000.0},
 }
 BEAM: dict[str, Any] = {"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}
 CWM: dict[str, Any] = {
@@ -299,6 +307,7 @@ FAMILIES: dict[str, Family] = {
     "phimoe": Family(4096, 32, 32, 131072, base=1000000.0),
     "pocket_tts": Family(1024, 16, 6, 8192),
     "qwen2_5_omni_dit": Family(1024, 16, 22, 32768, head=64),
+    "sarvam_moe": Family(4096, 64, 19, 131072, head=64, base=8000000.0),
     "seed_oss": Family(4096, 80, 64, 524288, head=128),
     "solar_open": Family(4096, 64, 48, 131072, head=128, base=1000000.0),
     "stablelm": Family(2560, 32, 32, 4096, share=0.25),
@@ -307,6 +316,7 @@ FAMILIES: dict[str, Family] = {
     "xcodec2": Family(1024, 16, 12, 4096, head=64),
     # ---- the same with one thing of their own
     "apertus": Family(4096, 32, 32, 65536, base=12000000.0, rule=APERTUS),
+    "apertus1p5_text": Family(4096, 32, 32, 65536, base=12000000.0, rule=APERTUS),
     "blt_global_transformer": Family(2048, 16, 25, 4096, layout="interleaved", base=500000.0),
     "blt_local_decoder": Family(1024, 16, 9, 24576, layout="interleaved", base=500000.0),
     "blt_local_encoder": Family(1024, 16, 1, 24576, layout="interleaved", base=500000.0, window=512),
@@ -392,6 +402,8 @@ FAMILIES: dict[str, Family] = {
         "max_position_embeddings")),
     "mistral_large4_text": Family(6144, 64, 72, 1048576, mla=True, head_key="qk_rope_head_dim", head=64,
         nope=64, layout="interleaved", rule=MISTRAL_LARGE4, kinds=each("i"), still="no_rope_layers"),
+    "sarvam_mla": Family(4096, 64, 32, 4096, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
+        layout="interleaved", rule_names={"deepseek_yarn": "yarn"}),
     "youtu": Family(2048, 16, 32, 131072, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
         layout="interleaved"),
     # ---- text beside images: M-RoPE
@@ -405,6 +417,8 @@ FAMILIES: dict[str, Family] = {
     "glm4v_text": Family(4096, 32, 40, 32768, layout="interleaved", sections=(8, 12, 12)),
     "glm_image_text": Family(4096, 32, 40, 131072, sections=(8, 12, 12)),
     "glm_ocr_text": Family(1024, 16, 16, 131072, layout="interleaved", sections=(8, 12, 12)),
+    "hy_v4_vl_text": Family(6144, 64, 78, 262144, mla=True, head_key="qk_rope_head_dim", head=64, nope=192,
+        layout="interleaved", kinds=each("i"), sections=(12, 10, 10), dealt="in turn"),
     "paddleocr_vl_text": Family(1024, 16, 18, 131072, head=128, base=500000.0, sections=(16, 24, 24)),
     "qwen2_5_omni_talker": Family(3584, 28, 28, 32768, head=128, base=1000000.0,
         kinds=kinds.after_max_window_layers, window=4096, sections=(16, 24, 24)),
@@ -449,6 +463,8 @@ FAMILIES: dict[str, Family] = {
     "dots1": Family(4608, 32, 62, 2048, window=4096, kinds=kinds.after_max_window_layers),
     "embedding_gemma2_text": Family(512, 4, 24, 262144, head=256, by_kind=EMBEDDING_GEMMA_2, window=512,
         window_counts="each side", kinds=each("sssssF"), scale=1.0, full_head=512),
+    "dory": Family(2560, 16, 36, 8192, head=256, by_kind=DORY, window=1024, kinds=each("sssF"),
+        blocks_apart=True),
     "exaone4": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF", "sliding_window_pattern"),
         turning=(SLIDING,), turning_unless="sliding_window"),
     "exaone4_5_text": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF",
@@ -483,6 +499,7 @@ FAMILIES: dict[str, Family] = {
     "kolibri1": Family(2560, 48, 50, 262144, head=128, window=513, kinds=each("ssssF"),
         turning=(SLIDING,), turning_unless="sliding_window"),
     "laguna": Family(2048, 48, 40, 131072, head=128, by_kind=LAGUNA, window=512, kinds=each("F")),
+    "lara_mini": Family(1024, 16, 34, 131072, head=128, window=512, kinds=each("-s-Fs"), turning=(SLIDING,)),
     "lfm2": Family(2560, 32, 32, 128000, base=1000000.0, kinds=kinds.listed_as_full("full_attn_idxs",
         others="v", default="F")),
     "lfm2_moe": Family(2048, 32, 32, 128000, base=1000000.0, kinds=kinds.listed_as_full("full_attn_idxs",
@@ -552,6 +569,9 @@ FAMILIES: dict[str, Family] = {
         head_key="attention_head_dim", heads_wider=2),
     "zaya": Family(2048, 8, 40, 131072, head=128, by_kind=ZAYA, kinds=each("H")),
     # ---- no rotation, and the rest of it: windows, a temperature, a scale of their own
+    "inkling2_loop_text": Family(2304, 24, 24, 1048576, head=128, window=1024,
+        window_key="sliding_window_size", kinds=kinds.inkling, turning=(), temperature="inkling", floor=8192,
+        also={"hybrid": INKLING_BIAS, "hybrid_sliding": INKLING_BIAS}),
     "inkling2_text": Family(4608, 48, 48, 1048576, head=128, window=1024, window_key="sliding_window_size",
         kinds=kinds.inkling, turning=(), temperature="inkling",
         floor=128000, also={"hybrid": INKLING_BIAS, "hybrid_sliding": INKLING_BIAS}),
@@ -569,7 +589,8 @@ FAMILIES: dict[str, Family] = {
     "deepseek": Family(4096, 32, 30, 4096, source="deepseek-ai/deepseek-moe-16b-base"),
     "dbrx": Family(2048, 16, 24, 2048, disputed_base="attn_config.rope_theta",
         source="databricks/dbrx-base"),
-    "exaone": Family(4096, 32, 32, 4096, source="LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct"),
+    "exaone": Family(4096, 32, 32, 4096, base=500000.0, own_base=10000.0,
+        source="LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct"),
     "internlm2": Family(4096, 32, 32, 32768, base=1000000.0, source="internlm/internlm2-7b"),
     "kimi_k2": Family(7168, 64, 61, 131072, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
         layout="interleaved", base=50000.0, source="moonshotai/Kimi-K2-Instruct"),
@@ -585,6 +606,7 @@ WHOLES: dict[str, tuple[str, str]] = {
     "aimv2": ("text_config", "aimv2_text_model"),
     "align": ("text_config", "align_text_model"),
     "altclip": ("text_config", "altclip_text_model"),
+    "apertus1p5": ("text_config", "apertus1p5_text"),
     "aria": ("text_config", "aria_text"),
     "audioflamingo3": ("text_config", "qwen2"),
     "aya_vision": ("text_config", "cohere2"),
@@ -643,10 +665,12 @@ WHOLES: dict[str, tuple[str, str]] = {
     "grounding-dino": ("text_config", "bert"),
     "groupvit": ("text_config", "groupvit_text_model"),
     "hunyuan_vl": ("text_config", "hunyuan_vl_text"),
+    "hy_v4_vl": ("text_config", "hy_v4_vl_text"),
     "hyperclovax_vision_v2": ("text_config", "hyperclovax"),
     "idefics2": ("text_config", "mistral"),
     "idefics3": ("text_config", "llama"),
     "inkling2": ("text_config", "inkling2_text"),
+    "inkling2_loop": ("text_config", "inkling2_loop_text"),
     "inkling_mm_model": ("text_config", "inkling_text"),
     "instructblip": ("text_config", "opt"),
     "instructblipvideo": ("text_config", "opt"),
@@ -685,6 +709,7 @@ WHOLES: dict[str, tuple[str, str]] = {
     "nemo_speechlm": ("text_config", "nemotron_h"),
     "nemotron_h_omni": ("text_config", "nemotron_h"),
     "omdet-turbo": ("text_config", "clip_text_model"),
+    "omniasr": ("text_config", "llama"),
     "ovis2": ("text_config", "qwen2"),
     "owlv2": ("text_config", "owlv2_text_model"),
     "owlvit": ("text_config", "owlvit_text_model"),
@@ -743,15 +768,16 @@ WHOLES: dict[str, tuple[str, str]] = {
 # fmt: off
 UNROTATED = frozenset({
     "aimv2_text_model", "aimv2_vision_model", "albert", "align_text_model", "align_vision_model",
-    "altclip_text_model", "altclip_vision_model", "audio-spectrogram-transformer", "audioflamingo3_encoder",
-    "autoformer", "bark", "bart", "beit", "bert", "bert-generation", "big_bird", "bigbird_pegasus", "biogpt",
-    "bit", "blenderbot", "blenderbot-small", "blip_2_qformer", "blip_2_vision_model", "blip_text_model",
-    "blip_vision_model", "bloom", "bridgetower_text_model", "bridgetower_vision_model", "bros", "camembert",
-    "canary_decoder", "canine", "chameleon_vqgan", "chinese_clip_text_model", "chinese_clip_vision_model",
-    "clap_audio_model", "clap_text_model", "clip_text_model", "clip_vision_model", "clipseg_text_model",
-    "clipseg_vision_model", "coarse_acoustics", "cohere_asr", "conditional_detr", "convbert", "convnext",
-    "convnextv2", "cpmant", "ctrl", "cvt", "d_fine", "dab-detr", "dac", "data2vec-audio", "data2vec-text",
-    "data2vec-vision", "deberta", "deberta-v2", "decision_transformer", "deepseek_ocr2_sam_vision_model",
+    "altclip_text_model", "altclip_vision_model", "apertus1p5_vision_tokenizer",
+    "audio-spectrogram-transformer", "audioflamingo3_encoder", "autoformer", "bark", "bart", "beit", "bert",
+    "bert-generation", "big_bird", "bigbird_pegasus", "biogpt", "bit", "blenderbot", "blenderbot-small",
+    "blip_2_qformer", "blip_2_vision_model", "blip_text_model", "blip_vision_model", "bloom",
+    "bridgetower_text_model", "bridgetower_vision_model", "bros", "camembert", "canary_decoder", "canine",
+    "chameleon_vqgan", "chinese_clip_text_model", "chinese_clip_vision_model", "clap_audio_model",
+    "clap_text_model", "clip_text_model", "clip_vision_model", "clipseg_text_model", "clipseg_vision_model",
+    "coarse_acoustics", "cohere_asr", "conditional_detr", "convbert", "convnext", "convnextv2", "cpmant",
+    "ctrl", "cvt", "d_fine", "dab-detr", "dac", "data2vec-audio", "data2vec-text", "data2vec-vision",
+    "deberta", "deberta-v2", "decision_transformer", "deepseek_ocr2_sam_vision_model",
     "deepseek_ocr2_vision", "deformable_detr", "deimv2", "deit", "depth_anything", "depth_pro", "detr",
     "dinat", "dinov2", "dinov2_with_registers", "dinov3_convnext", "distilbert", "donut-swin", "dpr", "dpt",
     "edgetam", "edgetam_mask_decoder", "edgetam_prompt_encoder", "edgetam_video_mask_decoder",
@@ -764,9 +790,9 @@ UNROTATED = frozenset({
     "glm_image_vision", "glm_image_vqmodel", "glpn", "got_ocr2_vision", "gpt-sw3", "gpt2", "gpt_bigcode",
     "gpt_neo", "granite_docling_vision", "granite_speech5_ctc", "granite_speech5_encoder",
     "granite_speech_encoder", "granite_speech_plus_encoder", "groupvit_text_model", "groupvit_vision_model",
-    "hgnet_v2", "hiera", "higgs_audio_v2_tokenizer", "hubert", "ibert", "idefics2_perceiver",
-    "idefics2_vision", "idefics3_vision", "idefics_perciever", "idefics_vision", "ijepa", "imagegpt",
-    "informer", "inkling_audio", "inkling_vision", "instructblip_qformer",
+    "hgnet_v2", "hiera", "higgs_audio_v2_tokenizer", "hubert", "hy_v4_vl_vision", "ibert",
+    "idefics2_perceiver", "idefics2_vision", "idefics3_vision", "idefics_perciever", "idefics_vision",
+    "ijepa", "imagegpt", "informer", "inkling_audio", "inkling_vision", "instructblip_qformer",
     "instructblip_vision_model", "instructblipvideo_qformer", "instructblipvideo_vision_model",
     "internvl_vision", "jamba", "janus_vision_model", "janus_vqgan", "kimi_linear", "kosmos_2_5_text_model",
     "kosmos_2_5_vision_model", "kosmos_2_text_model", "kosmos_2_vision_model", "layoutlm", "layoutlmv2",
@@ -778,18 +804,18 @@ UNROTATED = frozenset({
     "molmo2_vision", "moonshine_streaming_encoder", "moshi_depth", "moss_transcribe_diarize_audio", "mpnet",
     "mpt", "mra", "mt5", "muse_spark_audio", "musicgen_decoder", "musicgen_melody_decoder", "mvp",
     "nemotron3_5_asr", "nemotron_asr_streaming", "nemotron_asr_streaming_encoder", "nemotron_h", "nllb-moe",
-    "nystromformer", "oneformer", "openai-gpt", "opt", "ovis2_vision", "owlv2_text_model",
-    "owlv2_vision_model", "owlvit_text_model", "owlvit_vision_model", "parakeet_ctc", "parakeet_encoder",
-    "parakeet_rnnt", "parakeet_tdt", "patchtsmixer", "patchtst", "pegasus", "pegasus_x", "perceiver",
-    "phi4_multimodal_audio", "phi4_multimodal_vision", "pix2struct_text_model", "pix2struct_vision_model",
-    "pixio", "plbart", "poolformer", "pop2piano", "pp_chart2table_vision", "pp_doclayout_v2",
-    "pp_doclayout_v3", "pp_doclayout_v4", "pp_formulanet_text", "pp_formulanet_vision", "pp_lcnet",
-    "pp_lcnet_v3", "pp_lcnet_v4", "pp_ocrv5_mobile_det", "pp_ocrv5_mobile_rec", "pp_ocrv5_server_det",
-    "pp_ocrv5_server_rec", "pp_ocrv6_medium_det", "pp_ocrv6_small_det", "pp_ocrv6_small_rec",
-    "pp_ocrv6_tiny_rec", "prompt_depth_anything", "prophetnet", "pvt", "pvt_v2", "qianfan_ocr_vision",
-    "qwen2_5_omni_audio_encoder", "qwen2_5_omni_bigvgan", "qwen2_audio_encoder", "qwen3_asr_encoder",
-    "qwen3_omni_moe_audio_encoder", "radio", "reformer", "regnet", "rembert", "resnet", "rf_detr",
-    "rf_detr_dinov2", "roberta", "roberta-prelayernorm", "roc_bert", "rt_detr", "rt_detr_resnet",
+    "nystromformer", "omniasr_audio", "omniasr_ctc", "oneformer", "openai-gpt", "opt", "ovis2_vision",
+    "owlv2_text_model", "owlv2_vision_model", "owlvit_text_model", "owlvit_vision_model", "parakeet_ctc",
+    "parakeet_encoder", "parakeet_rnnt", "parakeet_tdt", "patchtsmixer", "patchtst", "pegasus", "pegasus_x",
+    "perceiver", "phi4_multimodal_audio", "phi4_multimodal_vision", "pix2struct_text_model",
+    "pix2struct_vision_model", "pixio", "plbart", "poolformer", "pop2piano", "pp_chart2table_vision",
+    "pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4", "pp_formulanet_text", "pp_formulanet_vision",
+    "pp_lcnet", "pp_lcnet_v3", "pp_lcnet_v4", "pp_ocrv5_mobile_det", "pp_ocrv5_mobile_rec",
+    "pp_ocrv5_server_det", "pp_ocrv5_server_rec", "pp_ocrv6_medium_det", "pp_ocrv6_small_det",
+    "pp_ocrv6_small_rec", "pp_ocrv6_tiny_rec", "prompt_depth_anything", "prophetnet", "pvt", "pvt_v2",
+    "qianfan_ocr_vision", "qwen2_5_omni_audio_encoder", "qwen2_5_omni_bigvgan", "qwen2_audio_encoder",
+    "qwen3_asr_encoder", "qwen3_omni_moe_audio_encoder", "radio", "reformer", "regnet", "rembert", "resnet",
+    "rf_detr", "rf_detr_dinov2", "roberta", "roberta-prelayernorm", "roc_bert", "rt_detr", "rt_detr_resnet",
     "rt_detr_v2", "rwkv", "sam", "sam2", "sam2_hiera_det_model", "sam2_mask_decoder", "sam2_prompt_encoder",
     "sam2_video_mask_decoder", "sam2_video_prompt_encoder", "sam2_vision_model", "sam3_detr_decoder",
     "sam3_detr_encoder", "sam3_geometry_encoder", "sam3_lite_text_detr_decoder",
@@ -799,18 +825,19 @@ UNROTATED = frozenset({
     "sam_hq", "sam_hq_mask_decoder", "sam_hq_prompt_encoder", "sam_hq_vision_model", "sam_mask_decoder",
     "sam_prompt_encoder", "sam_vision_model", "seamless_m4t_v2", "segformer", "seggpt", "semantic", "sew",
     "sew-d", "siglip2_text_model", "siglip2_vision_model", "siglip_text_model", "siglip_vision_model",
-    "slanet", "slanext", "slanext_vision", "smolvlm_vision", "speech_to_text", "speecht5", "speecht5_hifigan",
-    "splinter", "squeezebert", "superglue", "superpoint", "swiftformer", "swin", "swin2sr", "swinv2",
-    "switch_transformers", "t5", "table-transformer", "tapas", "textnet", "time_series_transformer",
-    "timesfm", "timesformer", "timm_backbone", "tipsv2_dpt", "tipsv2_text_model", "tipsv2_vision_model",
-    "trocr", "tvp", "udop", "umt5", "unispeech", "unispeech-sat", "univnet", "unlimited_ocr_sam_vision_model",
-    "unlimited_ocr_vision", "unlimited_ocr_vision_encoder", "upernet", "uvdoc", "uvdoc_backbone",
-    "vibevoice_acoustic_tokenizer", "vibevoice_acoustic_tokenizer_decoder",
+    "slanet", "slanext", "slanext_vision", "smolvlm_vision", "speech_to_text", "speecht5",
+    "speecht5_hifigan", "splinter", "squeezebert", "superglue", "superpoint", "swiftformer", "swin",
+    "swin2sr", "swinv2", "switch_transformers", "t5", "table-transformer", "tapas", "textnet",
+    "time_series_transformer", "timesfm", "timesformer", "timm_backbone", "tipsv2_dpt", "tipsv2_text_model",
+    "tipsv2_vision_model", "trocr", "tvp", "udop", "umt5", "unispeech", "unispeech-sat", "univnet",
+    "unlimited_ocr_sam_vision_model", "unlimited_ocr_vision", "unlimited_ocr_vision_encoder", "upernet",
+    "uvdoc", "uvdoc_backbone", "vibevoice_acoustic_tokenizer", "vibevoice_acoustic_tokenizer_decoder",
     "vibevoice_acoustic_tokenizer_encoder", "vibevoice_diffusion", "videomae", "videomt",
     "videoprism_text_model", "videoprism_vision_model", "vilt", "visual_bert", "vit", "vit_mae", "vit_msn",
     "vitdet", "vitmatte", "vitpose", "vitpose_backbone", "vits", "vivit", "voxtral_encoder", "wav2vec2",
-    "wavlm", "whisper", "xclip_text_model", "xclip_vision_model", "xcodec", "xglm", "xlm", "xlm-roberta",
-    "xlm-roberta-xl", "xlnet", "xlstm", "xmod", "yolos", "yoso", "zamba", "zoedepth",
+    "wavlm", "wavtokenizer", "wavtokenizer_encoder", "whisper", "xclip_text_model", "xclip_vision_model",
+    "xcodec", "xglm", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xlstm", "xmod", "yolos", "yoso",
+    "zamba", "zoedepth",
 })
 # fmt: on
 """Values of `model_type` whose positions come in through another door (a table, a bias), or not at all."""

@@ -166,7 +166,7 @@ class QueryTemperature:
         TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0, or not
             above 1 for a logarithm; from a call, positions as for `rotary_tables`, or below 0.
 
-    Source: transformers 5.23.0, `modeling_llama4.py`, `modeling_ministral3.py`, `modeling_beam.py` and
+    Source: transformers 5.24.0, `modeling_llama4.py`, `modeling_ministral3.py`, `modeling_beam.py` and
     `modeling_inkling.py`;
     Nakanishi 2025, "Scalable-Softmax Is Superior for Attention" (arXiv 2501.19399); Su 2021, "Entropy
     invariance of attention" (kexue.fm/archives/8823). Qwen's first `modeling_qwen.py` has the clipped form

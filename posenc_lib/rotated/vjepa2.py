@@ -52,7 +52,7 @@ def vjepa2_mix(x: ArrayT, positions: Array, *, base: float = 10000.0, seq_axis: 
 
     Source: Assran et al. 2025, "V-JEPA 2", section 2.1, for the intent; facebookresearch/vjepa2,
     `src/models/utils/modules.py`, `rotate_queries_or_keys`, whose pull request 15 names the slip. The same
-    stands in transformers 5.23.0, `modeling_vjepa2.py`.
+    stands in transformers 5.24.0, `modeling_vjepa2.py`.
     """
     xp = require_vectors(x)
     (x,) = heads_first(seq_axis, x=x)

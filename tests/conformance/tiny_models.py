@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import importlib
+import importlib.util
 import inspect
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -32,7 +33,7 @@ SMALL = {
     "moe_k": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "q_lora_rank": 16,
     "kv_lora_rank": 16, "o_lora_rank": 16, "o_groups": 1, "index_n_heads": 2, "index_topk": 4,
     "laurel_rank": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 2, "mamba_d_state": 8,
-    "num_mem_blocks": 1,
+    "num_mem_blocks": 1, "loop_num_passes": 1,
 }
 # fmt: on
 
@@ -95,7 +96,7 @@ def shrunk(config: Any, **more: Any) -> Any:
 
 def runs(config: Any) -> list[Seen]:
     """What reaches attention in each layer that has it."""
-    module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+    module = model_code(config)
     with _caught() as caught, _rotations_of(module) as rotations:
         torch.manual_seed(0)
         config._attn_implementation = "caught"
@@ -107,6 +108,8 @@ def runs(config: Any) -> list[Seen]:
             with torch.no_grad():
                 model(input_ids=torch.arange(3, 11)[None], position_ids=positions, use_cache=False)
             both.append(list(caught))
+    if any(layer is not None for layer, *_ in both[0]):  # and what has no number is no layer
+        both = [[call for call in calls if call[0] is not None] for calls in both]
     found = [
         Seen(n if layer is None else layer, at_zero, placed, scale)
         for n, ((_, at_zero, _), (layer, placed, scale)) in enumerate(zip(*both, strict=True))
@@ -124,9 +127,12 @@ def masks(config: Any, length: int) -> list[tuple[int, torch.Tensor]]:
 
     found: list[tuple[int, torch.Tensor]] = []
 
-    def attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any) -> tuple[Any, None]:
-        found.append((getattr(module, "layer_idx", len(found)), mask[0, 0]))
-        return torch.zeros(1, length, query.shape[1], value.shape[-1]), None
+    def attention(
+        module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **_: Any
+    ) -> tuple[Any, None]:
+        if attention_mask is not None:  # Inkling 2 also attends from block to block, of one token
+            found.append((getattr(module, "layer_idx", len(found)), attention_mask[0, 0]))
+        return query.new_zeros(query.shape[0], query.shape[2], query.shape[1], value.shape[-1]), None
 
     def whole_mask(*given: Any, **options: Any) -> Any:
         whole = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
@@ -134,7 +140,7 @@ def masks(config: Any, length: int) -> list[tuple[int, torch.Tensor]]:
 
     ALL_ATTENTION_FUNCTIONS.register("masks", attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register("masks", whole_mask)
-    module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+    module = model_code(config)
     torch.manual_seed(0)
     config._attn_implementation = "masks"
     with torch.no_grad():
@@ -186,9 +192,19 @@ def _rotations_of(module: ModuleType) -> Iterator[list[tuple[Pair, Pair]]]:
     vars(module).update(plain)
 
 
+def model_code(config: Any) -> ModuleType:
+    """The module with the model of this config: its family's own, or another's that reads it."""
+    from transformers import MODEL_MAPPING
+
+    own = type(config).__module__.replace(".configuration_", ".modeling_")
+    if importlib.util.find_spec(own):
+        return importlib.import_module(own)
+    return importlib.import_module(MODEL_MAPPING[type(config)].__module__)
+
+
 def _model_class(module: ModuleType, config: Any) -> Any:
     """The class for this config, without a head, if there is one."""
-    from transformers import PreTrainedModel
+    from transformers import MODEL_MAPPING, PreTrainedModel
 
     classes = [
         found
@@ -198,6 +214,8 @@ def _model_class(module: ModuleType, config: Any) -> Any:
         and found.config_class is type(config)
         and "PreTrained" not in found.__name__
     ]
+    if not classes:  # another family's, which reads this config as well
+        return MODEL_MAPPING[type(config)]
     return min(classes, key=lambda found: (not found.__name__.endswith("Model"), len(found.__name__)))
 
 

@@ -589,6 +589,32 @@ def test_heads_that_do_not_divide(family: str) -> None:
         rope_from_config(config)
 
 
+def test_exaones_base_is_not_guessed() -> None:
+    sizes = {"model_type": "exaone", "hidden_size": 4096, "num_attention_heads": 32, "num_layers": 32}
+    with pytest.raises(ValueError, match="then turns by 10000, and transformers by 500000"):
+        rope_from_config(sizes)
+    assert rope_from_config({**sizes, "rope_theta": 1e6}).base == 1_000_000
+    assert rope_from_config({**sizes, "rope_parameters": {"rope_theta": 1e6}}).base == 1_000_000
+
+
+def test_dory_lists_attention_and_mlp_as_blocks_of_their_own() -> None:
+    kinds = ["sliding_attention", "mlp", "full_attention", "mlp"]
+    sizes = {"model_type": "dory", "hidden_size": 64, "num_attention_heads": 4, "head_dim": 16}
+    layers = layers_from_config({**sizes, "num_hidden_layers": 4, "layer_types": kinds})
+    assert [(each.kind, each.rope.base, each.window) for each in layers if each.rope] == [
+        ("sliding_attention", 10_000, 1024),
+        ("full_attention", 10_000_000, None),
+    ]
+
+
+def test_sarvams_older_name_of_yarn() -> None:
+    config = {"model_type": "sarvam_mla", "hidden_size": 4096, "num_attention_heads": 64, "head_dim": 576}
+    rule = {"factor": 40.0, "original_max_position_embeddings": 4096, "mscale": 1.0, "mscale_all_dim": 1.0}
+    older = rope_from_config({**config, "rope_scaling": {"type": "deepseek_yarn", **rule}})
+    assert older == rope_from_config({**config, "rope_scaling": {"rope_type": "yarn", **rule}})
+    assert (older.head_dim, older.scaling.factor) == (64, 40.0)
+
+
 @pytest.mark.parametrize("kv_heads", [3, 8, 0])
 def test_heads_that_cannot_share_keys(kv_heads: int) -> None:
     sizes = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1}
