@@ -16,7 +16,7 @@ from tools.web import BOOK, COMMANDS, HERE, packages, run
 CONFIGS = ("biome.json", "jsconfig.json")
 FAULTS = {
     "lint": "export const count = () => { let unused = 1; return 2; };\n",
-    "types": 'export const count = () => document.querySelector("p").lenght;\n',
+    "types": 'export const count = () => document.querySelector("p").size;\n',
 }
 
 
