@@ -187,7 +187,9 @@ def _another_dtype(exercise: Exercise, got: Outcome) -> str | None:
 
 
 def _number(value: Any) -> str:
-    return str(value) if value.dtype.kind in "bc" else f"{value:.6g}"
+    if value.dtype.kind in "bciu":
+        return str(value)
+    return f"{value:.0f}" if value == np.rint(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def of_part(number: int, text: str) -> str:
