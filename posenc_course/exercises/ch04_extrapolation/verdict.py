@@ -203,8 +203,8 @@ VERDICT = Exercise(
         ),
         Property(
             _not_said_where_right("holds", "gains"),
-            "Here every seed is more than slack below its loss at trained, at the longest length. Nothing "
-            "else is asked for a gain.",
+            "Here nothing breaks, and every seed is more than slack below its loss at trained, at the "
+            "longest length. A gain needs nothing more than that.",
         ),
         Property(
             _not_said_where_right("gains", "holds"),

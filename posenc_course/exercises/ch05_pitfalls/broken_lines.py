@@ -61,7 +61,13 @@ INNOCENT = {
         "starts are. Are they?",
         (6, 8): "In listing D, line 6 finds where each text ends, and line 8 numbers the columns, both of "
         "them right. Is a start made of an end as it should be?",
-        (2, 3, 11, 12): "In listing D, every token gets the number of its text, and that is right: texts do "
+        (
+            2,
+            3,
+            4,
+            11,
+            12,
+        ): "In listing D, every token gets the number of its text, and that is right: texts do "
         "not see each other. What else does a text need, to be as it would be alone?",
         (5, 16, 17, 18, 19, 21): "In listing D, that line uses the positions that it is given. Compute those "
         "of the second text by hand, for lengths 3 and 5.",

@@ -174,7 +174,7 @@ DIAGNOSE = Exercise(
                 if _diagnose(mask, prompt, written) in ("columns counted", "one row for all")
                 else {0: "right", 1: "one too far"}.get(int(written[0, 0]) - mask.shape[1], "starts again")
             ),
-            "Prompts are told apart correctly. But you compare the first new token with the number of "
+            "You tell the prompts apart correctly. But you compare the first new token with the number of "
             "columns, and the first sentence is padded. Compare with the number of its tokens.",
         ),
         Mistake(

@@ -260,7 +260,8 @@ HOW_FAR_AHEAD = Exercise(
         Mistake(
             "itself-counted",
             lambda model, n, vocab: _how_far_ahead(model, n, vocab) + 1,
-            "You count one too many: the token itself is no look ahead, and the next one is a look of 1.",
+            "You count one too many. A look at the token itself is a look of 0, and at the next one a look "
+            "of 1.",
         ),
         Mistake(
             "rows-counted",

@@ -143,7 +143,7 @@ POSITIONS_FROM_MASK = Exercise(
         Mistake(
             "counted-down-the-batch",
             lambda mask: np.where(mask == 1, np.cumsum(mask, axis=0) - 1, 0),
-            "You count down the batch: np.cumsum runs along axis 0. The tokens of a sentence lie along "
+            "You count down the batch: np.cumsum runs along axis 0. The tokens of a sentence are along "
             "axis 1.",
         ),
         Mistake(

@@ -78,12 +78,12 @@ SEEN = Exercise(
         Mistake(
             "not-itself",
             lambda past, new: np.tri(new, past + new, k=past - 1, dtype=bool),
-            "No new token sees itself. Each may look at itself and at all that came before it.",
+            "No new token sees itself. Each may look at itself and at everything that came before it.",
         ),
         Mistake(
             "one-ahead",
             lambda past, new: np.tri(new, past + new, k=past + 1, dtype=bool),
-            "Each new token sees the one after it too. The triangle lies one column too far to the right.",
+            "Each new token sees the one after it too. The triangle is one column too far to the right.",
         ),
         Mistake(
             "moved-by-the-new",

@@ -75,7 +75,7 @@ def _rounded_by_steps(positions: Array, table: Array) -> str:
     """A step is a turn: of the same size everywhere, unless positions were rounded."""
     pairs = table[:, 0::2] + 1j * table[:, 1::2]
     if np.abs(np.abs(pairs) - 1).max() > 1e-6:
-        return "table"  # rounded numbers lie beside the circle
+        return "table"  # rounded numbers are off the circle
     turns = np.angle(pairs[1:] / pairs[:-1])[:, 1:]
     if np.ptp(turns, axis=0).max() > 1e-6:
         return "positions"
@@ -117,7 +117,7 @@ WHAT_WAS_ROUNDED = Exercise(
         ),
         Property(
             _right_about("table"),
-            "In this table every number is off a little, by 0.004 at the most: that is what rounding does to "
+            "In this table every number is off a little, by 0.002 at the most: that is what rounding does to "
             "numbers between -1 and 1. Compare it with the exact table before anything else.",
         ),
         Property(
@@ -137,7 +137,7 @@ WHAT_WAS_ROUNDED = Exercise(
             lambda positions, table: (
                 "table" if np.abs(table - _exact_rows(positions, table)).max() > 1e-6 else "nothing"
             ),
-            "You blame the table for every error. Rounding moves a number between -1 and 1 by 0.004 at the "
+            "You blame the table for every error. Rounding moves a number between -1 and 1 by 0.002 at the "
             "most: how large is the error?",
         ),
         Mistake(
@@ -192,7 +192,7 @@ WHAT_WAS_ROUNDED = Exercise(
     hints=(
         "Compare with the exact table, `posenc_lib.sinusoidal(positions, dim)`. How large is the largest "
         "error?",
-        "A rounded number between -1 and 1 is off by 0.004 at most. A larger error has another cause.",
+        "A rounded number between -1 and 1 is off by 0.002 at most. A larger error has another cause.",
         "bfloat16 skips positions from 257 on. So look for two neighbours with the same row: that is what "
         "`np.diff(table, axis=0)` shows.",
     ),

@@ -49,7 +49,7 @@ def every_longer_length_lower(lengths, losses, trained, slack):
 
 NOT_KNOWN = (
     ("verdict", lambda lengths, losses, trained, slack: "holds", None),
-    ("verdict", every_longer_length_lower, "Nothing else is asked for a gain"),
+    ("verdict", every_longer_length_lower, "A gain needs nothing more than that"),
 )
 
 
