@@ -9,7 +9,7 @@ READY := .venv/.ready
 # The tests start Python hundreds of times: what was compiled once is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup serve book lab site pdf exercises messages test test-all test-apart quick bench experiments mutants lint format types lock clean
+.PHONY: help setup serve book lab site pdf exercise exercises messages test test-all test-apart quick bench experiments mutants lint format types lock clean
 
 help:
 	@echo "make serve      build the book and serve it at http://127.0.0.1:8000; PORT=8001 takes another port"
@@ -19,6 +19,7 @@ help:
 	@echo "                they take it from Pyodide's network, with PYODIDE=DIR from an unpacked release"
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
 	@echo "make exercises  make exercises/ anew from solutions/"
+	@echo "make exercise NAME=05-pitfalls.my_function  begin a new one: its files, which say what they lack"
 	@echo "make messages   gather all that a learner reads into _build/posenc_course.pot, to be translated"
 	@echo "make test       every check whose files have changed since it passed here; the first time, every check there is"
 	@echo "make test-apart what make test leaves out while its files are as they were: other libraries, experiments, grading, the PDF, pages"
@@ -84,6 +85,9 @@ site: $(BOOK)
 
 pdf: $(READY)
 	@$(BIN)/python book/pdf.py
+
+exercise: $(READY)
+	@$(BIN)/python -m tools.new_exercise "$(NAME)"
 
 exercises: $(BOOK)
 	@$(BIN)/python -m posenc_course.grading.release

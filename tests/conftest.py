@@ -90,7 +90,7 @@ def _prints_as_ever():
         yield
 
 
-def _copy_project(to: Path) -> Path:
+def copy_project(to: Path) -> Path:
     """The files that git tracks or would track, as they are now: nothing built comes along."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -111,7 +111,7 @@ def _copy_project(to: Path) -> Path:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory) -> Path:
     """A clean copy of the project, for what writes into it."""
-    return _copy_project(tmp_path_factory.mktemp("project"))
+    return copy_project(tmp_path_factory.mktemp("project"))
 
 
 def load_build() -> ModuleType:
@@ -135,7 +135,7 @@ def site(tmp_path_factory, worker_id) -> Path:
         if not (shared / "built").exists():
             shutil.rmtree(shared / "site", ignore_errors=True)  # of a build that failed in another process
             (shared / "site").mkdir()
-            load_build().build(_copy_project(shared / "site"), pyodide="own")
+            load_build().build(copy_project(shared / "site"), pyodide="own")
             (shared / "built").touch()
     return shared / "site" / "_build" / "html"
 
