@@ -4,7 +4,6 @@ from posenc_course.exercises.exercise import in_order
 
 EXERCISES = in_order(
     __name__,
-    "symmetry_seen",
     "relative_shift",
     "xl_scores",
     "bucket_starts",
@@ -13,6 +12,7 @@ EXERCISES = in_order(
     "slope_of",
     "alibi_slopes",
     "alibi_bias",
+    "symmetry_seen",
     "kerple_bias",
     "fire_shares",
     "fire_bias",

@@ -112,13 +112,16 @@ def _look(
     slopes: Callable[[int], Array] = _slopes,
     both_doors: bool = False,
     order: str = "qkv",
+    split: Callable[[Array, int], Array] = lambda rows, heads: rows.reshape(len(rows), heads, -1).swapaxes(
+        0, 1
+    ),
     columns: Callable[[Array], Array] = lambda found: found.swapaxes(0, 1).reshape(found.shape[1], -1),
     last: bool = True,
 ) -> tuple[Array, Array]:
     """Attention of one layer; what may be done differently has a name."""
-    n, heads = len(x), model["heads"]
+    heads = model["heads"]
     rows = (x @ part.T for part in np.split(layer["qkv"], 3))
-    parts = dict(zip(order, (each.reshape(n, heads, -1).swapaxes(0, 1) for each in rows), strict=True))
+    parts = dict(zip(order, (split(each, heads) for each in rows), strict=True))
     rotates = model["encoding"] == "rope" or both_doors
     at = past.shape[2] if start is None else start
 
@@ -188,6 +191,7 @@ def decode(
     thinks: bool = True,
     think_first: bool = False,
     side_by_side: bool = False,
+    onto_normed: bool = False,
     matrix: str = "head",
     layers: int | None = None,
 ) -> tuple[Array, Array]:
@@ -201,12 +205,12 @@ def decode(
             rows = _normed(x, layer["norm1"]) if "1" in norms else x
             found, seen = _look(rows, layer, model, past[past_of(number)])
             kept.append(seen)
-            return found + x if "l" in adds else found
+            return found + (rows if onto_normed else x) if "l" in adds else found
 
         def think(x: Array, read: Array, layer: Model = layer) -> Array:
             rows = _normed(read, layer["norm2"]) if "2" in norms else read
             found = _think(rows, layer["widen"], layer["narrow"])
-            return found + x if "t" in adds else found
+            return found + (rows if onto_normed else x) if "t" in adds else found
 
         if side_by_side:
             x = think(look(x), x)

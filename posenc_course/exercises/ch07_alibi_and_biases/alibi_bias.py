@@ -111,7 +111,7 @@ ALIBI_BIAS = Exercise(
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value)[:, -1, -1] == 0)),
-            "The last query stands at the last key, so their distance and their bias are 0.",
+            "The last query is at the last key, so their distance and their bias are 0.",
         ),
     ),
     mistakes=(
@@ -120,7 +120,7 @@ ALIBI_BIAS = Exercise(
             lambda slopes, queries, keys, causal: _hidden_ahead(
                 slopes[:, None, None] * np.abs(late(queries, keys)), late(queries, keys), causal
             ),
-            "The sign is turned: far keys are rewarded. The bias is minus slope times distance.",
+            "The sign is wrong: far keys are rewarded. The bias is minus slope times distance.",
         ),
         Mistake(
             "queries-from-zero",
@@ -128,7 +128,7 @@ ALIBI_BIAS = Exercise(
                 slopes, _gap(np.arange(queries), np.arange(keys)), causal
             ),
             "The queries were placed at the first positions. With a cache of keys they are the newest "
-            "tokens: query i stands at position i + keys - queries.",
+            "tokens: query i is at position i + keys - queries.",
         ),
         Mistake(
             "mask-forgotten",
@@ -142,8 +142,8 @@ ALIBI_BIAS = Exercise(
                 if causal
                 else _lifted(slopes, late(queries, keys), False)
             ),
-            "With causal=True the keys after the query have a positive bias, slope times (key - query). They "
-            "are to be hidden: put minus infinity there.",
+            "With causal=True the keys after the query have a positive bias, slope times (key - query). "
+            "They should be hidden: put minus infinity there.",
         ),
         Mistake(
             "always-causal",
@@ -160,7 +160,7 @@ ALIBI_BIAS = Exercise(
         Mistake(
             "large-number",
             lambda slopes, queries, keys, causal: _lifted(slopes, late(queries, keys), causal, fill=-1e9),
-            "A large negative number stands where minus infinity was asked for. It often works, but not "
+            "You put a large negative number where minus infinity is wanted. That often works, but not "
             "where a whole row is hidden or where float16 cannot hold it. Write -np.inf.",
         ),
         Mistake(
@@ -190,8 +190,8 @@ ALIBI_BIAS = Exercise(
             "row-of-keys",
             _same_row_for_every_query,
             "Every query has the same row here, slope times (key - last key), as in MPT's code. The softmax "
-            "cannot tell it from ALiBi under a causal mask, but it was not asked for: the bias of a query's "
-            "own key is to be 0.",
+            "cannot tell it from ALiBi under a causal mask, but here the bias of a query's own key should "
+            "be 0.",
         ),
         Mistake(
             "heads-last",
@@ -201,11 +201,54 @@ ALIBI_BIAS = Exercise(
             "The heads are the last axis. Scores have the shape (heads, queries, keys): give the slopes two "
             "new axes behind, slopes[:, None, None].",
         ),
+        Mistake(
+            "smallest-number",
+            lambda slopes, queries, keys, causal: _lifted(
+                slopes, late(queries, keys), causal, fill=float(np.finfo(np.float32).min)
+            ),
+            "You put the most negative number of float32 where minus infinity is wanted. Write -np.inf.",
+        ),
+        Mistake(
+            "hidden-as-if-square",
+            lambda slopes, queries, keys, causal: _lifted(
+                slopes, late(queries, keys), causal, hidden=~np.tri(queries, keys, dtype=bool)
+            ),
+            "Where there are fewer queries than keys, you hide keys that are not after the query: the last "
+            "query is at the last key. Move the diagonal of your triangle by keys - queries.",
+        ),
+        Mistake(
+            "zero-times-infinity",
+            lambda slopes, queries, keys, causal: (
+                _lifted(slopes, late(queries, keys), False)
+                + (np.where(late(queries, keys) > 0, -np.inf, np.nan) if causal else 0.0)
+            ),
+            "Minus infinity times 0 is NaN, so a mask of zeros and ones cannot be multiplied by it. Choose "
+            "with np.where instead.",
+        ),
+        Mistake(
+            "squared",
+            lambda slopes, queries, keys, causal: _lifted(
+                slopes, np.sign(late(queries, keys)) * late(queries, keys) ** 2, causal
+            ),
+            "The distance is squared. Each step back costs the same: slope times distance.",
+        ),
+        Mistake(
+            "slopes-in-reverse",
+            lambda slopes, queries, keys, causal: _lifted(slopes[::-1], late(queries, keys), causal),
+            "The slopes went to the heads in reverse order. Head 0 gets slope 0.",
+        ),
+        Mistake(
+            "share-of-the-text",
+            lambda slopes, queries, keys, causal: _lifted(
+                np.asarray(slopes) / keys, late(queries, keys), causal
+            ),
+            "The distance was divided by the number of keys. ALiBi counts tokens: slope times distance.",
+        ),
     ),
     alternatives=(_bias_by_loops, _bias_by_one_row, _bias_by_mask),
     hints=(
-        "At which positions do the queries stand when there are fewer of them than keys? The last one stands "
-        "at the last key.",
+        "At which positions are the queries when there are fewer of them than keys? The last one is at the "
+        "last key.",
         "`np.arange(keys) - np.arange(keys - queries, keys)[:, None]` is key - query, of shape `(queries, "
         "keys)`.",
         "`slopes[:, None, None]` broadcasts against it. With `causal`, `np.where(offset > 0, -np.inf, "

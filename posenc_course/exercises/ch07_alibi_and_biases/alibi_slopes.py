@@ -1,4 +1,4 @@
-"""Your decoder gets ALiBi: Mend the slopes of twelve heads."""
+"""Your decoder gets ALiBi: Fix the slopes of twelve heads."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _slopes_by_roots(heads: int) -> Array:
 
 ALIBI_SLOPES = Exercise(
     id="07-alibi-and-biases.alibi_slopes",
-    title="Mend the slopes of twelve heads",
+    title="Fix the slopes of twelve heads",
     step_of=ALIBI,
     signature="alibi_slopes(heads: int) -> array of shape (heads,)",
     points=2,
@@ -114,21 +114,21 @@ ALIBI_SLOPES = Exercise(
         Mistake(
             "repeated",
             _and_then(lambda power, rest: _geometric(power)[:rest]),
-            "Some slopes are there twice: those of the smaller power of two were begun again. (Every second "
-            "slope of twice as many heads gives the same, if you begin at the second.) Take the slopes of "
-            "twice as many heads from the first on, [0::2].",
+            "Some slopes appear twice: after the last one you started again with the first. (Taking every "
+            "second slope of twice as many heads from the second on does the same.) Begin at the first of "
+            "them: [0::2].",
         ),
         Mistake(
             "not-every-second",
             _and_then(lambda power, rest: _geometric(2 * power)[:rest]),
             "The heads that are left got the first slopes of twice as many heads, one after the other, and "
-            "half of these are there already. Take every second one: [0::2].",
+            "you have half of these already. Take every second one: [0::2].",
         ),
         Mistake(
             "gentle-ones-between",
             _and_then(lambda power, rest: _geometric(2 * power)[0::2][power - rest :]),
-            "The heads that are left got the gentlest of the slopes in between. Take them from the steepest "
-            "on: [0::2][:heads - n].",
+            "The heads that are left got the gentlest of the slopes in between. Start with the steepest: "
+            "[0::2][:heads - n].",
         ),
         Mistake(
             "sorted",
@@ -159,10 +159,42 @@ ALIBI_SLOPES = Exercise(
             "The slopes are negative. A slope is a positive number; the minus sign belongs to the bias, "
             "-slope * distance.",
         ),
+        Mistake(
+            "sorted-upwards",
+            lambda heads: np.sort(alibi_slopes(heads)),
+            "The numbers are right, but sorted, the gentlest first. A checkpoint's head expects the slope "
+            "that it was trained with: the steepest of the power of two comes first.",
+        ),
+        Mistake(
+            "others-first",
+            lambda heads: np.concatenate(
+                [alibi_slopes(heads)[_power_below(heads) :], _geometric(_power_below(heads))]
+            ),
+            "The numbers are right, but the slopes in between come first. Put those of the power of two "
+            "first, and the others behind them.",
+        ),
+        Mistake(
+            "series-continued",
+            lambda heads: 2.0 ** (-8 * np.arange(1, heads + 1) / _power_below(heads)),
+            "You continued the series of the smaller power of two, so the last heads look even further. The "
+            "heads that are left get slopes in between: every second one of twice as many heads.",
+        ),
+        Mistake(
+            "power-above",
+            lambda heads: _geometric(2 ** heads.bit_length())[:heads],
+            "Your n is the power of two above heads, even where heads is one itself. The largest one that "
+            "is not above heads is 2 ** (heads.bit_length() - 1).",
+        ),
+        Mistake(
+            "equal-steps",
+            lambda heads: np.linspace(0.5, 2.0**-8, heads),
+            "Your slopes fall in equal steps. From head to head they are divided by the same factor: 2 to "
+            "the power -8 h / n.",
+        ),
     ),
     alternatives=(_published_recursion, _from_the_next_power, _slopes_by_roots),
     hints=(
-        "Which numbers of heads does the given version get right? Try 8 and 12, and look at the first slope.",
+        "For which numbers of heads is the given version right? Try 8 and 12, and look at the first slope.",
         "Let n be the largest power of two that is not above heads: `2 ** (heads.bit_length() - 1)`. The "
         "first n slopes are those of n heads.",
         "The slopes of 2 n heads, `[0::2]`, lie between those of n heads. Take as many as are left: `heads "

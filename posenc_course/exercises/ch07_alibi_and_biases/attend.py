@@ -96,14 +96,14 @@ ATTEND = Exercise(
         Mistake(
             "no-mask",
             lambda q, k, v, slopes: attend(q, k, v, slopes, hidden=lambda m, n: np.zeros((m, n), dtype=bool)),
-            "Queries see keys that come after them. These must get no weight.",
+            "Queries see keys that come after them. They must not get any weight.",
         ),
         Mistake(
             "mask-from-zero",
             lambda q, k, v, slopes: attend(
                 q, k, v, slopes, hidden=lambda m, n: np.arange(n) > np.arange(m)[:, None]
             ),
-            "The mask takes the first query for position 0. The queries are the last m of the n places: the "
+            "The mask places the first query at position 0. The queries are the last m of the n places: the "
             "last one sees all keys.",
         ),
         Mistake(
@@ -111,7 +111,7 @@ ATTEND = Exercise(
             lambda q, k, v, slopes: attend(
                 q, k, v, slopes, distances=lambda m, n: np.arange(m)[:, None] - np.arange(n)
             ),
-            "The distances are counted as if the first query stood at position 0. The queries are the last m "
+            "The distances are counted as if the first query were at position 0. The queries are the last m "
             "of the n places.",
         ),
         Mistake(
@@ -145,7 +145,8 @@ ATTEND = Exercise(
             lambda q, k, v, slopes: attend(
                 q, k, v, slopes, scale=1 / np.sqrt(q.shape[-1] * (1 + len(slopes)) - q.shape[-1])
             ),
-            "The products were divided by the root of the width of all heads together. One head's counts.",
+            "The products were divided by the root of the width of all heads together. Use the width of one "
+            "head.",
         ),
         Mistake(
             "slopes-turned-round",
@@ -156,6 +157,22 @@ ATTEND = Exercise(
             "one-slope-for-all",
             lambda q, k, v, slopes: attend(q, k, v, np.full_like(slopes, slopes[0])),
             "All heads have the slope of the first. Each has its own.",
+        ),
+        Mistake(
+            "root-of-the-keys",
+            lambda q, k, v, slopes: attend(q, k, v, slopes, scale=1 / np.sqrt(k.shape[-2])),
+            "The products were divided by the root of the number of keys. Divide by the root of the width "
+            "of a head.",
+        ),
+        Mistake(
+            "slopes-of-your-own",
+            lambda q, k, v, slopes: attend(q, k, v, _slopes(len(slopes))),
+            "You made slopes of your own. Use those that are given: a model without ALiBi has slopes of 0.",
+        ),
+        Mistake(
+            "softmax-over-queries",
+            lambda q, k, v, slopes: attend(q, k, v, slopes, axis=-2),
+            "The softmax runs over the queries. Take it over the keys, the last axis.",
         ),
     ),
     alternatives=(_attended_one_by_one, _attended_with_one_row, attended_finitely),

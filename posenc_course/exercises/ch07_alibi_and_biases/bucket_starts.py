@@ -100,6 +100,12 @@ BUCKET_STARTS = Exercise(
             lambda args, value: bool(np.all(np.diff(np.asarray(value)) > 0)),
             "Each bucket begins farther away than the one before.",
         ),
+        Property(
+            lambda args, value: bool(
+                np.array_equal(np.asarray(value)[: args[0] // 2], np.arange(args[0] // 2))
+            ),
+            "The first half of the buckets hold one distance each: they begin at 0, 1, 2, and so on.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -107,15 +113,14 @@ BUCKET_STARTS = Exercise(
             lambda buckets, max_distance: _starts(
                 _borders(buckets, max_distance), buckets // 2, lambda wide: np.floor(wide + 1e-9)
             ),
-            "The borders were rounded down. A distance below the border is still in the bucket before: the "
-            "first one in the new bucket is the next whole number above.",
+            "The borders were rounded down. A distance below the border still belongs to the bucket before. "
+            "The new bucket begins at the next whole number above.",
         ),
         Mistake(
             "rounded",
             lambda buckets, max_distance: _starts(_borders(buckets, max_distance), buckets // 2, np.round),
-            "The borders were rounded to the nearest whole number. A distance just below a border is still "
-            "in "
-            "the bucket before: round up.",
+            "The borders were rounded to the nearest whole number. A distance just below a border still "
+            "belongs to the bucket before: round up.",
         ),
         Mistake(
             "last-at-max-distance",
@@ -145,7 +150,8 @@ BUCKET_STARTS = Exercise(
             lambda buckets, max_distance: np.concatenate(
                 [[0], np.ceil(np.geomspace(1, max_distance, buckets)[:-1] - 1e-9)]
             ).astype(int),
-            "All buckets were spread on the logarithm. The first half of them hold one distance each.",
+            "You spread all buckets on the logarithm. Only the second half are: each of the first half "
+            "holds one distance.",
         ),
         Mistake(
             "all-exact",
@@ -157,8 +163,8 @@ BUCKET_STARTS = Exercise(
             lambda buckets, max_distance: _starts(
                 _borders(buckets, max_distance, exact=max(1, buckets // 4)) - 1e-9, max(1, buckets // 4)
             ),
-            "You halved the buckets twice. These are all for one direction: half of them hold one distance "
-            "each.",
+            "You halved the buckets twice. All of them are for one direction, and half of them hold one "
+            "distance each.",
         ),
         Mistake(
             "doubling",
@@ -173,14 +179,66 @@ BUCKET_STARTS = Exercise(
             lambda buckets, max_distance: (
                 [start - 1 for start in _right_starts(buckets, max_distance)[1:]] + [max_distance]
             ),
-            "These are the last distances of the buckets. Asked for are the first ones.",
+            "These are the last distances of the buckets. Return the first ones.",
+        ),
+        Mistake(
+            "factor-is-max-distance",
+            lambda buckets, max_distance: _starts(
+                (exact := buckets // 2) * max_distance ** (np.arange(buckets - exact) / (buckets - exact))
+                - 1e-9,
+                exact,
+            ),
+            "Your wide buckets reach from exact to exact times max_distance. From exact to max_distance it "
+            "is a factor of max_distance / exact.",
+        ),
+        Mistake(
+            "last-one-replaced",
+            lambda buckets, max_distance: [*_right_starts(buckets, max_distance)[:-1], max_distance],
+            "All are right but the last: it does not begin at max_distance. The last bucket has its border "
+            "as all others, and holds everything beyond.",
+        ),
+        Mistake(
+            "steps-of-all-buckets",
+            lambda buckets, max_distance: _starts(
+                (exact := buckets // 2) * (max_distance / exact) ** (np.arange(buckets - exact) / buckets)
+                - 1e-9,
+                exact,
+            ),
+            "Your steps are too small: the factor was shared out among all buckets. Only the wide ones "
+            "share it, buckets - exact of them.",
+        ),
+        Mistake(
+            "next-whole-number",
+            lambda buckets, max_distance: _starts(
+                np.floor(_borders(buckets, max_distance) + 1e-9) + 1, buckets // 2
+            ),
+            "You took the whole number after each border, even where the border is whole: the first wide "
+            "bucket begins at exact itself. Round up with np.ceil.",
+        ),
+        Mistake(
+            "not-rounded",
+            lambda buckets, max_distance: np.concatenate(
+                [np.arange(buckets // 2), _borders(buckets, max_distance)]
+            ),
+            "The borders are right, but not all of them are whole. Distances are whole numbers: round up.",
+        ),
+        Mistake(
+            "factor-from-all-buckets",
+            lambda buckets, max_distance: _starts(
+                (exact := buckets // 2)
+                * (max_distance / buckets) ** (np.arange(buckets - exact) / (buckets - exact))
+                - 1e-9,
+                exact,
+            ),
+            "Your factor is max_distance / buckets. The wide buckets begin at exact, so it is max_distance "
+            "/ exact.",
         ),
     ),
     alternatives=(_starts_by_counting, _starts_by_factor, _starts_by_formula),
     hints=(
         "The first half needs no formula: distances 0, 1, 2, ...",
         "From `exact = buckets // 2` to max_distance it is a factor of `max_distance / exact`. The wide "
-        "buckets share it in equal factors.",
+        "buckets divide it into equal factors.",
         "Wide bucket number s begins at `exact * (max_distance / exact) ** (s / (buckets - exact))`, rounded "
         "up to a whole distance.",
     ),

@@ -123,6 +123,12 @@ COPE_BIAS = Exercise(
             "quarters of row 1 and one quarter of row 2.",
         ),
         Mistake(
+            "rounded-to-a-row",
+            _cope_with(part=lambda p: np.round(p) - np.floor(p)),
+            "Each count was rounded to a row, with np.round. Between two rows, take a share of both: at "
+            "1.25, three quarters of row 1 and one quarter of row 2.",
+        ),
+        Mistake(
             "nearest-row",
             _cope_with(part=lambda p: 1.0 * (p - np.floor(p) > 0.5)),
             "The nearest row was taken. Between two rows, take a share of both: at 1.25, three quarters of "
@@ -176,14 +182,53 @@ COPE_BIAS = Exercise(
         Mistake(
             "content-added",
             lambda q, k, table: _cope(q, k, table) + q @ k.T / math.sqrt(q.shape[1]),
-            "The score of query and key was added as well. Asked for is the bias alone.",
+            "You added the score of query and key as well. Return the bias alone.",
         ),
         Mistake(
             "begun-anew",
             lambda q, k, table: _cope(
                 q, k, table, counts=lambda q, k: np.mod(right_counts(q, k), max(len(table) - 1, 1))
             ),
-            "Counts beyond the last row begin again at row 0. They stay at the last row.",
+            "Your counts begin again at row 0 once they are beyond the last row. They should stay at the "
+            "last row.",
+        ),
+        Mistake(
+            "width-without-root",
+            lambda q, k, table: _cope(q, k, table) / math.sqrt(q.shape[1]),
+            "The bias was divided by head_dim. Divide by its root.",
+        ),
+        Mistake(
+            "steps-counted",
+            _cope_with(counts=lambda q, k: np.tril(np.arange(len(q))[:, None] - np.arange(len(q)))),
+            "The tokens were counted, each as a whole, and the query's own not at all. A position is the "
+            "sum of the gates, from step 1.",
+        ),
+        Mistake(
+            "key-left-out",
+            _cope_with(counts=lambda q, k: np.tril(right_counts(q, k) - cope_gates(q, k))),
+            "The gate of key j itself is missing in the counts. The sum runs from t = j to t = i, with both "
+            "ends.",
+        ),
+        Mistake(
+            "from-the-left",
+            _cope_with(counts=lambda q, k: np.tril(np.cumsum(cope_gates(q, k), axis=1))),
+            "The counts run from key 0 on. A position counts from key j up to the query: use your "
+            "cope_counts.",
+        ),
+        Mistake(
+            "gates-without-root",
+            _cope_with(counts=lambda q, k: np.tril(from_the_right(cope_gates(q, k, root=False)))),
+            "The scores were not divided by the root of head_dim before the gate. Use your cope_counts.",
+        ),
+        Mistake(
+            "large-number",
+            _cope_with(fill=-1e9),
+            "You put a large negative number where minus infinity is wanted. Write -np.inf.",
+        ),
+        Mistake(
+            "self-hidden",
+            lambda q, k, table: np.where(np.tri(len(q), k=-1) > 0, _cope(q, k, table), -np.inf),
+            "The query's own key is hidden too. A token may look at itself: hide only the keys after it.",
         ),
     ),
     alternatives=(_cope_by_vectors, _cope_by_hats, _cope_row_by_row),

@@ -105,8 +105,8 @@ COPE_COUNTS = Exercise(
                     softmax(np.where(np.tri(len(q)) > 0, q @ k.T / math.sqrt(q.shape[1]), -np.inf))
                 )
             ),
-            "The gates were made by a softmax, so they share one whole among them. Each is open on its own: "
-            "1 / (1 + e^-x).",
+            "The gates were made by a softmax, so they share one whole among them. Each opens on its own: 1 "
+            "/ (1 + e^-x).",
         ),
         Mistake(
             "hard-gates",
@@ -116,8 +116,8 @@ COPE_COUNTS = Exercise(
         Mistake(
             "gate-upside-down",
             lambda q, k: np.tril(from_the_right(cope_gates(q, k, gate=lambda x: sigmoid(-x)))),
-            "The gates are upside down: they shut where the query finds the key interesting. It is e to "
-            "minus x.",
+            "The gates are upside down: they shut where the query finds the key interesting. The exponent "
+            "is minus x: 1 / (1 + e^-x).",
         ),
         Mistake(
             "not-summed",
@@ -134,11 +134,66 @@ COPE_COUNTS = Exercise(
             lambda q, k: np.tril(from_the_right(cope_gates(k, q))),
             "Queries and keys have changed places in the gates: row i belongs to query i.",
         ),
+        Mistake(
+            "width-without-root",
+            lambda q, k: np.tril(from_the_right(cope_gates(q / math.sqrt(q.shape[1]), k))),
+            "The scores were divided by head_dim. Divide by its root before the gate.",
+        ),
+        Mistake(
+            "tanh-without-the-half",
+            lambda q, k: np.tril(from_the_right(cope_gates(2 * q, k))),
+            "Your gates are too steep, as if x were doubled. With tanh the sigmoid is (tanh(x / 2) + 1) / "
+            "2: is the first half missing?",
+        ),
+        Mistake(
+            "rounded",
+            lambda q, k: np.round(right_counts(q, k)),
+            "The counts were rounded. A gate may be half open, and a count 1.5: keep the fractions.",
+        ),
+        Mistake(
+            "rounded-down",
+            lambda q, k: np.floor(right_counts(q, k)),
+            "The counts were rounded down. A gate may be half open, and a count 1.5: keep the fractions.",
+        ),
+        Mistake(
+            "mean",
+            lambda q, k: (
+                right_counts(q, k) / np.maximum(1, 1 + np.arange(len(q))[:, None] - np.arange(len(q)))
+            ),
+            "These are mean gates. A position is their sum, from key j up to the query.",
+        ),
+        Mistake(
+            "not-reversed-back",
+            lambda q, k: np.tril(np.cumsum(cope_gates(q, k)[:, ::-1], axis=1)),
+            "You reversed each row and added up, but the row is still reversed. Reverse it again: [:, ::-1].",
+        ),
+        Mistake(
+            "whole-row",
+            lambda q, k: np.tril(np.tile(cope_gates(q, k).sum(axis=1)[:, None], len(q))),
+            "Every key got the sum of the whole row. Key j counts the gates from j on, and not those before "
+            "it.",
+        ),
+        Mistake(
+            "future-half-open",
+            lambda q, k: np.tril(from_the_right(sigmoid(np.tril(q @ k.T / math.sqrt(q.shape[1]))))),
+            "You put 0 for the scores of keys after the query, and a score of 0 opens a gate half. Shut the "
+            "gates themselves: np.tril after the sigmoid.",
+        ),
+        Mistake(
+            "future-hidden",
+            lambda q, k: np.where(np.tri(len(q)) > 0, right_counts(q, k), -np.inf),
+            "Keys after the query got minus infinity. These are counts, not scores: put 0 there.",
+        ),
+        Mistake(
+            "one-less",
+            lambda q, k: np.tril(right_counts(q, k) - 1),
+            "You took 1 off each count. The sum runs from t = j to t = i, with both ends.",
+        ),
     ),
     alternatives=(counts_by_loops, counts_by_product, counts_by_difference),
     hints=(
         "First the gates, (n, n): one sigmoid of each score. Then shut those of keys after the query.",
-        "`np.cumsum` adds from the left. Turn each row round, add, and turn it back: `[:, ::-1]`.",
+        "`np.cumsum` adds from the left. Reverse each row with `[:, ::-1]`, add, and reverse it again.",
         "`np.tril(np.cumsum(gates[:, ::-1], axis=1)[:, ::-1])`, with `gates = np.tril(1 / (1 + "
         "np.exp(-scores)))`.",
     ),

@@ -16,7 +16,8 @@ from posenc_course.exercises.ch07_alibi_and_biases._decoder import (
     decoded_in_a_row,
     empty,
 )
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.ch07_alibi_and_biases._shared import softmax
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -43,6 +44,12 @@ def _decoded_one_by_one(tokens: Any, model: Model, past: Array) -> tuple[Any, An
     return np.stack(rows), past
 
 
+def _with_norms(model: Model, taken: dict[str, str]) -> Model:
+    """The model whose layers have some gains in the place of others."""
+    layers = [{**layer, **{name: layer[other] for name, other in taken.items()}} for layer in model["layers"]]
+    return {**model, "layers": layers}
+
+
 DECODE = Exercise(
     id="07-alibi-and-biases.decode",
     title="From tokens to scores",
@@ -56,21 +63,28 @@ DECODE = Exercise(
     reference=lambda tokens, model, past: decode(tokens, model, past),
     make_cases=_decode_cases,
     parts=("the scores", "keys and values that are kept"),
+    properties=(
+        Property(
+            lambda args, value: np.allclose(value[1][:, :, :, : args[-1].shape[3]], args[-1]),
+            "What you keep must begin with what was kept before, as it was: new keys and values go behind "
+            "it.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "look-replaces",
             lambda tokens, model, past: decode(tokens, model, past, adds="t"),
-            "What look finds takes the place of the rows. It is added to them.",
+            "What look finds replaces the rows. Add it to them.",
         ),
         Mistake(
             "think-replaces",
             lambda tokens, model, past: decode(tokens, model, past, adds="l"),
-            "What think finds takes the place of the rows. It is added to them.",
+            "What think finds replaces the rows. Add it to them.",
         ),
         Mistake(
             "both-replace",
             lambda tokens, model, past: decode(tokens, model, past, adds=""),
-            "Each part takes the place of the rows that came in. What look and think find is added to them.",
+            "What look and think find replaces the rows that came in. Add both to them.",
         ),
         Mistake(
             "no-first-norm",
@@ -90,7 +104,7 @@ DECODE = Exercise(
         Mistake(
             "no-norms",
             lambda tokens, model, past: decode(tokens, model, past, norms=""),
-            "No norm is left: rows are normed before look, before think, and after the last layer.",
+            "All norms are missing: rows are normed before look, before think, and after the last layer.",
         ),
         Mistake(
             "first-layer-again",
@@ -115,7 +129,7 @@ DECODE = Exercise(
         Mistake(
             "no-think",
             lambda tokens, model, past: decode(tokens, model, past, thinks=False),
-            "The layers look and do not think: the wide layer is missing.",
+            "Your layers look but do not think: the wide layer is missing.",
         ),
         Mistake(
             "think-first",
@@ -131,7 +145,57 @@ DECODE = Exercise(
         Mistake(
             "embedding-for-head",
             lambda tokens, model, past: decode(tokens, model, past, matrix="embedding"),
-            "The scores were made with the embedding. This model has a matrix of its own for that: head.",
+            "You made the scores with the embedding. This model has a matrix of its own for that: head.",
+        ),
+        Mistake(
+            "added-to-the-normed-rows",
+            lambda tokens, model, past: decode(tokens, model, past, onto_normed=True),
+            "What look and think find was added to the normed rows. Norm a copy for each of them, and add "
+            "to the rows as they were before.",
+        ),
+        Mistake(
+            "norms-exchanged",
+            lambda tokens, model, past: decode(
+                tokens, _with_norms(model, {"norm1": "norm2", "norm2": "norm1"}), past
+            ),
+            "The norms have changed places: norm1 comes before look, norm2 before think.",
+        ),
+        Mistake(
+            "first-norm-twice",
+            lambda tokens, model, past: decode(tokens, _with_norms(model, {"norm2": "norm1"}), past),
+            "The rows were normed with norm1 before think too. There it is norm2.",
+        ),
+        Mistake(
+            "embedding-scaled",
+            lambda tokens, model, past: decode(
+                tokens,
+                {**model, "embedding": model["embedding"] * np.sqrt(model["embedding"].shape[1])},
+                past,
+            ),
+            "The embeddings were multiplied by the root of their width, as in the first Transformer. These "
+            "weights were trained without that.",
+        ),
+        Mistake(
+            "softmax",
+            lambda tokens, model, past: (
+                softmax(decode(tokens, model, past)[0]),
+                decode(tokens, model, past)[1],
+            ),
+            "You return shares, after a softmax. Return the scores themselves.",
+        ),
+        Mistake(
+            "last-token-alone",
+            lambda tokens, model, past: (
+                decode(tokens, model, past)[0][-1],
+                decode(tokens, model, past)[1],
+            ),
+            "You return the scores after the last token only. Return a row for each token.",
+        ),
+        Mistake(
+            "past-returned-as-it-was",
+            lambda tokens, model, past: (decode(tokens, model, past)[0], past),
+            "The scores are right, but you return what was kept before. Return what look has kept, with the "
+            "new tokens.",
         ),
     ),
     alternatives=(

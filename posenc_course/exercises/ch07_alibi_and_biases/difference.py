@@ -25,6 +25,7 @@ COUNTS_NOT = {
     "above each alone, well below both": (0.95, 0.8, 0.8, 3.0),
     "the files agree, and the seeds are far apart": (0.45, 0.1, 1.2, 3.0),
     "nearly nothing": (0.1, 0.5, 0.5, 60.0),
+    "a hair below what the files leave open": (0.99, 1.0, 0.02, 3.0),
 }
 """The difference, what the files and what the seeds make uncertain, and how unlike the files are."""
 Kind = tuple[str, int]
@@ -119,22 +120,22 @@ DIFFERENCE = Exercise(
         Mistake(
             "larger-mean-wins",
             lambda a, b, t: _word(a.mean() - b.mean(), 0.0),
-            "Any difference counts in your answer. One that is not above the uncertainty is none.",
+            "You count any difference. One that is not above its uncertainty does not count: answer none.",
         ),
         Mistake(
             "seeds-forgotten",
             lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: 0.0),
-            "The spread of the seeds is not in it. Other seeds would have given other losses.",
+            "You left out the spread of the seeds. Other seeds would have given other losses.",
         ),
         Mistake(
             "files-forgotten",
             lambda a, b, t: _difference(a, b, t, text=lambda a, b: 0.0),
-            "The spread over the files is not in it. Other files would have given other losses.",
+            "You left out the spread over the files. Other files would have given other losses.",
         ),
         Mistake(
             "larger-of-the-two",
             lambda a, b, t: _difference(a, b, t, together=max),
-            "You took the larger one of the two uncertainties. They add up, as squares.",
+            "You took the larger of the two uncertainties. Their squares add up: take the root of the sum.",
         ),
         Mistake(
             "added",
@@ -150,16 +151,16 @@ DIFFERENCE = Exercise(
                 t,
                 text=lambda a, b: 1.96 * np.hypot(_error(a.mean(axis=0)), _error(b.mean(axis=0))),
             ),
-            "The spread of the files was taken for each model by itself. Both read the same files, and a "
-            "hard one is hard for both: take the difference on each file, then its spread.",
+            "You took the spread of the files for each model separately. Both read the same files, and a "
+            "hard file is hard for both: take the difference on each file first, then its spread.",
         ),
         Mistake(
             "spread-for-error",
             lambda a, b, t: _difference(
                 a, b, t, text=lambda a, b: 1.96 * (a.mean(axis=0) - b.mean(axis=0)).std(ddof=1)
             ),
-            "The spread of one file was taken for that of the mean. The mean of n files is surer: divide by "
-            "the root of n.",
+            "You took the spread of single files for that of their mean. The mean of n files varies less: "
+            "divide by the root of n.",
         ),
         Mistake(
             "divided-by-n",
@@ -170,14 +171,14 @@ DIFFERENCE = Exercise(
                 text=lambda a, b: _of_the_text(a, b, ddof=0),
                 seeds=lambda a, b, t: _of_the_seeds(a, b, t, ddof=0),
             ),
-            "The variances were divided by n, as NumPy does by default. Of three seeds the mean is measured "
-            "too: divide by n - 1.",
+            "The variances were divided by n, as NumPy does by default. The mean was measured on the same "
+            "numbers: divide by n - 1, with ddof=1.",
         ),
         Mistake(
             "t-forgotten",
             lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: _of_the_seeds(a, b, 1.96)),
-            "For the seeds, 1.96 stands where t belongs. Three seeds tell little of their own spread, and t "
-            "makes up for it.",
+            "For the seeds you used 1.96 in place of t. Three seeds say little about their own spread, and "
+            "t makes up for that.",
         ),
         Mistake(
             "turned-round",
@@ -192,6 +193,47 @@ DIFFERENCE = Exercise(
             ),
             "You ask whether two intervals overlap. They may, and the difference counts all the same: ask "
             "for the interval of the difference.",
+        ),
+        Mistake(
+            "files-divided-by-n",
+            lambda a, b, t: _difference(a, b, t, text=lambda a, b: _of_the_text(a, b, ddof=0)),
+            "For the files the variance was divided by n, as NumPy does by default. Divide by n - 1, with "
+            "ddof=1, there too.",
+        ),
+        Mistake(
+            "factors-forgotten",
+            lambda a, b, t: _difference(
+                a,
+                b,
+                t,
+                text=lambda a, b: _of_the_text(a, b) / 1.96,
+                seeds=lambda a, b, t: _of_the_seeds(a, b, 1.0),
+            ),
+            "You compare with standard errors. An uncertainty is wider: 1.96 times the error of the files, "
+            "and t times that of the seeds.",
+        ),
+        Mistake(
+            "factors-exchanged",
+            lambda a, b, t: _difference(
+                a,
+                b,
+                t,
+                text=lambda a, b: _of_the_text(a, b) * t / 1.96,
+                seeds=lambda a, b, t: _of_the_seeds(a, b, 1.96),
+            ),
+            "The two factors have changed places. There are many files, so theirs is 1.96, and few seeds, "
+            "so theirs is t.",
+        ),
+        Mistake(
+            "mean-of-the-two",
+            lambda a, b, t: _difference(a, b, t, together=lambda x, y: (x + y) / 2),
+            "You took the mean of the two uncertainties. Their squares add up: take the root of the sum.",
+        ),
+        Mistake(
+            "seeds-divided-by-n",
+            lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: _of_the_seeds(a, b, t, ddof=0)),
+            "For the seeds the variance was divided by n, as NumPy does by default. Divide by n - 1, with "
+            "ddof=1, there too.",
         ),
     ),
     alternatives=(
@@ -208,6 +250,7 @@ DIFFERENCE = Exercise(
         "Of the files: `a.mean(axis=0) - b.mean(axis=0)` is one difference per file. Of the seeds: "
         "`a.mean(axis=1)` is one loss per seed.",
         "The error of a mean of n numbers is their `std(ddof=1)` divided by the root of n.",
-        "Two things that do not hang together: the square of the uncertainty is the sum of the squares.",
+        "The two uncertainties have nothing to do with each other: the square of the whole is the sum of "
+        "their squares.",
     ),
 )

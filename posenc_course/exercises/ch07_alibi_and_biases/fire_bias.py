@@ -120,6 +120,8 @@ FIRE_BIAS = Exercise(
         w1, b1, w2, b2, queries, keys, c, threshold
     ),
     make_cases=_fire_cases,
+    where_not_finite="Minus infinity belongs to the keys after the query and to no others. Is the axis of "
+    "the heads in front? And where there are fewer queries than keys, the last query is at the last key.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[2]), args[4], args[5]),
@@ -137,8 +139,8 @@ FIRE_BIAS = Exercise(
         Mistake(
             "relu-at-the-end",
             _fire_with(outer=lambda y, b2: _relu(y + b2)),
-            "What comes out of the network was cut off at 0 too. Only the hidden units are: a bias may be "
-            "negative.",
+            "You also cut off at 0 what comes out of the network. Only the hidden units are cut off: a bias "
+            "may be negative.",
         ),
         Mistake(
             "relu-in-the-wrong-place",
@@ -154,13 +156,12 @@ FIRE_BIAS = Exercise(
         Mistake(
             "without-b1",
             _fire_with(inner=lambda x, w1, b1: _relu(x * w1)),
-            "Nothing was added to the hidden units: b1 is added to the hidden units before they are cut off "
-            "at 0.",
+            "The numbers b1 are missing: one for each hidden unit, added before it is cut off at 0.",
         ),
         Mistake(
             "without-b2",
             _fire_with(outer=lambda y, b2: y),
-            "At the end b2 is missing: one number for each head, added at the end.",
+            "The numbers b2 are missing: one for each head, added at the end.",
         ),
         Mistake(
             "tanh",
@@ -176,13 +177,13 @@ FIRE_BIAS = Exercise(
         Mistake(
             "as-a-penalty",
             lambda *args: np.where(late(args[4], args[5]) > 0, -np.inf, -_fire(*args)),
-            "The sign is turned. The network's output is the bias itself; it need not be a penalty.",
+            "The sign is wrong. The network's output is the bias itself; it need not be a penalty.",
         ),
         Mistake(
             "hidden-as-if-square",
             lambda *args: np.where(np.tri(args[4], args[5]) > 0, _fire(*args), -np.inf),
             "Where there are fewer queries than keys, you hide keys that are not after the query: the last "
-            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
+            "query is at the last key. Move the diagonal of your triangle by keys - queries.",
         ),
         Mistake(
             "future-open",
@@ -199,6 +200,52 @@ FIRE_BIAS = Exercise(
             "heads-last",
             lambda *args: np.moveaxis(_fire(*args), 0, -1),
             "The heads are the last axis. Scores have the shape (heads, queries, keys).",
+        ),
+        Mistake(
+            "sigmoid",
+            _fire_with(inner=lambda x, w1, b1: 1 / (1 + np.exp(-(x * w1 + b1)))),
+            "The hidden units went through a sigmoid. Here they are cut off at 0: np.maximum(..., 0).",
+        ),
+        Mistake(
+            "absolute-value",
+            _fire_with(inner=lambda x, w1, b1: np.abs(x * w1 + b1)),
+            "You took the absolute value of the hidden units. Negative ones become 0: np.maximum(..., 0).",
+        ),
+        Mistake(
+            "leaky",
+            _fire_with(inner=lambda x, w1, b1: np.where(x * w1 + b1 > 0, 1.0, 0.01) * (x * w1 + b1)),
+            "Your hidden units keep a hundredth of what is below 0. Here they are cut off: np.maximum(..., "
+            "0).",
+        ),
+        Mistake(
+            "b1-subtracted",
+            _fire_with(inner=lambda x, w1, b1: _relu(x * w1 - b1)),
+            "You subtracted b1. It is added.",
+        ),
+        Mistake(
+            "b1-inside",
+            _fire_with(inner=lambda x, w1, b1: _relu((x + b1) * w1)),
+            "You added b1 to the share, before the multiplication by w1. Multiply first, then add.",
+        ),
+        Mistake(
+            "mean-of-the-units",
+            lambda w1, b1, w2, *rest: _fire(w1, b1, w2 / len(w1), *rest),
+            "You took the mean over the hidden units. Each head adds them up, with its own weights.",
+        ),
+        Mistake(
+            "first-b2-for-all",
+            lambda w1, b1, w2, b2, *rest: _fire(w1, b1, w2, np.full_like(b2, b2[0]), *rest),
+            "All heads got the first number of b2. Each head has its own.",
+        ),
+        Mistake(
+            "b2-for-each-unit",
+            lambda w1, b1, w2, b2, *rest: _fire(w1, b1, w2, b2 * len(w1), *rest),
+            "You added b2 once for each hidden unit. It is added once, after the sum.",
+        ),
+        Mistake(
+            "large-number",
+            _fire_with(fill=-1e9),
+            "You put a large negative number where minus infinity is wanted. Write -np.inf.",
         ),
     ),
     alternatives=(_fire_by_loops, _fire_by_einsum, _fire_head_by_head),

@@ -69,6 +69,9 @@ FIRE_SHARES = Exercise(
     difficulty=3,
     reference=shares_of_the_library,
     make_cases=_share_cases,
+    where_not_finite="Is the 1 there in psi(x) = log(1 + c x)? With it, psi of 0 is 0. And is the threshold "
+    "there? From position 0 the longest distance would be 0, and 0 / 0 is NaN: divide by psi of "
+    "max(threshold, i).",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (args[0], args[1]),
@@ -94,18 +97,19 @@ FIRE_SHARES = Exercise(
         Mistake(
             "no-threshold",
             _shares_with(reach=lambda i, threshold, keys: np.maximum(i, 1)),
-            "The threshold is missing. A query before it is taken to stand there: max(threshold, i).",
+            "Your threshold has no effect. A query before the threshold counts as if it were there: divide "
+            "by psi of max(threshold, i).",
         ),
         Mistake(
             "smaller-of-the-two",
             _shares_with(reach=lambda i, threshold, keys: np.maximum(np.minimum(threshold, i), 1)),
-            "The smaller one of threshold and position was taken, and shares grow above 1. Take the larger "
+            "You took the smaller one of threshold and position, so shares grow above 1. Take the larger "
             "one.",
         ),
         Mistake(
             "threshold-added",
             _shares_with(reach=lambda i, threshold, keys: threshold + i),
-            "The threshold was added to the position. The query is taken to stand at the larger one of the "
+            "The threshold was added to the position. The query counts as if it were at the larger of the "
             "two.",
         ),
         Mistake(
@@ -134,17 +138,18 @@ FIRE_SHARES = Exercise(
         Mistake(
             "c-above-alone",
             _shares_with(below=lambda x, c: np.log(1 + x)),
-            "Your c stretches the distance and not what it is divided by. It belongs into both logarithms.",
+            "Your c stretches the distance and not what it is divided by. It belongs in both logarithms.",
         ),
         Mistake(
             "c-outside",
             _shares_with(psi=lambda x, c: c * np.log(1 + x)),
-            "Your c stands in front of the logarithms, where it cancels. It multiplies the distance, inside.",
+            "Your shares do not depend on c. In front of the logarithms it would cancel out: it multiplies "
+            "the distance, inside them.",
         ),
         Mistake(
             "queries-from-zero",
             _shares_with(from_zero=True),
-            "The queries were placed at the first positions. They are the newest tokens: query i stands at "
+            "The queries were placed at the first positions. They are the newest tokens: query i is at "
             "position i + keys - queries.",
         ),
         Mistake(
@@ -156,8 +161,7 @@ FIRE_SHARES = Exercise(
             "hidden-as-if-square",
             lambda queries, keys, c, threshold: np.tril(_shares(queries, keys, c, threshold)),
             "Where there are fewer queries than keys, you put 0 at keys that are not after the query: the "
-            "last "
-            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
+            "last query is at the last key. Move the diagonal of your triangle by keys - queries.",
         ),
         Mistake(
             "from-the-start",
@@ -170,10 +174,47 @@ FIRE_SHARES = Exercise(
             "The key's position was divided, and not its distance from the query: the query's own key must "
             "get 0.",
         ),
+        Mistake(
+            "position-plus-one",
+            _shares_with(reach=lambda i, threshold, keys: np.maximum(threshold, i + 1)),
+            "Each query was measured against i + 1, how many keys it sees. Its longest distance is one "
+            "less: from position i back to key 0, that is i.",
+        ),
+        Mistake(
+            "length-of-the-text",
+            _shares_with(reach=lambda i, threshold, keys: np.maximum(threshold, keys)),
+            "Every query was measured against the length of the text. Each has its own longest distance: "
+            "from position i, that is i.",
+        ),
+        Mistake(
+            "divided-by-the-length",
+            _shares_with(reach=lambda i, threshold, keys: keys, below=lambda x, c: x),
+            "You divided by the number of keys. Divide by psi of the query's own longest distance, "
+            "max(threshold, i).",
+        ),
+        Mistake(
+            "threshold-without-logarithm",
+            lambda queries, keys, c, threshold: _shares(
+                queries,
+                keys,
+                c,
+                threshold,
+                reach=lambda i, threshold, keys: i,
+                below=lambda i, c: np.maximum(threshold, np.log(1 + c * i)),
+            ),
+            "The threshold was compared with psi(i). It is a position: first max(threshold, i), then psi of "
+            "that.",
+        ),
+        Mistake(
+            "future-hidden",
+            _shares_with(future=lambda share: -np.inf),
+            "Keys after the query got minus infinity. This is only what the network reads: put 0 there, and "
+            "hide them in the next step.",
+        ),
     ),
     alternatives=(shares_by_loops, shares_by_base, shares_by_rows),
     hints=(
-        "Each row has a number of its own below the line. Write it as a column: `i[:, None]`.",
+        "Each row is divided by a number of its own. Write these numbers as a column: `i[:, None]`.",
         "With `i = np.arange(keys - queries, keys)[:, None]`, the distance is `i - np.arange(keys)` and the "
         "longest one `np.maximum(threshold, i)`.",
         "`np.log1p(c * x)` of both, divided. Where the distance is negative, put 0: `np.maximum(distance, "

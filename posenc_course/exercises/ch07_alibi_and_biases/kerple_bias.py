@@ -97,12 +97,12 @@ KERPLE_BIAS = Exercise(
             up=up,
         ),
         axes=("distance", "bias"),
-        look="The logarithm falls fast at first and then hardly; the power goes on falling.",
+        look="The logarithm falls fast at first and then hardly at all; the power keeps falling.",
     ),
     reference=lambda r1, r2, queries, keys, kind: np.asarray(kerple_bias(r1, r2, queries, keys, kind=kind)),
     make_cases=_kerple_cases,
-    where_not_finite="No key is hidden here: those after the query are at a distance too, and a distance is "
-    "never negative. Take the absolute value first.",
+    where_not_finite="Three things to look at. No key is hidden here. A distance is never negative: take "
+    "the absolute value first. And the logarithm is taken of 1 + r2 · distance, which is never 0.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), args[2], args[3]),
@@ -115,14 +115,14 @@ KERPLE_BIAS = Exercise(
         ),
         Property(
             lambda args, value: bool(np.all(np.asarray(value)[:, -1, -1] == 0)),
-            "The last query stands at the last key, at distance 0, where both kinds give 0.",
+            "The last query is at the last key, at distance 0, where both kinds give 0.",
         ),
     ),
     mistakes=(
         Mistake(
             "reward",
             lambda r1, r2, queries, keys, kind: -_kerple(r1, r2, queries, keys, kind),
-            "The sign is turned: far keys are rewarded. Both kinds have a minus.",
+            "The sign is wrong: far keys are rewarded. Both kinds have a minus.",
         ),
         Mistake(
             "exchanged",
@@ -143,12 +143,12 @@ KERPLE_BIAS = Exercise(
         Mistake(
             "r2-outside",
             _kerple_with(log=lambda r1, r2, d: -r1 * r2 * np.log(1 + d)),
-            "In the logarithmic kind r2 stands outside the logarithm. It multiplies the distance, inside.",
+            "In the logarithmic kind your r2 is outside the logarithm. It multiplies the distance, inside.",
         ),
         Mistake(
             "r1-inside",
             _kerple_with(log=lambda r1, r2, d: -np.log(1 + r1 * r2 * d)),
-            "In the logarithmic kind r1 stands inside the logarithm. It multiplies the whole of it.",
+            "In the logarithmic kind your r1 is inside the logarithm. It multiplies the whole of it.",
         ),
         Mistake(
             "one-multiplied-too",
@@ -173,7 +173,7 @@ KERPLE_BIAS = Exercise(
         Mistake(
             "queries-from-zero",
             _kerple_with(gap=lambda queries, keys: _gap(np.arange(queries), np.arange(keys))),
-            "The queries were placed at the first positions. They are the newest tokens: query i stands at "
+            "The queries were placed at the first positions. They are the newest tokens: query i is at "
             "position i + keys - queries.",
         ),
         Mistake(
@@ -183,10 +183,57 @@ KERPLE_BIAS = Exercise(
             "to "
             "it: leave the exponential to the softmax.",
         ),
+        Mistake(
+            "future-hidden",
+            lambda r1, r2, queries, keys, kind: np.where(
+                late(queries, keys) > 0, -np.inf, _kerple(r1, r2, queries, keys, kind)
+            ),
+            "The keys after the query are hidden by minus infinity. That is the mask's work, and nobody "
+            "asks for a mask here: give them the penalty of their distance as well.",
+        ),
+        Mistake(
+            "future-free",
+            lambda r1, r2, queries, keys, kind: np.where(
+                late(queries, keys) > 0, 0.0, _kerple(r1, r2, queries, keys, kind)
+            ),
+            "Keys after the query got 0, the best bias of all. They are penalised by their distance as "
+            "well: take its absolute value.",
+        ),
+        Mistake(
+            "base-ten",
+            _kerple_with(log=lambda r1, r2, d: -r1 * np.log10(1 + r2 * d)),
+            "This is the logarithm to base 10. The formula means the natural one, np.log or np.log1p.",
+        ),
+        Mistake(
+            "first-head-for-all",
+            lambda r1, r2, queries, keys, kind: _kerple(
+                np.full_like(r1, r1[0]), np.full_like(r2, r2[0]), queries, keys, kind
+            ),
+            "All heads got the numbers of the first. Each has its own: r1[:, None, None] and r2[:, None, "
+            "None].",
+        ),
+        Mistake(
+            "kinds-exchanged",
+            lambda r1, r2, queries, keys, kind: _kerple(
+                r1, r2, queries, keys, {"log": "power", "power": "log"}[kind]
+            ),
+            "The two kinds have changed places.",
+        ),
+        Mistake(
+            "distance-from-one",
+            _kerple_with(power=lambda r1, r2, d: -r1 * (1 + d) ** r2),
+            "In the power kind you added 1 to the distance. The query's own key is at distance 0, and gets "
+            "0.",
+        ),
+        Mistake(
+            "power-upside-down",
+            _kerple_with(power=lambda r1, r2, d: -r1 * r2**d),
+            "In the power kind r2 was raised to the distance. Raise the distance to r2.",
+        ),
     ),
     alternatives=(_kerple_by_loops, _kerple_by_factors, _kerple_by_one_row),
     hints=(
-        "The last query stands at the last key. Make an array of distances first, of shape (queries, keys).",
+        "The last query is at the last key. Make an array of distances first, of shape (queries, keys).",
         "`np.abs(np.arange(keys) - np.arange(keys - queries, keys)[:, None])`.",
         "`r1[:, None, None]` and `r2[:, None, None]` broadcast against it. `np.log1p(x)` is log(1 + x).",
     ),

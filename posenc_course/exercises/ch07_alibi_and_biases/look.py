@@ -19,7 +19,7 @@ from posenc_course.exercises.ch07_alibi_and_biases._decoder import (
     looked_by_einsum,
     settings,
 )
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -66,6 +66,13 @@ LOOK = Exercise(
     reference=lambda x, layer, model, past: _look(x, layer, model, past),
     make_cases=_look_cases,
     parts=("what the layer adds to the rows", "keys and values that are kept"),
+    properties=(
+        Property(
+            lambda args, value: np.allclose(value[1][:, :, : args[-1].shape[2]], args[-1]),
+            "What you keep must begin with what was kept before, as it was: new keys and values go behind "
+            "it.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "queries-and-keys-not-normed",
@@ -86,13 +93,13 @@ LOOK = Exercise(
         Mistake(
             "turned-before-normed",
             lambda x, layer, model, past: _look(x, layer, model, past, turn_first=True),
-            "Queries and keys turned first, and were normed then: the gains of the columns came after the "
-            "turn. Norm first.",
+            "You turned queries and keys first and normed them afterwards, so the gains of the columns come "
+            "after the turn. Norm first.",
         ),
         Mistake(
             "never-turned",
             lambda x, layer, model, past: _look(x, layer, model, past, turned=""),
-            "Nothing turns where the model has RoPE. Queries and keys go through your turned.",
+            "Nothing turns where the model has RoPE. Send queries and keys through your turned.",
         ),
         Mistake(
             "values-turned",
@@ -102,14 +109,14 @@ LOOK = Exercise(
         Mistake(
             "turned-from-zero",
             lambda x, layer, model, past: _look(x, layer, model, past, start=0),
-            "New rows turn as if they stood at position 0. They come after what is kept: that is how many "
-            "keys there are.",
+            "New rows turn as if they began at position 0. They come after what is kept: start at the "
+            "number of keys in past.",
         ),
         Mistake(
             "past-not-read",
             lambda x, layer, model, past: _look(x, layer, model, past, remember=False),
-            "What is kept was not read. The new keys and values go behind the kept ones, and the queries see "
-            "all of them.",
+            "You did not read what is kept. The new keys and values go behind the kept ones, and the "
+            "queries see all of them.",
         ),
         Mistake(
             "new-ones-alone-kept",
@@ -139,7 +146,7 @@ LOOK = Exercise(
         Mistake(
             "both-doors",
             lambda x, layer, model, past: _look(x, layer, model, past, both_doors=True),
-            "Every model both turns and fades. Which of the two it does stands in its encoding.",
+            "Your layer always turns and always fades. Which of the two a model does is in its encoding.",
         ),
         Mistake(
             "heads-not-joined",
@@ -158,6 +165,82 @@ LOOK = Exercise(
             "keys-first",
             lambda x, layer, model, past: _look(x, layer, model, past, order="kqv"),
             "Queries and keys were exchanged. The first third of the rows of the matrix makes the queries.",
+        ),
+        Mistake(
+            "heads-cut-from-tokens",
+            lambda x, layer, model, past: _look(
+                x, layer, model, past, split=lambda rows, heads: rows.reshape(heads, len(rows), -1)
+            ),
+            "You reshaped rows straight to (heads, n, width), so a head gets the numbers of several tokens. "
+            "Reshape to (n, heads, width), then swap the first two axes.",
+        ),
+        Mistake(
+            "heads-take-turns",
+            lambda x, layer, model, past: _look(
+                x,
+                layer,
+                model,
+                past,
+                split=lambda rows, heads: rows.reshape(len(rows), -1, heads).transpose(2, 0, 1),
+            ),
+            "Your heads take turns column by column. Head 0 gets the first columns, as in chapter 3: "
+            "reshape to (n, heads, width).",
+        ),
+        Mistake(
+            "gains-exchanged",
+            lambda x, layer, model, past: _look(
+                x, {**layer, "norm_q": layer["norm_k"], "norm_k": layer["norm_q"]}, model, past
+            ),
+            "The gains have changed places: norm_q belongs to the queries, norm_k to the keys.",
+        ),
+        Mistake(
+            "one-gain-for-both",
+            lambda x, layer, model, past: _look(x, {**layer, "norm_k": layer["norm_q"]}, model, past),
+            "The keys were normed with the gains of the queries. They have gains of their own, norm_k.",
+        ),
+        Mistake(
+            "out-not-transposed",
+            lambda x, layer, model, past: _look(x, {**layer, "out": layer["out"].T}, model, past),
+            "The last product is with out as it is. A matrix of the file has a row for each number that "
+            "comes out: multiply by out.T.",
+        ),
+        Mistake(
+            "x-added",
+            lambda x, layer, model, past: (
+                x + _look(x, layer, model, past)[0],
+                _look(x, layer, model, past)[1],
+            ),
+            "The rows that came in are in the result. They are added later, by the whole decoder; return "
+            "only what is to be added.",
+        ),
+        Mistake(
+            "normed-before",
+            lambda x, layer, model, past: _look(_normed(x, layer["norm1"]), layer, model, past),
+            "You normed the rows x with norm1. The whole decoder does that; look gets them as they should "
+            "be.",
+        ),
+        Mistake(
+            "heads-as-start",
+            lambda x, layer, model, past: _look(x, layer, model, past, start=past.shape[1]),
+            "New rows begin at the number of heads. They come after what is kept: past.shape[2].",
+        ),
+        Mistake(
+            "one-too-far",
+            lambda x, layer, model, past: _look(x, layer, model, past, start=past.shape[2] + 1),
+            "New rows begin one position too far. What is kept holds positions 0 to m - 1, so the next one "
+            "is m.",
+        ),
+        Mistake(
+            "slopes-from-zero",
+            lambda x, layer, model, past: _look(
+                x, layer, model, past, slopes=lambda heads: 2.0 ** (-8 * np.arange(heads) / heads)
+            ),
+            "Your slopes begin with h = 0, so the first is 1. Count h from 1 to heads.",
+        ),
+        Mistake(
+            "base-10000",
+            lambda x, layer, model, past: _look(x, layer, {**model, "base": 10000.0}, past),
+            "You used base 10,000. Use the base of the model.",
         ),
     ),
     alternatives=(

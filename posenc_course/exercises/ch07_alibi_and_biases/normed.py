@@ -23,11 +23,23 @@ def _norm_cases(rng: Generator) -> Iterator[Case]:
     rows = rng.normal(loc=0.5, size=(3, 4))
     rows[1] = 0
     yield Case("a row of zeros among others", (rows, rng.uniform(0.4, 2.0, size=4)))
+    rows = rng.normal(loc=0.5, size=(3, 4))
+    rows[1] = 3e-4 * rng.normal(loc=0.5, size=4)
+    yield Case("a row of tiny numbers among others", (rows, rng.uniform(0.4, 2.0, size=4)))
     yield Case("large numbers", (1e4 * rng.normal(loc=0.5, size=(2, 6)), rng.uniform(0.4, 2.0, size=6)))
+
+
+TINY = 0.01
+"""A row below this size shows what was added to its mean of squares."""
 
 
 def _size(value: Any) -> Any:
     return np.sqrt((np.asarray(value) ** 2).mean(axis=-1))
+
+
+def _only_tiny_rows_are_wrong(args: tuple[Any, ...], value: Any) -> bool:
+    wrong = ~np.isclose(value, _normed(*args)).all(axis=-1)
+    return bool(wrong.any() and (_size(args[0])[wrong] < TINY).all())
 
 
 NORMED = Exercise(
@@ -51,9 +63,14 @@ NORMED = Exercise(
         ),
         Property(
             lambda args, value: bool(
-                np.allclose(_size(np.asarray(value) / args[1]), _size(args[0]) > 0, atol=1e-3)
+                np.allclose(_size(np.asarray(value) / args[1])[_size(args[0]) > TINY], 1, atol=1e-3)
             ),
             "Without the gains, the mean of the squares of each row must be 1.",
+        ),
+        Property(
+            lambda args, value: not _only_tiny_rows_are_wrong(args, value),
+            "In a row of tiny numbers the small number counts. It is 2.0**-23, and it is added to the mean "
+            "of the squares, before the root.",
         ),
     ),
     mistakes=(
@@ -71,8 +88,7 @@ NORMED = Exercise(
         Mistake(
             "length",
             lambda x, gain: x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + SMALL) * gain,
-            "You divide by the length of the row. It is the mean of the squares that is wanted, not their "
-            "sum.",
+            "You divide by the length of the row. Take the mean of the squares, not their sum.",
         ),
         Mistake(
             "no-root",
@@ -103,13 +119,31 @@ NORMED = Exercise(
         Mistake(
             "gain-first",
             lambda x, gain: _normed(x * gain, np.ones_like(gain)),
-            "The gains came before the norm, which takes a part of them away again. Divide first.",
+            "You applied the gains before the norm, which takes a part of them away again. Divide first.",
         ),
         Mistake(
             "one-plus-gain",
             lambda x, gain: _normed(x, 1 + gain),
-            "Each column was multiplied by 1 more than its gain. Some models store gains so; this file holds "
-            "the gains themselves.",
+            "Each column was multiplied by 1 more than its gain. Some models store gains that way; this "
+            "file holds the gains themselves.",
+        ),
+        Mistake(
+            "small-number-outside-the-root",
+            lambda x, gain: x / (np.sqrt((x * x).mean(axis=-1, keepdims=True)) + SMALL) * gain,
+            "You added the small number after the root. Add it to the mean of the squares, before the root: "
+            "for tiny rows that makes a difference.",
+        ),
+        Mistake(
+            "another-small-number",
+            lambda x, gain: x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * gain,
+            "The small number that you add is 1e-5, as in some other models. These weights were trained "
+            "with 2.0**-23: tiny rows come out too short.",
+        ),
+        Mistake(
+            "one-in-a-million",
+            lambda x, gain: x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-6) * gain,
+            "The small number that you add is 1e-6, as in some other models. These weights were trained "
+            "with 2.0**-23: tiny rows come out too short.",
         ),
     ),
     alternatives=(

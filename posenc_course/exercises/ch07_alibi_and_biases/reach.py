@@ -35,6 +35,37 @@ REACH = Exercise(
             lambda args, value: value[0] < value[1],
             "The steep head sees less far than the gentle one, so your first number must be the smaller one.",
         ),
+        Property(
+            lambda args, value: all(float(each).is_integer() for each in value),
+            "Give whole numbers: the first whole distance at which the weight is below one hundredth. Round "
+            "up.",
+        ),
+        Property(
+            lambda args, value: value[0] != 9,
+            "In the steepest head, distance 9 is just too near: exp(-9/2) is 0.0111, still above one "
+            "hundredth.",
+        ),
+        Property(
+            lambda args, value: value[1] != 1178,
+            "In the gentlest head, your distance is just too near: at 4.6016 slopes the weight is 0.01004, "
+            "still above one hundredth.",
+        ),
+        Property(
+            lambda args, value: value[0] >= 9,
+            "In the steepest head, the weight at your distance is still well above one hundredth.",
+        ),
+        Property(
+            lambda args, value: value[1] >= 1178,
+            "In the gentlest head, the weight at your distance is still well above one hundredth.",
+        ),
+        Property(
+            lambda args, value: value[0] <= 10,
+            "In the steepest head, your distance is too far: the weight falls below one hundredth before it.",
+        ),
+        Property(
+            lambda args, value: value[1] <= 1179,
+            "In the gentlest head, your distance is too far: the weight falls below one hundredth before it.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -52,19 +83,19 @@ REACH = Exercise(
         Mistake(
             "powers-of-two",
             lambda: _distances(math.log2(100)),
-            "You took the weight to fall by powers of 2. The softmax raises e to the score: solve exp(-slope "
-            "d) = 1/100 with the natural logarithm.",
+            "You let the weight fall by powers of 2. The softmax raises e to the score: solve exp(-slope d) "
+            "= 1/100 with the natural logarithm.",
         ),
         Mistake(
             "powers-of-ten",
             lambda: _distances(math.log10(100)),
-            "You took the weight to fall by powers of 10. The softmax raises e to the score: use the natural "
+            "You let the weight fall by powers of 10. The softmax raises e to the score: use the natural "
             "logarithm of 100, about 4.6.",
         ),
         Mistake(
             "linear",
             lambda: _distances(0.99),
-            "You took the bias off the weight itself, 1 - slope d. It is taken off the score, and the weight "
+            "You took the bias off the weight itself, 1 - slope d. It comes off the score, so the weight "
             "falls as exp(-slope d).",
         ),
         Mistake(
@@ -82,7 +113,32 @@ REACH = Exercise(
         Mistake(
             "from-one",
             lambda: _distances(math.log(100), steep=1.0, gentle=2.0**-7),
-            "You began the slopes with 1. The first of 8 heads has slope 1/2, and the last 1/256.",
+            "Both are about half of what they should be. Did you begin the slopes with 1? The first of 8 "
+            "heads has slope 1/2, and the last 1/256. Or did you stop at one tenth?",
+        ),
+        Mistake(
+            "two-powers-of-ten",
+            lambda: (4, 512),
+            "You let the weight fall by powers of 10, two of them to one hundredth. The softmax raises e to "
+            "the score: use the natural logarithm of 100, about 4.6.",
+        ),
+        Mistake(
+            "half-of-the-weight",
+            lambda: (2, 178),
+            "Here the weight has fallen to one half. It should fall to one hundredth: take the logarithm of "
+            "100, not of 2.",
+        ),
+        Mistake(
+            "half-of-the-weight-rounded-down",
+            lambda: (1, 177),
+            "Here the weight has fallen to about one half. It should fall to one hundredth: take the "
+            "logarithm of 100, not of 2. And round up.",
+        ),
+        Mistake(
+            "unrounded",
+            lambda: (math.log(100) / STEEP, math.log(100) / GENTLE),
+            "Here the weight is exactly one hundredth. Give the first whole distance at which it is below: "
+            "round up.",
         ),
     ),
     alternatives=(

@@ -77,7 +77,7 @@ RELATIVE_SHIFT = Exercise(
         ),
         Property(
             lambda args, value: bool(np.allclose(np.asarray(value)[-1], args[0][-1])),
-            "The last query stands at the last key, so the last row must stay as it is.",
+            "The last query is at the last key, so the last row must stay as it is.",
         ),
         Property(
             lambda args, value: not np.triu(value, k=np.shape(value)[1] - np.shape(value)[0] + 1).any(),
@@ -94,8 +94,8 @@ RELATIVE_SHIFT = Exercise(
         Mistake(
             "rolled",
             lambda x: np.stack([np.roll(row, i + 1 - len(x)) for i, row in enumerate(x)]),
-            "Each row was rolled, so what left it on the left came back on the right, where keys after the "
-            "query stand. Put 0 there.",
+            "Each row was rolled, so what left it on the left came back on the right, where the keys after "
+            "the query are. Put 0 there.",
         ),
         Mistake(
             "not-shifted",
@@ -107,14 +107,14 @@ RELATIVE_SHIFT = Exercise(
             "from-the-top",
             lambda x: _shift_by(x, lambda row, rows: row),
             "Row i was moved by i, so the first row stayed and the last one moved most. It is the other way "
-            "round: the last query stands at the last key, and its row is in place already. Move row i by "
+            "round: the last query is at the last key, and its row is in place already. Move row i by "
             "queries - 1 - i.",
         ),
         Mistake(
             "to-the-right",
             lambda x: _shift_by(x, lambda row, rows: row + 1 - rows),
-            "The rows moved to the right. Earlier queries reach less far into the past, so what their row "
-            "begins with has to leave on the left.",
+            "The rows moved to the right. Earlier queries reach less far into the past, so the first "
+            "numbers of their rows have to drop out on the left.",
         ),
         Mistake(
             "one-too-far",
@@ -133,6 +133,37 @@ RELATIVE_SHIFT = Exercise(
             lambda x: _shift_by(x.T, lambda row, rows: rows - 1 - row).T,
             "The columns slid upwards. Each row belongs to a query, and it is the rows that slide, to the "
             "left.",
+        ),
+        Mistake(
+            "rolled-to-the-right",
+            lambda x: np.stack([np.roll(row, len(x) - 1 - i) for i, row in enumerate(x)]),
+            "You rolled the rows to the right. They have to move to the left, which for np.roll is a "
+            "negative number. Then put 0 where the keys after the query are.",
+        ),
+        Mistake(
+            "rolled-to-the-right-and-cut",
+            lambda x: np.tril(
+                np.stack([np.roll(row, len(x) - 1 - i) for i, row in enumerate(x)]), x.shape[1] - len(x)
+            ),
+            "The rows were rolled to the right. They have to move to the left: in NumPy a roll to the left "
+            "is negative.",
+        ),
+        Mistake(
+            "counted-from-the-keys",
+            lambda x: _shift_by(x, lambda row, rows: x.shape[1] - 1 - row),
+            "It is right where there are as many queries as keys. Where there are fewer, each row moved too "
+            "far: row i moves by queries - 1 - i.",
+        ),
+        Mistake(
+            "cut-as-if-square",
+            lambda x: np.tril(_unmasked(x)),
+            "Where there are fewer queries than keys, you put 0 at keys that are not after the query. Move "
+            "the diagonal of your triangle by keys - queries.",
+        ),
+        Mistake(
+            "all-rows-alike",
+            lambda x: _shift_by(x, lambda row, rows: rows - 1),
+            "All rows moved by the same number. Row i moves by queries - 1 - i, and the last row stays.",
         ),
     ),
     alternatives=(_shift_by_reshape, _shift_by_picking, _shift_by_rows),

@@ -80,7 +80,7 @@ SLOPE_OF = Exercise(
         Mistake(
             "negative",
             lambda weights: -_slope_of(weights),
-            "The sign is turned. The nearer key weighs more, so take the logarithm of the nearer weight and "
+            "The sign is wrong. The nearer key weighs more, so take the logarithm of the nearer weight and "
             "subtract that of the farther one.",
         ),
         Mistake(
@@ -109,8 +109,8 @@ SLOPE_OF = Exercise(
         Mistake(
             "share-lost",
             lambda weights: float(1 - weights[-1, -2] / weights[-1, -1]),
-            "This is the share of the weight that is lost from one key to the next, 1 less e to minus the "
-            "slope. Take the logarithm of the ratio.",
+            "This is the share of the weight that is lost from one key to the next, which is 1 - "
+            "exp(-slope). Take the logarithm of the ratio.",
         ),
         Mistake(
             "down-a-column",
@@ -127,8 +127,38 @@ SLOPE_OF = Exercise(
         Mistake(
             "fence-posts",
             lambda weights: _fall(weights[-1, -1], weights[-1, 0]) / len(weights),
-            "From the first key to the last of n keys it is n - 1 steps, not n. Besides, the farthest weight "
-            "may be exactly 0: measure between neighbours near the query.",
+            "From the first of n keys to the last there are n - 1 steps, not n. And the farthest weight may "
+            "be exactly 0: measure between neighbours near the query.",
+        ),
+        Mistake(
+            "ratio-upside-down",
+            lambda weights: float(weights[-1, -2] / weights[-1, -1]),
+            "This is the ratio of two neighbouring weights, the farther by the nearer, which is e to minus "
+            "the slope. Take its logarithm, and change the sign.",
+        ),
+        Mistake(
+            "own-weight-alone",
+            lambda weights: -math.log(weights[-1, -1]),
+            "You used the query's own weight alone. How large it is depends on how many keys share the row: "
+            "compare it with its neighbour.",
+        ),
+        Mistake(
+            "two-steps",
+            lambda weights: (
+                _slope_of(weights) if len(weights) < 3 else _fall(weights[-1, -1], weights[-1, -3])
+            ),
+            "You measured over two steps. Compare neighbours, or divide by the number of steps.",
+        ),
+        Mistake(
+            "one-added",
+            lambda weights: math.log1p(weights[-1, -1] / weights[-1, -2]),
+            "The function np.log1p(x) is log(1 + x). Take the logarithm of the ratio itself, np.log.",
+        ),
+        Mistake(
+            "share-of-the-others",
+            lambda weights: float(1 - weights[-1, -2]),
+            "You took the neighbour's weight from 1. A bias multiplies weights: take the ratio of two of "
+            "them, and its logarithm.",
         ),
     ),
     alternatives=(_slope_by_fit, _slope_by_first_pair, _slope_by_ratios),

@@ -100,6 +100,12 @@ def _around_a_ring(queries: Array, keys: Array, rng: Generator) -> Array:
     return _slope(rng) * np.abs(_gap(queries % (POSITIONS // 2), keys % (POSITIONS // 2)))
 
 
+def _around_one_ring(queries: Array, keys: Array, rng: Generator) -> Array:
+    """The ends of the text are neighbours: to turn the ring changes nothing, and to shuffle it does."""
+    distance = np.abs(_gap(queries, keys))
+    return -_slope(rng) * np.minimum(distance, POSITIONS - distance)
+
+
 def _with_a_sink(queries: Array, keys: Array, rng: Generator) -> Array:
     return _of_the_distance(queries, keys, rng) + 1.0 * (keys == 0)
 
@@ -118,6 +124,7 @@ _BOXES = {
         ("a penalty on the distance", _of_the_distance),
         ("a penalty on the distance, and a number for each query", _of_distance_and_row),
         ("a logarithm of the distance", _of_a_logarithm),
+        ("a penalty on the distance around a ring of 64", _around_one_ring),
     ),
     SHIFT: (
         ("slope times the offset", _of_the_offset),
@@ -241,22 +248,20 @@ SYMMETRY_SEEN = Exercise(
         Mistake(
             "near-the-start",
             _judged_by_shift(at=EVERYWHERE[:8]),
-            "You accept boxes that survive a shift near the start of the text and nowhere else. Ask for all "
+            "You accept boxes that survive a shift near the start of the text and nowhere else. Test all "
             "positions, 0 to 63.",
         ),
         Mistake(
             "half-of-the-text",
             _judged_by_shift(at=EVERYWHERE[POSITIONS // 2 :]),
-            "You accept boxes that survive a shift in the second half of the text: one gives something to "
-            "key "
-            "0, and one starts again at 32. Ask for all positions, 0 to 63.",
+            "You accept boxes that survive a shift in the second half of the text: one of them favours key "
+            "0, and one starts again at 32. Test all positions, 0 to 63.",
         ),
         Mistake(
             "shifted-by-two",
             _judged_by_shift(step=2),
             "You accept a box that knows odd from even. A shift by 2 takes odd positions to odd ones: shift "
-            "by "
-            "1, every other shift is made of those.",
+            "by 1, since all other shifts are made of those.",
         ),
         Mistake(
             "start-left-out",
@@ -277,9 +282,8 @@ SYMMETRY_SEEN = Exercise(
                 _reordered(bias, EVERYWHERE[::-1]),
                 _shifts(bias),
             ),
-            'You say "all" only where all weights are equal. A query that treats its own key differently '
-            "also "
-            "survives every reordering, since it goes on being itself.",
+            'You say "all" only where all weights are equal. A bias that favours a query\'s own key '
+            "survives every reordering as well: a token is its own key wherever it goes.",
         ),
         Mistake(
             "mirror-is-transpose",
@@ -288,15 +292,13 @@ SYMMETRY_SEEN = Exercise(
                 bool(np.allclose(bias(EVERYWHERE, EVERYWHERE), bias(EVERYWHERE, EVERYWHERE).T)),
                 _shifts(bias),
             ),
-            "For the mirror you let queries and keys change roles. A mirror turns the text round, so "
-            "position "
-            "p becomes 63 - p for both.",
+            "For the mirror you compared the matrix with its transpose, which exchanges queries and keys. A "
+            "mirror reverses the text: position p becomes 63 - p for both.",
         ),
         Mistake(
             "mirror-forgotten",
             lambda bias: _named(_any_order(bias), False, _shifts(bias)),
-            'You never say "mirror". Some boxes survive when the text is read backwards, on top of every '
-            "shift.",
+            'You never say "mirror". Some boxes survive reading the text backwards, as well as every shift.',
         ),
         Mistake(
             "mirror-and-shift-exchanged",
@@ -309,6 +311,29 @@ SYMMETRY_SEEN = Exercise(
             lambda bias: SHIFT if _shifts(bias) else NONE,
             'You say "shift" wherever a shift changes nothing. Boxes that survive more than that get the '
             "stronger word: ask for every reordering first, and then for the mirror.",
+        ),
+        Mistake(
+            "a-roll-is-all",
+            lambda bias: _named(
+                _reordered(bias, np.roll(EVERYWHERE, 1)), _reordered(bias, EVERYWHERE[::-1]), _shifts(bias)
+            ),
+            'You say "all" for a box that lies on a ring: its first and its last position are neighbours. '
+            "Rolling the positions turns the ring, and changes nothing. Try an order that is neither a roll "
+            "nor a mirror.",
+        ),
+        Mistake(
+            "backwards-is-all",
+            lambda bias: _named(_reordered(bias, EVERYWHERE[::-1]), False, _shifts(bias)),
+            'You say "all" wherever reading backwards changes nothing. That is the mirror. For "all", try a '
+            "few random orders.",
+        ),
+        Mistake(
+            "mirror-without-shift",
+            lambda bias: (
+                MIRROR if _judged(bias) != ALL and _reordered(bias, EVERYWHERE[::-1]) else _judged(bias)
+            ),
+            'You say "mirror" for a box that survives reading backwards and no shift. "mirror" is for boxes '
+            "that survive both: ask for the shift first.",
         ),
     ),
     alternatives=(_symmetry_without_row, _symmetry_by_means, _symmetry_by_ratios),

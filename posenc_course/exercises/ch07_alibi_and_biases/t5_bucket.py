@@ -53,6 +53,10 @@ def _bucketed(
     ahead: Callable[[Array], Array] = lambda relative: relative > 0,
     other_half: bool = True,
     fold: bool = True,
+    onto: int | None = None,
+    times: float | None = None,
+    early: bool = False,
+    stretch: float = 1.0,
     ceiling: int | None = None,
 ) -> Array:
     """T5's rule in floating point, each of its steps open to a slip."""
@@ -65,7 +69,9 @@ def _bucketed(
     grown = np.log(np.maximum(distance, 1) / max(exact, 1))
     if normalised:
         grown = grown / math.log(max_distance / max(exact, 1))
-    wide = exact + to_whole(grown * (side - exact))
+    grown = np.floor(grown) if early else grown * stretch
+    factor = side - exact if times is None else side * times
+    wide = (exact if onto is None else onto) + to_whole(grown * factor)
     bucket = np.where(distance < exact, distance, np.minimum(wide, side - 1) if last else wide)
     return np.asarray(bucket + (side * ahead(relative) if bidirectional and other_half else 0))
 
@@ -158,8 +164,8 @@ T5_BUCKET = Exercise(
         Mistake(
             "sign-turned",
             lambda relative, *rest: _bucketed(-np.asarray(relative), *rest),
-            "The sign is turned: the offset is key - query, so negative numbers are the past. The past has "
-            "the first half of the buckets.",
+            "The sign is wrong: the offset is key - query, so negative numbers are the past, which has the "
+            "first half of the buckets.",
         ),
         Mistake(
             "halves-swapped",
@@ -228,6 +234,75 @@ T5_BUCKET = Exercise(
             _with(fold=False),
             "With bidirectional=False, keys after the query were treated like keys before it. They share "
             "bucket 0 with the query: take max(-relative, 0) as the distance.",
+        ),
+        Mistake(
+            "exact-forgotten",
+            _with(onto=0),
+            "Your wide buckets begin at 0, where the narrow ones are. Add exact to what comes out of the "
+            "logarithm.",
+        ),
+        Mistake(
+            "all-of-a-side",
+            _with(times=1.0),
+            "The logarithm was multiplied by all buckets of a side, n. Only n - exact of them are wide.",
+        ),
+        Mistake(
+            "rounded-too-early",
+            _with(early=True),
+            "The quotient of the logarithms was rounded down before it was multiplied, and it is below 1 up "
+            "to max_distance. Multiply by n - exact first.",
+        ),
+        Mistake(
+            "not-whole",
+            _with(to_whole=lambda x: x),
+            "Your buckets have fractions. A bucket is a row of a table: round the logarithm down.",
+        ),
+        Mistake(
+            "two-logarithms",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative, buckets, max_distance, bidirectional, stretch=1 / math.log(2)
+            ),
+            "The two logarithms have different bases, 2 above and e below. Any base will do, if both have "
+            "the same.",
+        ),
+        Mistake(
+            "future-for-past",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative if bidirectional else -np.asarray(relative), buckets, max_distance, bidirectional
+            ),
+            "With bidirectional=False you count keys after the query, and those before it share bucket 0. "
+            "It is the other way round: the distance is max(-relative, 0).",
+        ),
+        Mistake(
+            "always-both-sides",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative, buckets, max_distance, True
+            ),
+            "With bidirectional=False the buckets are still shared out between two sides. There the past "
+            "has all of them.",
+        ),
+        Mistake(
+            "always-the-past",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative, buckets, max_distance, False
+            ),
+            "With bidirectional=True only the past has buckets. There each direction has half of them.",
+        ),
+        Mistake(
+            "exact-of-both-sides",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative, buckets, max_distance, bidirectional, exact_share=1.0 if bidirectional else 0.5
+            ),
+            "With bidirectional=True, exact is half of all buckets, so no side has a wide one. It is half "
+            "of the buckets of one side.",
+        ),
+        Mistake(
+            "always-a-quarter",
+            lambda relative, buckets, max_distance, bidirectional: _bucketed(
+                relative, buckets, max_distance, bidirectional, exact_share=0.5 if bidirectional else 0.25
+            ),
+            "With bidirectional=False, exact is a quarter of the buckets. It is half of the buckets of one "
+            "side, and there the only side has all of them.",
         ),
     ),
     alternatives=(_buckets_by_loop, _buckets_in_float32, _buckets_by_borders),

@@ -46,7 +46,7 @@ THINK = Exercise(
         Mistake(
             "no-square",
             lambda x, widen, narrow: np.maximum(x @ widen.T, 0) @ narrow.T,
-            "Negative numbers became 0, and the others stayed. They have to be squared.",
+            "Negative numbers became 0, and the others stayed as they were. They have to be squared.",
         ),
         Mistake(
             "negatives-squared-too",
@@ -89,6 +89,40 @@ THINK = Exercise(
             lambda x, widen, narrow: x @ widen.T @ narrow.T,
             "Two products with nothing between them are one product. Cut and square the wide rows.",
         ),
+        Mistake(
+            "cubed",
+            lambda x, widen, narrow: np.maximum(x @ widen.T, 0) ** 3 @ narrow.T,
+            "What is left was raised to the power 3. Square it.",
+        ),
+        Mistake(
+            "doubled",
+            lambda x, widen, narrow: 2 * np.maximum(x @ widen.T, 0) @ narrow.T,
+            "What is left was doubled. Square it: ** 2, not * 2.",
+        ),
+        Mistake(
+            "x-cut-first",
+            lambda x, widen, narrow: (np.maximum(x, 0) @ widen.T) ** 2 @ narrow.T,
+            "You cut x itself off at 0. First multiply by widen, then cut the wide rows.",
+        ),
+        Mistake(
+            "tanh",
+            lambda x, widen, narrow: np.tanh(x @ widen.T) @ narrow.T,
+            "The wide rows went through tanh. Set what is negative to 0, and square what is left.",
+        ),
+        Mistake(
+            "cut-after-the-square",
+            lambda x, widen, narrow: np.maximum((x @ widen.T) ** 2 @ narrow.T, 0),
+            "You squared the wide rows, negative numbers too, and cut at the end. Cut the wide rows first.",
+        ),
+        Mistake(
+            "square-matrices-not-transposed",
+            lambda x, widen, narrow: (
+                np.maximum(x @ (widen if len(widen) == x.shape[1] else widen.T), 0) ** 2
+                @ (narrow if len(narrow) == len(widen) else narrow.T)
+            ),
+            "It is right except where the matrices are square: there you do not transpose them. A matrix of "
+            "the file has a row for each number that comes out, so it is always x @ matrix.T.",
+        ),
     ),
     alternatives=(
         lambda x, widen, narrow: np.square(np.clip(x @ widen.T, 0, None)) @ narrow.T,
@@ -100,8 +134,8 @@ THINK = Exercise(
         ).tolist(),
     ),
     hints=(
-        "A matrix of the file has a row for each number that comes out. Rows of x stand on its left, so it "
-        "has to be transposed.",
-        "`np.maximum(wide, 0)` makes everything below 0 to 0.",
+        "A matrix of the file has a row for each number that comes out. The rows of x are on its left, so "
+        "it has to be transposed.",
+        "`np.maximum(wide, 0)` sets everything below 0 to 0.",
     ),
 )

@@ -66,11 +66,11 @@ TURNED = Exercise(
             lambda args, value: bool(
                 np.allclose((np.asarray(value) ** 2).sum(axis=-1), (args[0] ** 2).sum(axis=-1), rtol=1e-4)
             ),
-            "A turn leaves the length of every row as it was.",
+            "Turning does not change lengths: every row must be as long as it was.",
         ),
         Property(
             lambda args, value: args[1] > 0 or bool(np.allclose(np.asarray(value)[:, 0], args[0][:, 0])),
-            "At position 0 nothing has turned yet: the first row stays.",
+            "At position 0 nothing has turned yet, so the first row must stay as it is.",
         ),
     ),
     mistakes=(
@@ -83,24 +83,24 @@ TURNED = Exercise(
         Mistake(
             "other-way-round",
             lambda x, start, base: _turned(x, start, base, sign=-1),
-            "The pairs turn the other way. A positive angle takes (1, 0) to (cos, sin).",
+            "The pairs turn the wrong way. A positive angle takes (1, 0) to (cos, sin).",
         ),
         Mistake(
             "start-forgotten",
             lambda x, start, base: _turned(x, 0, base),
-            "The first row was put at position 0. It stands at start: what is kept stands before it.",
+            "The first row was put at position 0. It is at start, behind everything that is kept.",
         ),
         Mistake(
             "start-for-all",
             lambda x, start, base: np.concatenate(
                 [_turned(x[:, [row]], start, base) for row in range(x.shape[1])], axis=1
             ),
-            "All rows turn by the angles of the first one. Each row stands one place after the one before.",
+            "All rows turn by the angles of the first one. Each row is one position after the one before.",
         ),
         Mistake(
             "one-late",
             lambda x, start, base: _turned(x, start + 1, base),
-            "Every row was turned one place too far. The first row of all stands at position 0.",
+            "Every row was turned one position too far. The very first row is at position 0.",
         ),
         Mistake(
             "base-10000",
@@ -109,40 +109,73 @@ TURNED = Exercise(
                 if base == 10000.0
                 else _turned(x, start, 10000.0)
             ),
-            "The base is a number of your own. Use the one that is given: each file has its own.",
+            "You used base 10,000. Use the base that is given: each file has its own.",
         ),
         Mistake(
             "column-for-pair",
             lambda x, start, base: _turned(x, start, base, rates=lambda width: np.arange(width // 2) / width),
-            "The clocks are too fast: pair i turns by base ** (-2 i / width), and the 2 is missing.",
+            "The pairs turn too fast: pair i turns by base ** (-2 i / width), and the 2 is missing.",
         ),
         Mistake(
             "all-pairs-alike",
             lambda x, start, base: _turned(x, start, base, rates=lambda width: np.zeros(width // 2)),
-            "All pairs turn equally fast. Pair i turns by base ** (-2 i / width) a place.",
+            "All pairs turn equally fast. Pair i turns by base ** (-2 i / width) per position.",
         ),
         Mistake(
             "slowest-is-the-base",
             lambda x, start, base: _turned(
                 x, start, base, rates=lambda width: np.arange(width // 2) / max(width // 2 - 1, 1)
             ),
-            "The slowest clock turns by 1 / base. The exponents are 2 i / width, which never reaches 1.",
+            "The slowest pair turns by 1 / base. The exponents are 2 i / width, which never reaches 1.",
         ),
         Mistake(
             "heads-as-positions",
             lambda x, start, base: _turned(x.swapaxes(0, 1), start, base).swapaxes(0, 1),
-            "The heads were taken for positions. Rows of a head stand on the middle axis.",
+            "You took the heads for positions. The rows of a head are on the middle axis.",
         ),
         Mistake(
             "full-turns",
             lambda x, start, base: _turned(x, start, base, turns=2 * np.pi),
-            "The angles are too large by 2π: the frequencies count radians a place, not turns.",
+            "The angles are too large by 2π: the frequencies count radians per position, not turns.",
+        ),
+        Mistake(
+            "rising-frequencies",
+            lambda x, start, base: _turned(
+                x, start, base, rates=lambda width: -np.arange(0, width, 2) / width
+            ),
+            "The frequencies rise from pair to pair. The minus in the exponent is missing: base ** (-2 i / "
+            "width).",
+        ),
+        Mistake(
+            "slow-pairs-first",
+            lambda x, start, base: _turned(
+                x, start, base, rates=lambda width: np.arange(0, width, 2)[::-1] / width
+            ),
+            "The frequencies are in reverse order. Pair 0 is the fastest, with frequency 1.",
+        ),
+        Mistake(
+            "doubled-twice",
+            lambda x, start, base: _turned(
+                x, start, base, rates=lambda width: 2 * np.arange(0, width, 2) / width
+            ),
+            "The exponent is -4 i / width and should be -2 i / width. That happens when the steps 0, 2, 4, "
+            "... are doubled again.",
+        ),
+        Mistake(
+            "one-early",
+            lambda x, start, base: _turned(x, start - 1, base),
+            "Every row was turned one position too little. The first row of each head is at position start.",
+        ),
+        Mistake(
+            "first-head-alone",
+            lambda x, start, base: np.concatenate([_turned(x[:1], start, base), x[1:]]),
+            "Only the first head was turned. Index from the right, x[..., 0::2], and all heads are included.",
         ),
     ),
     alternatives=(turned_by_arrows, _turned_by_matrices, _turned_pair_by_pair),
     hints=(
-        "Row number r of a head stands at position start + r. Pair i there turns by that position times "
-        "`base ** (-2 * i / width)`.",
+        "Row number r of a head is at position start + r. Pair i there turns by that position times `base "
+        "** (-2 * i / width)`.",
         "`x[..., 0::2]` are the first numbers of all pairs, `x[..., 1::2]` the second ones.",
         "The first becomes `a * cos - b * sin`, the second `a * sin + b * cos`. Put them back where they "
         "came from.",

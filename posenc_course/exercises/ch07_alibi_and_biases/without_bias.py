@@ -126,14 +126,13 @@ WITHOUT_BIAS = Exercise(
         Mistake(
             "scores-divided-by-too-much",
             _through_with(scale=lambda d: 1.0),
-            "The slopes are right. The other scores are divided by the root of head_dim + 1, and ought to be "
-            "by the root of head_dim: multiply q by the quotient.",
+            "The slopes are right. The other scores are divided by the root of head_dim + 1 instead of the "
+            "root of head_dim: multiply q by the quotient of the two.",
         ),
         Mistake(
             "old-root",
             _through_with(scale=lambda d: 1.0, of_slope=lambda slopes, d: slopes * math.sqrt(d)),
-            "You reckon with the root of head_dim. The kernel sees one column more, and divides by the root "
-            "of "
+            "You use the root of head_dim. The kernel sees one column more, and divides by the root of "
             "head_dim + 1.",
         ),
         Mistake(
@@ -146,13 +145,12 @@ WITHOUT_BIAS = Exercise(
         Mistake(
             "scores-the-other-way",
             _through_with(scale=lambda d: math.sqrt(d / (d + 1))),
-            "Your q was multiplied by the quotient turned round. The kernel divides by too much: make q "
-            "longer.",
+            "You multiplied q by the quotient upside down. The kernel divides by too much: make q longer.",
         ),
         Mistake(
             "sign-turned",
             _through_with(of_key=lambda n: -np.arange(n)),
-            "The sign is turned: far keys are rewarded. What a later key gets must be larger.",
+            "The sign is wrong: far keys are rewarded. A later key must get more.",
         ),
         Mistake(
             "both-positions",
@@ -170,13 +168,43 @@ WITHOUT_BIAS = Exercise(
             _through_with(of_slope=lambda slopes, d: slopes[::-1] * math.sqrt(d + 1)),
             "The slopes are in the wrong order: head h has slopes[h].",
         ),
+        Mistake(
+            "scaled-by-the-new-root",
+            _through_with(scale=lambda d: math.sqrt(d + 1)),
+            "You multiplied q by the root of head_dim + 1, which undoes the kernel's root altogether. The "
+            "scores should still be divided by the root of head_dim: multiply q by the root of (head_dim + "
+            "1) / head_dim.",
+        ),
+        Mistake(
+            "scaled-by-the-old-root",
+            _through_with(scale=math.sqrt),
+            "You multiplied q by the root of head_dim. Multiply it by the root of (head_dim + 1) / head_dim.",
+        ),
+        Mistake(
+            "scaled-without-a-root",
+            _through_with(scale=lambda d: (d + 1) / d),
+            "The other scores are too large by the root of (head_dim + 1) / head_dim. Multiply q by that "
+            "root, without squaring it, and leave k as it is.",
+        ),
+        Mistake(
+            "slope-without-a-root",
+            _through_with(of_slope=lambda slopes, d: slopes * (d + 1)),
+            "The product of slope and position is too large by the root of head_dim + 1. Multiply by that "
+            "root once, in the slope or in the position.",
+        ),
+        Mistake(
+            "slope-divided-twice",
+            _through_with(of_slope=lambda slopes, d: slopes / math.sqrt(d + 1)),
+            "You divided the slopes by the root of head_dim + 1, and the kernel does so once more. Multiply "
+            "instead.",
+        ),
     ),
     alternatives=(_through_with(), _through_keys, _through_last),
     hints=(
         "softmax(s + c) = softmax(s). The bias is slope · key - slope · query: which part does a whole row "
         "share?",
-        "Slope times key position is a product of two numbers. Write the one into a new column of q, and the "
-        "other into a new column of k, and their dot product has it.",
+        "Slope times key position is a product of two numbers. Write one into a new column of q and the "
+        "other into a new column of k, and the dot product contains it.",
         "The kernel divides by the root of head_dim + 1. So the slope must be multiplied by that root, and "
         "q by "
         "the root of (head_dim + 1) / head_dim.",

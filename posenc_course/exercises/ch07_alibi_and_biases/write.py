@@ -22,9 +22,13 @@ from posenc_course.translation import _
 from posenc_lib._arrays import Array
 
 
-def _chosen(row: Array, draw: float, temperature: float) -> int:
+def _shares(row: Array, temperature: float) -> Array:
     raised = np.exp((row - row.max()) / temperature)
-    return min(int((np.cumsum(raised / raised.sum()) <= draw).sum()), len(row) - 1)
+    return np.asarray(raised / raised.sum())
+
+
+def _chosen(row: Array, draw: float, temperature: float) -> int:
+    return min(int((np.cumsum(_shares(row, temperature)) <= draw).sum()), len(row) - 1)
 
 
 def _write(
@@ -149,8 +153,8 @@ WRITE = Exercise(
             lambda tokens, draws, model, temperature: _write(
                 tokens, draws, model, temperature, choose=lambda row, draw, heat: int(row.argmax())
             ),
-            "The likeliest token is written each time, and the draws have no effect. A draw chooses: the "
-            "first token at which the sum of the shares goes above it.",
+            "You write the likeliest token each time, and the draws have no effect. Let the draw choose: "
+            "write the first token at which the sum of the shares is above it.",
         ),
         Mistake(
             "temperature-forgotten",
@@ -169,7 +173,7 @@ WRITE = Exercise(
         Mistake(
             "first-row",
             lambda tokens, draws, model, temperature: _write(tokens, draws, model, temperature, row=0),
-            "The scores of the first row were read. What comes next is told by the last row.",
+            "You read the scores of the first row. The last row says what comes next.",
         ),
         Mistake(
             "past-forgotten",
@@ -181,8 +185,8 @@ WRITE = Exercise(
             lambda tokens, draws, model, temperature: _write(
                 tokens, draws, model, temperature, read_again=True
             ),
-            "The whole text is read again each time, behind what is kept of it already. With what is kept, "
-            "read the new token alone.",
+            "The whole text is read again each time, although it is kept already. Read only the new token, "
+            "together with what is kept.",
         ),
         Mistake(
             "what-is-written-is-not-read",
@@ -241,6 +245,51 @@ WRITE = Exercise(
                 [tokens, _write(tokens, draws, model, temperature)]
             ),
             "The text that was given is returned too. Return the new tokens alone.",
+        ),
+        Mistake(
+            "one-share-above-the-draw",
+            lambda tokens, draws, model, temperature: _write(
+                tokens,
+                draws,
+                model,
+                temperature,
+                choose=lambda row, draw, heat: int((_shares(row, heat) > draw).argmax()),
+            ),
+            "You look for a single share above the draw. Add the shares up, and take the first token at "
+            "which their sum is above it.",
+        ),
+        Mistake(
+            "nearest-share",
+            lambda tokens, draws, model, temperature: _write(
+                tokens,
+                draws,
+                model,
+                temperature,
+                choose=lambda row, draw, heat: int(np.abs(_shares(row, heat) - draw).argmin()),
+            ),
+            "You write the token whose share is nearest to the draw. Add the shares up, and take the first "
+            "token at which their sum is above the draw.",
+        ),
+        Mistake(
+            "all-tokens-alike",
+            lambda tokens, draws, model, temperature: _write(
+                tokens, draws, model, temperature, choose=lambda row, draw, heat: int(draw * len(row))
+            ),
+            "Each draw was multiplied by the number of tokens, so the scores have no effect. Add up the "
+            "shares of the softmax.",
+        ),
+        Mistake(
+            "last-token-alone-read",
+            lambda tokens, draws, model, temperature: _write(tokens[-1:], draws, model, temperature),
+            "Of the text that is given, only the last token was read. The first call of decode reads all of "
+            "it.",
+        ),
+        Mistake(
+            "one-draw-for-all",
+            lambda tokens, draws, model, temperature: _write(
+                tokens, np.full_like(draws, draws[0]), model, temperature
+            ),
+            "Every token was chosen with the first draw. Each has its own.",
         ),
     ),
     alternatives=(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from posenc_course.exercises.ch07_alibi_and_biases._shared import XL, Generator, late
+from posenc_course.exercises.ch07_alibi_and_biases._shared import XL, Generator, late, softmax
 from posenc_course.exercises.ch07_alibi_and_biases.relative_shift import right_shift
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
@@ -40,19 +40,21 @@ def _xl(
     v: Array,
     *,
     leave: str = "",
-    root: bool = True,
+    unshifted: str = "",
+    root: float | bool = True,
     fill: float = -np.inf,
 ) -> Array:
     """The four terms, without those that are left out."""
+    of_distance = np.ones((len(q), 1)) * (r @ v)
     terms = {
         "a": q @ k.T,
-        "b": right_shift(q @ r.T),
+        "b": q @ r.T if "b" in unshifted else right_shift(q @ r.T),
         "c": np.ones((len(q), 1)) * (k @ u),
-        "d": right_shift(np.ones((len(q), 1)) * (r @ v)),
+        "d": of_distance if "d" in unshifted else right_shift(of_distance),
     }
     scores = sum(term for name, term in terms.items() if name not in leave)
     hidden = late(len(q), len(k)) > 0
-    return np.where(hidden, fill, scores / (np.sqrt(q.shape[1]) if root else 1))
+    return np.where(hidden, fill, scores / (np.sqrt(q.shape[1]) if root is True else root or 1))
 
 
 def _xl_without(name: str, words: str) -> Mistake:
@@ -109,6 +111,8 @@ XL_SCORES = Exercise(
     difficulty=3,
     reference=lambda q, k, r, u, v: _xl(q, k, r, u, v),
     make_cases=_xl_cases,
+    where_not_finite="Minus infinity belongs to the keys after the query and to no others. The last query "
+    "is at the last key: where there are fewer queries than keys, move the diagonal by keys - queries.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), len(args[1])),
@@ -163,7 +167,7 @@ XL_SCORES = Exercise(
             "hidden-as-if-square",
             lambda q, k, r, u, v: np.where(np.tri(len(q), len(k)) > 0, _xl(q, k, r, u, v), -np.inf),
             "Where there are fewer queries than keys, you hide keys that are not after the query: the last "
-            "query stands at the last key. Move the diagonal of your triangle by keys - queries.",
+            "query is at the last key. Move the diagonal of your triangle by keys - queries.",
         ),
         Mistake(
             "shifted-whole",
@@ -174,15 +178,74 @@ XL_SCORES = Exercise(
         Mistake(
             "future-open",
             lambda q, k, r, u, v: _xl(q, k, r, u, v, fill=0.0),
-            "Keys after the query got the score 0, which is not little. To hide a key, its score must be "
-            "minus "
-            "infinity.",
+            "Keys after the query got the score 0, which is not small. To hide a key, its score must be "
+            "minus infinity.",
         ),
         Mistake(
             "future-has-content",
             lambda q, k, r, u, v: ((q + u) @ k.T + right_shift((q + v) @ r.T)) / np.sqrt(q.shape[1]),
             "Keys after the query are still open: they have the two terms of the key. Put minus infinity "
             "there.",
+        ),
+        Mistake(
+            "width-without-root",
+            lambda q, k, r, u, v: _xl(q, k, r, u, v, root=q.shape[1]),
+            "The scores were divided by head_dim. Divide by its root.",
+        ),
+        Mistake(
+            "root-of-the-keys",
+            lambda q, k, r, u, v: _xl(q, k, r, u, v, root=math.sqrt(len(k))),
+            "The scores were divided by the root of the number of keys. Divide by the root of head_dim.",
+        ),
+        Mistake(
+            "fourth-not-shifted",
+            lambda q, k, r, u, v: _xl(q, k, r, u, v, unshifted="d"),
+            "The fourth term, v · r, still has a column for each distance. It needs the shift as well: add "
+            "it to the second one first, (q + v) · r.",
+        ),
+        Mistake(
+            "second-not-shifted",
+            lambda q, k, r, u, v: _xl(q, k, r, u, v, unshifted="b"),
+            "The second term, q · r, still has a column for each distance. It needs the shift as well.",
+        ),
+        Mistake(
+            "large-number",
+            lambda q, k, r, u, v: _xl(q, k, r, u, v, fill=-1e9),
+            "You put a large negative number where minus infinity is wanted. Write -np.inf.",
+        ),
+        Mistake(
+            "u-for-both",
+            lambda q, k, r, u, v: _xl(q, k, r, u, u),
+            "The vector u meets the distances too. It meets the keys, and v meets the distances.",
+        ),
+        Mistake(
+            "both-to-the-query",
+            lambda q, k, r, u, v: _xl(q + u + v, k, r, 0 * u, 0 * v),
+            "Both u and v were added to the query. Only u joins it where it meets a key, and only v where "
+            "it meets a distance.",
+        ),
+        Mistake(
+            "added-to-the-keys",
+            lambda q, k, r, u, v: _xl(q, k + u, r + v, 0 * u, 0 * v),
+            "You added u to the keys and v to the distances. They join the query: (q + u) · k and (q + v) · "
+            "r.",
+        ),
+        Mistake(
+            "first-alone-divided",
+            lambda q, k, r, u, v: (
+                _xl(q, k, r, u, v, leave="bcd", fill=0.0) + _xl(q, k, r, u, v, leave="a", root=False)
+            ),
+            "Only the first term was divided by the root of head_dim. All four are.",
+        ),
+        Mistake(
+            "weights",
+            lambda q, k, r, u, v: softmax(_xl(q, k, r, u, v)),
+            "These are the weights. Return the scores, before the softmax.",
+        ),
+        Mistake(
+            "self-hidden",
+            lambda q, k, r, u, v: np.where(late(len(q), len(k)) >= 0, -np.inf, _xl(q, k, r, u, v)),
+            "The query's own key is hidden too. A token may look at itself: hide only the keys after it.",
         ),
     ),
     alternatives=(_xl_in_two, _xl_by_loops, _xl_by_the_library),

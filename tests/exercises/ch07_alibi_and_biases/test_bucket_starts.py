@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -41,4 +43,18 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("bucket_starts", starts_by_integers, "rounded-down"),)
+def starts_with_max_distance_as_factor(buckets, max_distance):
+    exact = buckets // 2
+    wide = [math.ceil(exact * math.exp(s / exact * math.log(max_distance)) - 1e-6) for s in range(exact)]
+    return [*range(exact), *wide]
+
+
+def starts_that_end_at_max_distance(buckets, max_distance):
+    return [*BUCKET_STARTS.reference(buckets, max_distance)[: buckets - 1], max_distance]
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("bucket_starts", starts_by_integers, "rounded-down"),
+    ("bucket_starts", starts_with_max_distance_as_factor, "factor-is-max-distance"),
+    ("bucket_starts", starts_that_end_at_max_distance, "last-one-replaced"),
+)

@@ -32,6 +32,12 @@ def test_cope_is_the_papers_listing_in_torch(seed):
         np.testing.assert_allclose(COPE_BIAS.reference(*case.args), bias.numpy(), rtol=1e-9, atol=1e-10)
 
 
+def cope_by_the_nearest_row(q, k, table):
+    counts = np.minimum(np.round(COPE_COUNTS.reference(q, k)), len(table) - 1).astype(int)
+    bias = np.einsum("id,ijd->ij", q, table[counts]) / np.sqrt(q.shape[1])
+    return np.where(np.tri(len(q)) > 0, bias, -np.inf)
+
+
 def cope_by_rounding(q, k, table):
     counts = np.minimum(COPE_COUNTS.reference(q, k), len(table) - 1).astype(int)
     bias = np.array([[q[i] @ table[counts[i, j]] for j in range(len(q))] for i in range(len(q))])
@@ -44,4 +50,7 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("cope_bias", cope_by_rounding, "rounded-down"),)
+WRITTEN_IN_ANOTHER_WAY = (
+    ("cope_bias", cope_by_rounding, "rounded-down"),
+    ("cope_bias", cope_by_the_nearest_row, "rounded-to-a-row"),
+)

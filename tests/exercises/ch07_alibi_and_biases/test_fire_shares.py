@@ -17,4 +17,26 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("fire_shares", fire_of_the_whole_text, "share-of-the-text"),)
+def fire_divided_by(below):
+    """`below`: of the position, the number of keys, c and the threshold."""
+
+    def shares(queries, keys, c, threshold):
+        out = np.zeros((queries, keys))
+        for row, i in zip(out, range(keys - queries, keys), strict=True):
+            row[: i + 1] = np.log1p(c * np.arange(i, -1, -1)) / below(i, keys, c, threshold)
+        return out
+
+    return shares
+
+
+of_i_plus_one = fire_divided_by(lambda i, n, c, threshold: np.log1p(c * max(threshold, i + 1)))
+of_n = fire_divided_by(lambda i, n, c, threshold: np.log1p(c * max(threshold, n)))
+raw_threshold = fire_divided_by(lambda i, n, c, threshold: max(threshold, np.log1p(c * i)))
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("fire_shares", fire_of_the_whole_text, "share-of-the-text"),
+    ("fire_shares", of_i_plus_one, "position-plus-one"),
+    ("fire_shares", of_n, "length-of-the-text"),
+    ("fire_shares", raw_threshold, "threshold-without-logarithm"),
+)

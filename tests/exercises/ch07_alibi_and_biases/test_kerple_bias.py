@@ -23,6 +23,15 @@ def test_kerple_is_the_papers_formula_in_exact_arithmetic(seed):
                 assert got[h, i, j] == pytest.approx(float(exact), rel=1e-12)
 
 
+def as_under_a_causal_mask(r1, r2, queries, keys, kind):
+    bias = KERPLE_BIAS.reference(r1, r2, queries, keys, kind)
+    bias[:, ~np.tri(queries, keys, keys - queries, dtype=bool)] = -np.inf
+    return bias
+
+
+WRITTEN_IN_ANOTHER_WAY = (("kerple_bias", as_under_a_causal_mask, "future-hidden"),)
+
+
 NOT_KNOWN = (
     ("kerple_bias", lambda r1, r2, queries, keys, kind: np.zeros((len(r1), queries, keys)), None),
     ("kerple_bias", lambda r1, r2, queries, keys, kind: np.zeros((queries, keys)), "one matrix for each"),

@@ -32,4 +32,15 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("relative_shift", shift_with_zeros_behind, "one-too-far"),)
+def rolled_the_wrong_way(x, cut=False):
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        out[i] = np.roll(x[i], len(x) - 1 - i)
+    return np.tril(out, x.shape[1] - len(x)) if cut else out
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("relative_shift", shift_with_zeros_behind, "one-too-far"),
+    ("relative_shift", rolled_the_wrong_way, "rolled-to-the-right"),
+    ("relative_shift", lambda x: rolled_the_wrong_way(x, cut=True), "rolled-to-the-right-and-cut"),
+)

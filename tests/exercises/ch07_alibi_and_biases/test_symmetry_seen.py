@@ -70,4 +70,22 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("symmetry_seen", one_shift_at_the_end, "half-of-the-text"),)
+def every_roll_for_every_order(bias):
+    """A roll is not any order: around a ring it changes nothing."""
+    whole = np.arange(64)
+
+    def seen(order):
+        values = bias(order, order)
+        return values - values[:, :1]
+
+    if all(np.allclose(seen(np.roll(whole, by)), seen(whole)) for by in range(1, 64)):
+        return "all"
+    if not np.allclose(seen(whole[1:]), seen(whole[:-1])):
+        return "none"
+    return "mirror" if np.allclose(seen(whole[::-1]), seen(whole)) else "shift"
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("symmetry_seen", one_shift_at_the_end, "half-of-the-text"),
+    ("symmetry_seen", every_roll_for_every_order, "a-roll-is-all"),
+)

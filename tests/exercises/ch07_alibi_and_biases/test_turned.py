@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NOT_KNOWN = (
-    ("turned", lambda x, start, base: x + start, "length of every row"),
+    ("turned", lambda x, start, base: x + start, "every row must be as long"),
     ("turned", lambda x, start, base: x, None),
     ("turned", lambda x, start, base: x[..., ::-1], "At position 0"),
 )

@@ -55,4 +55,21 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("xl_scores", terms_of_shaw, "without-cd"),)
+def all_terms(q, k, r, u, v, shift=("b", "d"), divide_by=lambda d: d**0.5):
+    """Term by term, for one query after the other."""
+    n, m = len(q), len(k)
+    scores = np.full((n, m), -np.inf)
+    for i in range(n):
+        for j in range(i + m - n + 1):
+            at = m - 1 - (i + m - n - j)
+            b, d = (r[at if name in shift else j] for name in "bd")
+            scores[i, j] = (q[i] @ (k[j] + b) + u @ k[j] + v @ d) / divide_by(len(u))
+    return scores
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("xl_scores", terms_of_shaw, "without-cd"),
+    ("xl_scores", lambda *args: all_terms(*args, divide_by=lambda d: d), "width-without-root"),
+    ("xl_scores", lambda *args: all_terms(*args, shift="b"), "fourth-not-shifted"),
+    ("xl_scores", lambda *args: all_terms(*args, shift="d"), "second-not-shifted"),
+)
