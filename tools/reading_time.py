@@ -2,8 +2,8 @@
 
     python -m tools.reading_time [PAGE ...]
 
-What counts is the prose up to the quiz, and the take-away: no folded box, no exercise, no quiz. A cell
-counts if a reader sees its code or what it shows.
+What counts is the prose up to the quiz, and the take-away: no folded box, no exercise, no quiz, and no reason
+that a prediction shows after a wrong choice. A cell counts if a reader sees its code or what it shows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tools.prose import prose
 
 WORDS_A_MINUTE = 200
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w-]+)\}.*?^(?P=fence)$\n?", re.DOTALL | re.MULTILINE)
+REASON = re.compile(r"^ +> .*\n", re.MULTILINE)
 OPTIONS = re.compile(r"^:[\w-]+:.*$", re.MULTILINE)
 
 
@@ -28,10 +29,12 @@ def main_line(text: str) -> str:
 
 
 def unfolded(text: str) -> str:
-    """A text without its folded boxes."""
+    """A text without its folded boxes, and without the reasons of its predictions."""
 
     def kept(found: re.Match[str]) -> str:
-        return "" if ":class: dropdown" in found[0] else found[0]
+        if ":class: dropdown" in found[0]:
+            return ""
+        return REASON.sub("", found[0]) if found["name"] == "predict" else found[0]
 
     return FENCE.sub(kept, text)
 

@@ -51,9 +51,12 @@ def test_what_is_folded_takes_no_time():
     )
     box = f"````{{admonition}} A box\n:class: dropdown\n{word}\n````\n"
     folded = f"{cell % 'hide-cell'}\n{cell % 'remove-cell'}\n{box}"
+    asked = "```{{predict}} a-box\nWhich?\n\n- [ ] This.\n{}- [x] That.\n```\n"
     quiz_and_rest = f"\n## Check yourself\n\n{word}\n\n## Take-away\n\n{word}\n\n## Exercises\n\n{word}\n"
     assert round(reading_time.minutes(seen), 1) == 2  # 204 words and a cell
     assert reading_time.minutes(seen + folded) == reading_time.minutes(seen)
+    reason = f"  > {word}\n  > {word}\n"
+    assert reading_time.minutes(asked.format(reason)) == reading_time.minutes(asked.format(""))
     assert round(reading_time.minutes(seen + folded + quiz_and_rest), 1) == 2.5
 
 
