@@ -26,6 +26,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from posenc_lib import nn, sinusoidal
 from posenc_lib.biased import alibi_attention, alibi_bias, alibi_score_mod, alibi_slopes
 from posenc_lib.rotated import RotaryTables, apply_rotary, mrope_tables, rotary_tables, rotate
+from posenc_lib.rotated.tables import Layout
 
 Kind = Literal["limit", "ours", "peer", "reference"]
 Tensors = tuple[torch.Tensor, ...]
@@ -408,8 +409,10 @@ def _joined_contenders(q: torch.Tensor, k: torch.Tensor, tables: RotaryTables) -
     """Ours by one call for q and k: joined first here, though a model that projects both at once need not."""
     heads = (q.shape[1], k.shape[1])
 
-    def turn(layout: str) -> Tensors:
-        return rotate(torch.cat((q, k), dim=1), tables, layout=layout).split(heads, dim=1)
+    def turn(layout: Layout) -> Tensors:
+        joined = rotate(torch.cat((q, k), dim=1), tables, layout=layout)
+        turned: Tensors = joined.split(heads, dim=1)
+        return turned
 
     return [
         Contender(
@@ -443,6 +446,7 @@ def _rope_contenders(
         Contender("ours, half", "ours", both(lambda x: rotate(x, tables, layout="half")), half, given),
     ]
     if setting.compiled:
+        layout: Layout
         for layout, expected in (("interleaved", pairs), ("half", half)):
             turn = torch.compile(partial(_rotated, layout=layout), dynamic=False)
             call = both(lambda x, turn=turn: turn(x, tables.cos, tables.sin))
@@ -509,12 +513,12 @@ def _rope_contenders(
 
 
 def _rotated_into(
-    x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, out: torch.Tensor, *, layout: str
+    x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, out: torch.Tensor, *, layout: Layout
 ) -> torch.Tensor:
     return rotate(x, RotaryTables(cos, sin), layout=layout, out=out)
 
 
-def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, layout: str) -> torch.Tensor:
+def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, layout: Layout) -> torch.Tensor:
     return rotate(x, RotaryTables(cos, sin), layout=layout)
 
 
@@ -710,7 +714,8 @@ def alibi_table(setting: Setting) -> Work:
             return (-expected()[0].abs(),)
 
         def theirs() -> torch.Tensor:
-            return xt.AlibiPositionalBias(heads)(n, n)  # a new one, as the old one keeps its bias
+            bias: torch.Tensor = xt.AlibiPositionalBias(heads)(n, n)  # the old one keeps it
+            return bias
 
         found.append(Contender("x-transformers, symmetric", "peer", theirs, symmetric, rounded))
     return Work(

@@ -92,7 +92,8 @@ class Graph(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         x = self.model.embedding(tokens) + added
         all_keys, all_values = [], []
-        for number, layer in enumerate(self.model.layers):
+        layers: Any = self.model.layers
+        for number, layer in enumerate(layers):
             projected = F.linear(layer.norm1(x), layer.attention.in_proj_weight)
             q, k, v = projected.unflatten(-1, (3, self.heads, -1)).permute(1, 2, 0, 3).unbind()
             q, k = (_turned(each, cos, sin) for each in (layer.encoding.norm_q(q), layer.encoding.norm_k(k)))
@@ -220,7 +221,7 @@ def _package(engine: str) -> str:
 
 def _summary(rounds: list[dict[str, Any]], exact: np.ndarray) -> dict[str, float]:
     def median(name: str) -> float:
-        return round(statistics.median(each[name] for each in rounds), 3)
+        return float(round(statistics.median(each[name] for each in rounds), 3))
 
     told = {"start, s": median("start"), "written, bytes/s": round(median("written"), 1)}
     for length in LENGTHS:

@@ -135,7 +135,7 @@ def _cuda_sample(call: Callable[[], Any], calls: int) -> float:
         call()
     stop.record()
     torch.cuda.synchronize()
-    return start.elapsed_time(stop) / 1e3 / calls
+    return float(start.elapsed_time(stop)) / 1e3 / calls
 
 
 # ---- what needs a fresh interpreter

@@ -43,8 +43,8 @@ NETWORK = RELEASE["network"].format(**RELEASE)
 """Pyodide's own: what no registry has is loaded from there, if a reader asks for it."""
 DIGESTS = "digests.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same input, the same bytes
-NPM = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error")
-NPM += ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000")
+NPM: tuple[str, ...] = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
+NPM += ("--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FULL_IN_WORDS = ("ENOSPC", "EDQUOT", "disk is full", *map(os.strerror, FULL))
 """As npm, SQLite and Python say it."""
@@ -108,7 +108,7 @@ def is_whole(folder: Path) -> bool:
     """Whether every file is there, as it was when the folder was made."""
     try:
         kept = json.loads((folder / DIGESTS).read_text())
-        return {name: _digest((folder / name).read_bytes()) for name in kept} == kept
+        return bool({name: _digest((folder / name).read_bytes()) for name in kept} == kept)
     except (OSError, ValueError):
         return False
 

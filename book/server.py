@@ -59,7 +59,7 @@ class Site(Quiet, StaticFileHandler):
 
     packed: Path  # a folder for what was made smaller
 
-    def initialize(self, path: str, packed: str) -> None:
+    def initialize(self, path: str, packed: str) -> None:  # type: ignore[override]
         StaticFileHandler.initialize(self, path, default_filename="index.html")
         self.packed = Path(packed)
 
@@ -94,7 +94,7 @@ class Site(Quiet, StaticFileHandler):
         return made
 
     def get_content_size(self) -> int:
-        return Path(self.absolute_path).stat().st_size
+        return Path(str(self.absolute_path)).stat().st_size
 
     def compute_etag(self) -> str:
         """By the file's state, so that a site that is built again meanwhile is seen at once."""
@@ -173,7 +173,7 @@ class BookServer(ServerApp):
         files = {"path": str(site), "packed": self.packed.name}
         elsewhere = JUPYTER.strip("/")
         rules = [(rf"/{MACHINE}", Machine), (rf"/(?!{elsewhere}/)(.*)", Site, files)]
-        self.web_app.add_handlers(".*", rules)
+        self.web_app.add_handlers(".*", rules)  # type: ignore[no-untyped-call]
 
 
 def settings(port: int) -> Config:
@@ -214,7 +214,7 @@ def make(site: Path, port: int) -> BookServer:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(ROOT), *([kept] if kept else [])]
     )  # cells read benchmarks/
-    server = BookServer.instance(config=settings(port))
+    server: BookServer = BookServer.instance(config=settings(port))
     server.initialize(argv=[], find_extensions=False)
     server.serve_site(site)
     return server

@@ -24,7 +24,7 @@ from myst_parser.parsers.mdit import create_md_parser
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "book" / "_ext"))
 
-import quiz  # noqa: E402
+import quiz as quiz  # noqa: E402
 
 PARSER = create_md_parser(
     MdParserConfig(enable_extensions={"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"}),
@@ -417,7 +417,7 @@ def _assertions(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _name(function: ast.expr) -> str:
-    return getattr(function, "attr", None) or getattr(function, "id", "")
+    return str(getattr(function, "attr", None) or getattr(function, "id", ""))
 
 
 PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.BinOp)

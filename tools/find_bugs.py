@@ -151,8 +151,8 @@ def _changes(node: ast.AST, source: str) -> Iterator[tuple[int, int, str]]:
                 if isinstance(keyword.value, ast.Name | ast.Attribute | ast.Constant) and args:
                     yield place(args[-1])[1], place(keywords[-1])[1], ""
         case ast.Attribute(value=value, attr=name):
-            for other in LOOK_ALIKES.get(name, ()):
-                yield place(node)[1] - len(name), place(node)[1], other
+            for alike in LOOK_ALIKES.get(name, ()):
+                yield place(node)[1] - len(name), place(node)[1], alike
             if name in {"T", "mT", "real", "conj"}:
                 yield place(value)[1], place(node)[1], ""
         case ast.IfExp(body=chosen, orelse=other):
@@ -160,17 +160,17 @@ def _changes(node: ast.AST, source: str) -> Iterator[tuple[int, int, str]]:
             yield *place(node), text(other)
         case ast.UnaryOp(operand=operand):
             yield *place(node), text(operand)
-        case ast.Constant(value=bool(value)):
-            yield *place(node), str(not value)
-        case ast.Constant(value=int(value)):
-            yield *place(node), str(value + 1)
-            yield *place(node), str(value - 1)
+        case ast.Constant(value=bool(truth)):
+            yield *place(node), str(not truth)
+        case ast.Constant(value=int(number)):
+            yield *place(node), str(number + 1)
+            yield *place(node), str(number - 1)
         case ast.FunctionDef(args=ast.arguments(args=parameters)):
             names = [each.arg for each in parameters]
             for used in ast.walk(node):
                 if isinstance(used, ast.Name) and isinstance(used.ctx, ast.Load) and used.id in names:
-                    for other in names:
-                        yield *place(used), other
+                    for mixed_up in names:
+                        yield *place(used), mixed_up
 
 
 def _at(source: str, line: int, column: int) -> int:
@@ -237,8 +237,8 @@ def main() -> None:
                     print(f"{asked.id:48} {len(kept[asked.id])}")
     lines = []
     for each in all_exercises():
-        if pairs := kept.get(each.id):
-            listed = ",\n".join("  " + json.dumps(pair, ensure_ascii=False) for pair in pairs)
+        if bugs_of := kept.get(each.id):
+            listed = ",\n".join("  " + json.dumps(pair, ensure_ascii=False) for pair in bugs_of)
             lines.append(f" {json.dumps(each.id)}: [\n{listed}\n ]")
     RESULT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

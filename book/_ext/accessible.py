@@ -62,8 +62,8 @@ def keep_together(doctree: nodes.document) -> None:
     for formula in list(doctree.findall(nodes.math)):
         place = formula.parent.index(formula)
         around = formula.parent.children
-        before = around[place - 1] if place else None
-        after = around[place + 1] if place + 1 < len(around) else None
+        before: Any = around[place - 1] if place else None
+        after: Any = around[place + 1] if place + 1 < len(around) else None
         opening = OPENING.search(before.astext()) if isinstance(before, nodes.Text) else None
         closing = CLOSING.match(after.astext()) if isinstance(after, nodes.Text) else None
         if not (opening or closing):
@@ -97,7 +97,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     names = {"figure": _("Figure, scrolls sideways"), "formula": _("Formula, scrolls sideways")}
     names["table"] = _("Table, scrolls sideways")
     data = {f"data-{kind}": name for kind, name in names.items()}
-    app.add_js_file("scroll.js", loading_method="defer", **data)
+    app.add_js_file("scroll.js", priority=500, loading_method="defer", **data)
     app.connect("config-inited", _configure)
     app.connect("doctree-resolved", _keep_together)
     app.connect("html-page-context", _mend, priority=900)

@@ -132,7 +132,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("live_exercise")
     app.add_directive("challenge", ChallengeDirective)
     app.add_directive("certificate", CertificateDirective)
-    others = {"latex": (_skip, None), "text": (_skip, None)}
+    others: dict[str, Any] = {"latex": (_skip, None), "text": (_skip, None)}
     app.add_node(challenge, html=(_visit_challenge, None), **others)
     app.add_node(certificate, html=(_visit_certificate, None), **others)
     app.add_css_file("challenges.css")

@@ -88,7 +88,7 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 def _table(rows: list[str]) -> list[str]:
     """A table between bars as a list-table."""
-    indent = re.match(r"\s*", rows[0])[0]
+    indent = rows[0].partition("|")[0]
     made = [f"{indent}.. list-table::", f"{indent}   :header-rows: 1", ""]
     for row in (rows[0], *rows[2:]):
         cells = [_inline(cell.strip()) for cell in row.strip().strip("|").split("|")]

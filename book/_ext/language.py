@@ -33,7 +33,7 @@ def of_scripts(language: str) -> dict[str, Any]:
         for _line, sentence, *_rest in extract_from_file("javascript", script):
             one = sentence if isinstance(sentence, str) else sentence[0]
             if known := catalogue.get(one):
-                sentences[one] = [known.string] if isinstance(known.string, str) else list(known.string)
+                sentences[one] = [known.string] if isinstance(known.string, str) else list(known.string or ())
     return {"sentences": sentences, "forms": forms_of_numbers(catalogue.plural_expr)}
 
 

@@ -70,7 +70,9 @@ def _read(root: Path, path: Path, changed: int) -> dict[str, Written]:
     source, starters = source_notebook(path), source_notebook(path)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     ClearSolutions(config=config).preprocess(starters, {})
-    found, text, introduction, setup = {}, "", "", []
+    found: dict[str, Written] = {}
+    setup: list[str] = []
+    text = introduction = ""
     for cell, starter in zip(source.cells, starters.cells, strict=True):
         settings = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown":
@@ -291,7 +293,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("posenc_pictures", True, "html", [bool])
     app.add_config_value("posenc_seconds", 20, "html", [int, float])
     app.add_directive("exercise", ExerciseDirective)
-    others = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}
+    others: dict[str, Any] = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}
     app.add_node(live_exercise, html=(_open_box, _close_box), **others)
     app.add_node(steps_box, html=(_open_steps, _close_box), **others)
     app.add_node(folded, html=(_open_folded, _close_folded), **others)

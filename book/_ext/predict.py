@@ -230,7 +230,7 @@ class Predict(SphinxDirective):
 
     def _line(self, line: int) -> int:
         """Of the file, from one of the body, which counts from 0."""
-        return self.lineno + self.content_offset + line + 1
+        return int(self.lineno + self.content_offset + line + 1)
 
     def _render(self, name: str, box: Box) -> Prediction:
         if not ID.fullmatch(name):
@@ -331,7 +331,8 @@ def _shown_by(node: nodes.Node) -> list[nodes.Element] | None:
 
 
 def _mark_outcomes(app: Sphinx, doctree: nodes.document) -> None:
-    covered, begins = {}, set()
+    covered: dict[int, Any] = {}
+    begins: set[int] = set()
     for box in list(doctree.findall(Prediction)):
         outcome = outcome_of(box)
         if not outcome:

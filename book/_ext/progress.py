@@ -164,7 +164,7 @@ def _whole_row(steps: tuple[Exercise, ...], chapter_uri: str) -> Tag:
 
 def _exercise_row(exercise: Exercise, chapter_uri: str) -> Tag:
     attributes = {"data-exercise": exercise.id, "data-points": str(exercise.points)}
-    row = Tag.make("li", attributes, _place(_uri_of(exercise, chapter_uri), _(exercise.title)))
+    row: Tag = Tag.make("li", attributes, _place(_uri_of(exercise, chapter_uri), _(exercise.title)))
     if not exercise.in_page:
         row["attributes"] |= {"data-elsewhere": ""}
         row += Tag.make("span", {"class": "posenc-points"}, _("in the notebook, not counted here"))

@@ -182,7 +182,7 @@ class Quiz(SphinxDirective):
 
     def _line(self, line: int) -> int:
         """Of the file, from one of the body, which counts from 0."""
-        return self.lineno + self.content_offset + line + 1
+        return int(self.lineno + self.content_offset + line + 1)
 
     def _render(self, asked: Asked, number: int, count: int) -> Question:
         name = f"{chapter_of(self.env.docname)}.{asked.id}"
@@ -244,7 +244,7 @@ class Quiz(SphinxDirective):
         self.state.nested_parse(content, self.content_offset + line, holder)
         if not holder.children or not isinstance(holder[0], nodes.paragraph):
             raise QuizError(f"{what} must begin with a sentence", line)
-        return holder.children
+        return list(holder.children)
 
 
 class Review(SphinxDirective):

@@ -14,7 +14,8 @@ from sphinx.application import Sphinx
 
 def merge(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """The outputs, with all pieces of a stream in the place of its first."""
-    return utils.coalesce_streams(join(outputs))
+    merged: list[NotebookNode] = utils.coalesce_streams(join(outputs))
+    return merged
 
 
 def join(outputs: list[NotebookNode]) -> list[NotebookNode]:

@@ -17,7 +17,7 @@ class Tag(nodes.General, nodes.Element):
     @classmethod
     def make(cls, name: str, attributes: dict[str, str] | None = None, *children: nodes.Node | str) -> Tag:
         """Children that are text need not be nodes. An attribute of "" stands without a value."""
-        made = cls()
+        made: Tag = cls()
         made["tag"], made["attributes"] = name, attributes or {}
         made += [nodes.Text(child) if isinstance(child, str) else child for child in children]
         return made

@@ -178,9 +178,11 @@ def _changed(statement: ast.stmt) -> set[str]:
     """Names of what a statement may change and does not bind: x[0] = ..., x.a = ..., x.append(...)."""
     found = set()
     for node in ast.walk(statement):
-        stores = isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store)
-        calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-        root = node.value.func if calls else node if stores else None
+        root: ast.AST = node
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            root = node.value.func
+        elif not (isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store)):
+            continue
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
             if isinstance(root, ast.Name):

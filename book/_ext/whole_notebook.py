@@ -145,12 +145,13 @@ def _install_note(repository: str) -> Tag:
 
 def _pass_over(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Lead from chapter to chapter by "previous" and "next": the notebooks' pages are beside the way."""
+    html: Any = app.builder
     for way, which in (("prev", 1), ("next", 2)):
         docname, pages = pagename, exercise_pages(app)
-        while (docname := app.builder.relations.get(docname, (None, None, None))[which]) in pages:
+        while (docname := html.relations.get(docname, (None, None, None))[which]) in pages:
             pass
         if docname:
-            title = app.builder.render_partial(app.env.titles[docname])["title"]
+            title = html.render_partial(app.env.titles[docname])["title"]
             context[way] = {"link": app.builder.get_relative_uri(pagename, docname), "title": title}
         else:
             context[way] = None

@@ -237,7 +237,7 @@ def _of_graphs(run: dict[str, Any]) -> str | PositionalEncoding:
         return RandomWalk(None, dim, steps=WALK)
     if name.startswith("laplacian"):
         signs = "invariant" if name.endswith("invariant") else "fixed"  # else they are flipped in the data
-        return LaplacianEigenvectors(None, dim, count=WAVES, signs=signs)
+        return LaplacianEigenvectors(None, dim, count=WAVES, signs=signs)  # type: ignore[arg-type]
     chosen: str = name
     return chosen
 
@@ -551,7 +551,7 @@ def strands(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
 @cache
 def digits() -> tuple[Tensor, Tensor]:
     """1,797 images of 8 x 8 pixels, from -1 to 1, and what each shows."""
-    from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+    from sklearn.datasets import load_digits
 
     found = load_digits()
     return torch.tensor(found.images / 8 - 1, dtype=torch.float32), torch.tensor(found.target)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from tqdm import tqdm  # type: ignore[import-untyped]
+from tqdm import tqdm
 
 import posenc_lib
 from posenc_course.experiments import NAMES, NEXT, gates, training

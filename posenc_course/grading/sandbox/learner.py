@@ -99,7 +99,7 @@ class Stream(io.TextIOBase):
         return len(text)
 
 
-class _Hook(DisplayHook):  # type: ignore[misc]
+class _Hook(DisplayHook):
     """The value of a cell's last line."""
 
     def write_output_prompt(self) -> None:
@@ -119,7 +119,7 @@ class _Hook(DisplayHook):  # type: ignore[misc]
         pass
 
 
-class _Publisher(DisplayPublisher):  # type: ignore[misc]
+class _Publisher(DisplayPublisher):
     """What `display` shows, figures too."""
 
     def publish(
@@ -133,7 +133,7 @@ class _Publisher(DisplayPublisher):  # type: ignore[misc]
         self.shell.outputs.take()
 
 
-class Shell(InteractiveShell):  # type: ignore[misc]
+class Shell(InteractiveShell):
     """IPython without a terminal and without a history file."""
 
     outputs: Outputs
