@@ -142,8 +142,8 @@ COPE_COUNTS = Exercise(
         Mistake(
             "tanh-without-the-half",
             lambda q, k: np.tril(from_the_right(cope_gates(2 * q, k))),
-            "Your gates are too steep, as if x were doubled. With tanh the sigmoid is (tanh(x / 2) + 1) / "
-            "2: is the first half missing?",
+            "Your gates are too steep, as if x were doubled. Written with np.tanh, the sigmoid is "
+            "(np.tanh(x / 2) + 1) / 2: is the first half missing?",
         ),
         Mistake(
             "rounded",

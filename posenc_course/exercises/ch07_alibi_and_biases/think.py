@@ -107,7 +107,7 @@ THINK = Exercise(
         Mistake(
             "tanh",
             lambda x, widen, narrow: np.tanh(x @ widen.T) @ narrow.T,
-            "The wide rows went through tanh. Set what is negative to 0, and square what is left.",
+            "The wide rows went through np.tanh. Set what is negative to 0, and square what is left.",
         ),
         Mistake(
             "cut-after-the-square",
