@@ -15,7 +15,7 @@ def _effective_cases(rng: Generator) -> Iterator[Case]:
     lengths = np.array([4096, 8192, 16_384, 32_768, 65_536, 131_072])
     yield Case("falling with the length", (lengths, np.array([96.0, 94.1, 90.2, 86.3, 80.0, 61.5]), 85.6))
     yield Case("one weak length in between", (lengths, np.array([95.0, 83.0, 91.0, 90.0, 70.0, 60.0]), 85.6))
-    yield Case("too weak at once", (lengths, np.array([80.0, 70.0, 90.0, 50.0, 40.0, 30.0]), 85.6))
+    yield Case("too weak from the start", (lengths, np.array([80.0, 70.0, 90.0, 50.0, 40.0, 30.0]), 85.6))
     yield Case("strong at every length", (lengths, np.full(6, 99.0), 85.6))
     yield Case("exactly at the mark", (lengths[:3], np.array([90.0, 85.0, 84.9]), 85.0))
     yield Case("in another order", (lengths[[3, 0, 2, 1]], np.array([70.0, 95.0, 88.0, 92.0]), 85.6))

@@ -61,7 +61,7 @@ GROUPED_DISTANCES = Exercise(
             grouped_distances(24, 3, 6), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="Near the diagonal every key has its own distance. Further away, three keys share one.",
+        look="Near the diagonal every key has its own distance, and further away three keys share one.",
     ),
     reference=_grouped,
     make_cases=_map_cases,
@@ -186,6 +186,17 @@ GROUPED_DISTANCES = Exercise(
             extend_with(lambda i, j, group, window: i // group * group - j // group * group),
             "You multiply the groups by their size, so far keys are as far as they were. Count in "
             "groups, and add window - window // group.",
+        ),
+        Mistake(
+            "groups-one-too-near",
+            extend_with(lambda i, j, group, window: i // group - j // group + window - window // group - 1),
+            "Your groups are one too near, as if the window were window - 1 wide. Add window - window // "
+            "group.",
+        ),
+        Mistake(
+            "groups-one-too-far",
+            extend_with(lambda i, j, group, window: i // group - j // group + window - window // group + 1),
+            "Your groups are one too far. Add window - window // group, and no more.",
         ),
     ),
     alternatives=(

@@ -111,7 +111,7 @@ LAYERS_THAT_TURN = Exercise(
             starts=(2, 0),
         ),
         axes=("interval", "layer"),
-        look="Each layer with RoPE is a full square. The last of each group has none.",
+        look="Each layer with RoPE is a full square, and the last of each group has none.",
     ),
     reference=_turning,
     make_cases=_config_cases,
@@ -199,8 +199,8 @@ LAYERS_THAT_TURN = Exercise(
         Mistake(
             "one-layer-alone",
             lambda config: _turning(config, every=lambda layers, n: [i != n - 1 for i in range(layers)]),
-            "With an interval, you leave RoPE out of one layer alone. Every n-th layer has none: 3, 7, "
-            "11 for an interval of 4.",
+            "With an interval, you leave RoPE out of only one layer. Every n-th layer has none: 3, 7, 11 "
+            "for an interval of 4.",
         ),
         Mistake(
             "list-of-layer-numbers",

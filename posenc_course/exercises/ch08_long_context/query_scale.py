@@ -141,7 +141,7 @@ QUERY_SCALE = Exercise(
         Mistake(
             "beta-times-everything",
             lambda positions, beta, length: beta * (1 + np.log(1 + (positions + 1) // length)),
-            "Beta multiplies the 1 in front as well. It should multiply the logarithm alone.",
+            "Beta multiplies the 1 in front as well. It should multiply only the logarithm.",
         ),
         Mistake(
             "one-plus-beta",

@@ -127,7 +127,7 @@ BOTH_STRANDS = Exercise(
         Mistake(
             "other-strand-alone",
             _strands_with(join=lambda one, two: two),
-            "You use the other strand alone. Take the mean of both.",
+            "You use only the other strand. Take the mean of both.",
         ),
         Mistake(
             "larger-of-both",

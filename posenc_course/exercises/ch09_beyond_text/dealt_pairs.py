@@ -111,7 +111,7 @@ DEALT_PAIRS = Exercise(
             lambda time, height, width: np.concatenate(
                 [[0], np.tile([1, 2], max(height, width)), np.zeros(time + height + width)]
             )[: time + height + width].astype(int),
-            "You deal to height and width alone. Of each three pairs one is for time.",
+            "You deal only to height and width. One of every three pairs is for time.",
         ),
         Mistake(
             "counts-swapped",

@@ -187,7 +187,7 @@ FEELS_THE_EDGE = Exercise(
             "one-too-few-at-the-end",
             _edge_with(lambda taps, layers: _end_cut(*_edge_reach(taps, layers))),
             "At the end yours are one too few. The last n of all tokens begin at length - n, and that "
-            "one is among them.",
+            "token is one of them.",
         ),
         Mistake(
             "both-ends-at-once",
@@ -201,6 +201,20 @@ FEELS_THE_EDGE = Exercise(
             "one-layer-short",
             _edge_with(lambda taps, layers: _edge_reach(taps, layers - 1)),
             "You count one layer too few. The first one finds zeros already.",
+        ),
+        Mistake(
+            "one-too-few-in-front",
+            _edge_with(
+                lambda taps, layers: (max(_edge_reach(taps, layers)[0] - 1, 0), _edge_reach(taps, layers)[1])
+            ),
+            "At the beginning yours are one too few. The token that sees just one step before the first "
+            "one feels the edge.",
+        ),
+        Mistake(
+            "one-too-many-at-the-end",
+            _edge_with(lambda taps, layers: (_edge_reach(taps, layers)[0], _edge_reach(taps, layers)[1] + 1)),
+            "At the end yours are one too many. The last n of all tokens begin at length - n, not one "
+            "before.",
         ),
     ),
     alternatives=(_edge_by_trying, _edge_by_numbers, lambda *args: _edge(*args).tolist()),

@@ -24,7 +24,7 @@ def _graph_cases(rng: Generator) -> Iterator[Case]:
     yield Case("a path of 3", (path(3),))
     yield Case("a star of 5", (star(5),))
     yield Case("two pairs that nothing joins", (np.kron(np.eye(2), path(2)),))
-    yield Case("a node that stands alone", (np.pad(ring(3), ((0, 1), (0, 1))),))
+    yield Case("a node without edges", (np.pad(ring(3), ((0, 1), (0, 1))),))
     for _ in range(3):
         yield Case("weights, drawn", (drawn_graph(rng, int(rng.integers(4, 8))),))
 

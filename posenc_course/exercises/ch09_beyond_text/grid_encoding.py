@@ -85,8 +85,8 @@ GRID_ENCODING = Exercise(
             columns=columns,
         ),
         axes=("row of the patch", "column of the patch"),
-        look="How like the patch in the middle each patch is: those of its own row and column stand out "
-        "as a cross, because half of their numbers are the same.",
+        look="How similar each patch is to the one in the middle: those of its own row and column stand "
+        "out as a cross, because half of their numbers are the same.",
     ),
     reference=lambda height, width, dim: _grid_encoding(height, width, dim),
     make_cases=_grid_cases,

@@ -159,7 +159,7 @@ MOVES_KEPT = Exercise(
     properties=(
         Property(
             lambda args, value: not any(_moves(args[0])[move] and not value[move] for move in range(3)),
-            "You say that a move changes these scores. It changes them by rounding alone, in the last "
+            "You say that a move changes these scores. It changes them only by rounding, in the last "
             "digits: compare with np.allclose.",
         ),
         Property(
@@ -178,19 +178,19 @@ MOVES_KEPT = Exercise(
         Mistake(
             "quarter-turn",
             _moves_with(turn=lambda points: points[:, ::-1] * [-1, 1]),
-            "You try a quarter turn only. A grid survives that and no other turn: try an angle that "
-            "nobody would choose.",
+            "You try a quarter turn only. A grid survives that, but not most other turns: try an angle "
+            "that nobody would choose.",
         ),
         Mistake(
             "half-turn",
             _moves_with(turn=lambda points: -points),
-            "You try half a turn only. Steps along rows and columns survive that, and still do not "
-            "survive other turns: try an angle that nobody would choose.",
+            "You try half a turn only. Steps along rows and columns survive that, but not most other "
+            "turns: try an angle that nobody would choose.",
         ),
         Mistake(
             "whole-steps",
             _moves_with(shift=_shift_by(1, 2)),
-            "You shift by whole numbers. A pattern of tiles survives that and no other shift.",
+            "You shift by whole numbers. A pattern of tiles survives that, but not other shifts.",
         ),
         Mistake(
             "shifted-to-the-side",
@@ -263,6 +263,6 @@ MOVES_KEPT = Exercise(
         "A turn by an angle is `points @ np.array([[cos, sin], [-sin, cos]])`; a mirror is "
         "`points * [-1, 1]`.",
         "Compare with `np.allclose`. A quarter turn and a shift by 1 are special: some scores survive "
-        "these and no others.",
+        "these but not others.",
     ),
 )

@@ -243,6 +243,12 @@ RESIZED_TABLE = Exercise(
             ),
             "You take the mean of the two patches around each place. The nearer one should count more.",
         ),
+        Mistake(
+            "evenly-from-edge-to-edge",
+            _resize_with(middles=lambda new, old: np.linspace(-0.5, old - 0.5, new)),
+            "You put the first and the last new middle on the edges of the picture. They are half a new "
+            "patch inside.",
+        ),
     ),
     alternatives=(_resized_by_interp, _resized_by_library, _resize_with(take=_hats)),
     hints=(

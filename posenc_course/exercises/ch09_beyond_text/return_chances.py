@@ -83,8 +83,8 @@ RETURN_CHANCES = Exercise(
             up=up,
         ),
         axes=("steps", "chance to be back", "on a ring of 4", "on a ring of 3"),
-        look="On a ring of 4 a walker can be back only after an even number of steps. On a triangle, "
-        "three will do as well.",
+        look="On a ring of 4 a walker can be back only after an even number of steps, on a triangle "
+        "after three as well.",
     ),
     reference=lambda adjacency, steps: _returns(adjacency, steps),
     make_cases=_walk_cases,

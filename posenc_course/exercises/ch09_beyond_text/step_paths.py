@@ -24,9 +24,9 @@ def _drawn_tree(rng: Generator, nodes: int, branching: int) -> Array:
 
 def _path_cases(rng: Generator) -> Iterator[Case]:
     yield Case("f(g(x), y): Call, f, Call, g, x, y", (np.array([-1, 0, 0, 2, 2, 0]), 3, 2))
-    yield Case("a root alone", (np.array([-1]), 2, 2))
+    yield Case("only a root", (np.array([-1]), 2, 2))
     yield Case("a row of 5, three steps kept", (np.array([-1, 0, 1, 2, 3]), 1, 3))
-    yield Case("siblings that stand apart", (np.array([-1, 0, 1, 1, 0, 4]), 2, 3))
+    yield Case("siblings that are apart", (np.array([-1, 0, 1, 1, 0, 4]), 2, 3))
     for _ in range(4):
         branching = int(rng.integers(2, 4))
         tree = _drawn_tree(rng, int(rng.integers(8, 12)), branching)
@@ -138,7 +138,7 @@ STEP_PATHS = Exercise(
         Mistake(
             "nearest-last",
             _paths_with(steps=lambda up, depth: [-1] * (depth - len(up)) + up[:depth][::-1]),
-            "In yours, the step to the node's own parent comes last. It comes first.",
+            "In yours, the step to the node's own parent comes last. It should come first.",
         ),
         Mistake(
             "only-the-nearest",

@@ -185,7 +185,7 @@ THREE_POSITIONS = Exercise(
         Mistake(
             "time-stands-still",
             _line_with(place=lambda block, at: block * np.array([[0], [1], [1]]) + at),
-            "All frames of a video have the same time in yours. Count them, too.",
+            "All frames of a video have the same time in yours. Count them too.",
         ),
         Mistake(
             "counted-from-one",

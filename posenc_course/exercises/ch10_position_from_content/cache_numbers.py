@@ -267,6 +267,22 @@ CACHE_NUMBERS = Exercise(
             _count_with(state=lambda layer, tokens: _state(layer, tokens) if tokens else 0),
             "With no token yet, your states are not counted. A state is there from the beginning.",
         ),
+        Mistake(
+            "keys-alone-where-all-is-seen",
+            _count_with(full=_halved),
+            "In full layers you count only keys. Each key has a value, which takes as much room.",
+        ),
+        Mistake(
+            "keys-alone-where-it-forgets",
+            _count_with(forgetting=lambda layer, tokens: layer["heads"] * (layer["head_dim"] + 1) * tokens),
+            "In layers that forget you count only keys and sums. Each key has a value, which takes as "
+            "much room.",
+        ),
+        Mistake(
+            "what-left-the-window",
+            _count_with(window=lambda layer, tokens: _full(layer, max(tokens - layer["window"], 0))),
+            "In a window you count the tokens that have left it. Count those that are in it.",
+        ),
     ),
     alternatives=(
         _count_by_token,

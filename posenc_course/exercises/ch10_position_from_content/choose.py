@@ -24,7 +24,7 @@ def _choice_cases(rng: Generator) -> Iterator[Case]:
     yield case(
         "the best is not admitted, and is tied", [1.0, 1.02, 1.3], [0.02] * 3, [no, yes, yes], [1, 2, 3]
     )
-    yield case("none is admitted", [1.5, 1.2], [0.02, 0.02], [no, no], [1, 2])
+    yield case("no run is admitted", [1.5, 1.2], [0.02, 0.02], [no, no], [1, 2])
     yield case("a tie, and the worse costs less", [1.5, 1.52, 1.9], [0.05] * 3, [yes] * 3, [3, 2, 1])
     yield case("exactly at the uncertainty", [0.5, 0.75, 4.0], [0.25, 0.0, 0.0], [yes] * 3, [2, 1, 0])
     yield case("tied with the second, not with the best", [1.0, 1.06, 1.12], [0.05] * 3, [yes] * 3, [3, 2, 1])
@@ -32,7 +32,7 @@ def _choice_cases(rng: Generator) -> Iterator[Case]:
     yield case("the best is uncertain", [1.0, 1.1, 1.2], [0.15, 0.01, 0.01], [yes] * 3, [3, 2, 1])
     yield case("a tie of equal costs", [1.03, 1.0, 1.01], [0.05] * 3, [yes] * 3, [1, 1, 1])
     yield case("not admitted, tied and cheap", [1.0, 1.01, 1.3], [0.05] * 3, [yes, no, yes], [2, 1, 3])
-    yield case("the admitted stand behind", [0.9, 1.3, 1.2], [0.02] * 3, [no, yes, yes], [1, 3, 2])
+    yield case("the admitted come last", [0.9, 1.3, 1.2], [0.02] * 3, [no, yes, yes], [1, 3, 2])
     yield case("together, not each", [1.0, 1.07, 1.2], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3])
     yield case("added, not together", [1.0, 1.09, 1.3], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3])
     yield case("a tie, and the worse costs more", [1.5, 1.52, 1.9], [0.05] * 3, [yes] * 3, [2, 3, 1])

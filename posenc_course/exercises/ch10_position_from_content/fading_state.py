@@ -72,8 +72,8 @@ FADING_STATE = Exercise(
             up=up,
         ),
         axes=("token", "what is left of it at the end", "all gates alike", "one gate nearly shut"),
-        look="With all gates alike this is ALiBi's curve without a softmax. One gate that is nearly shut "
-        "makes a step in it.",
+        look="With all gates alike this is ALiBi's curve without a softmax, and one gate that is nearly "
+        "shut makes a step in it.",
     ),
     reference=_fading_state,
     make_cases=state_cases,
@@ -128,7 +128,7 @@ FADING_STATE = Exercise(
         Mistake(
             "all-gates-so-far",
             _fading_with_gates(np.cumprod),
-            "You fade by the product of all gates so far at each token. What is in the state has been "
+            "At each token you fade by the product of all gates so far. What is in the state has been "
             "faded by the earlier ones already.",
         ),
         Mistake(

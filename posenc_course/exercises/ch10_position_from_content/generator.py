@@ -14,8 +14,8 @@ from posenc_lib._arrays import Array
 
 def _generator_cases(rng: Generator) -> Iterator[Case]:
     yield Case("one pair", (np.array([1.0]), 0.5))
-    yield Case("no pair, ALiBi alone", (np.zeros(0), 0.25))
-    yield Case("no slope, RoPE alone", (np.array([1.0, 0.01]), 0.0))
+    yield Case("no pair, only ALiBi", (np.zeros(0), 0.25))
+    yield Case("no slope, only RoPE", (np.array([1.0, 0.01]), 0.0))
     yield Case("two pairs", (np.array([1.0, 0.1]), 0.0625))
     for _ in range(4):
         rates = 10 ** rng.uniform(-2, 0, size=int(rng.integers(2, 6)))
@@ -209,6 +209,11 @@ GENERATOR = Exercise(
             "extra-columns-first",
             lambda rates, slope: np.roll(_generator(rates, slope), (2, 2), (0, 1)),
             "Your two extra columns come first. They come last.",
+        ),
+        Mistake(
+            "everything-negative",
+            lambda rates, slope: -_generator(rates, slope),
+            "All your signs are reversed: this is the generator of minus the offset.",
         ),
     ),
     alternatives=(

@@ -26,8 +26,8 @@ def _group_cases(rng: Generator) -> Iterator[Case]:
         q[:, -2:], k[:, -2:] = (1.0, 0.0), (0.0, 1.0)
         return q, k, generator
 
-    yield Case("RoPE alone", inputs(4, _generator(np.array([1.0, 0.1]), 0.0)[:4, :4]))
-    yield Case("ALiBi alone", lifted(5, np.zeros(0), 0.5))
+    yield Case("only RoPE", inputs(4, _generator(np.array([1.0, 0.1]), 0.0)[:4, :4]))
+    yield Case("only ALiBi", lifted(5, np.zeros(0), 0.5))
     yield Case("RoPE and ALiBi", lifted(6, np.array([1.0, 0.1]), 0.125))
     yield Case("a rotation of three columns", inputs(5, _skew(rng, 3, 1.0)))
     yield Case("one token", inputs(1, _skew(rng, 4, 1.0)))

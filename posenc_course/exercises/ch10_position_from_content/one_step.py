@@ -15,7 +15,7 @@ from posenc_lib._arrays import Array
 
 def _exponential_cases(rng: Generator) -> Iterator[Case]:
     yield Case("a pair", (_generator(np.array([0.3]), 0.0)[:2, :2],))
-    yield Case("ALiBi alone", (_generator(np.zeros(0), 0.25),))
+    yield Case("only ALiBi", (_generator(np.zeros(0), 0.25),))
     yield Case("RoPE and ALiBi", (_generator(np.array([1.0, 0.1]), 0.5),))
     yield Case("nothing moves", (np.zeros((3, 3)),))
     yield Case("three columns that turn into one another", (_skew(rng, 3, 2.0),))

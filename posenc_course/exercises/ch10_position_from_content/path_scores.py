@@ -111,8 +111,8 @@ PATH_SCORES = Exercise(
             path_scores(*_one_that_reflects()), rows=rows, columns=columns
         ),
         axes=("query", "key"),
-        look="All queries and keys are alike. Token 8 reflects, so queries that look across it see the "
-        "opposite sign, and token 16 erases most of what came before it.",
+        look="All queries and keys are alike, but token 8 reflects, so queries that look across it see "
+        "the opposite sign, and token 16 erases most of what came before it.",
     ),
     reference=_path_scores,
     make_cases=_path_cases,

@@ -186,7 +186,7 @@ PATH_STEP = Exercise(
         Mistake(
             "one-for-every-beta",
             _path_step_with(lambda k, w, beta, keys: np.vstack([_crossed(keys, w, 1.0), k])),
-            "You take away all that lies along w, as with a beta of 1. Take away beta times it.",
+            "You take away everything that lies along w, as with a beta of 1. Take away beta times it.",
         ),
         Mistake(
             "two-for-every-beta",

@@ -273,6 +273,11 @@ POLAR_SCORES = Exercise(
             lambda *args: _polar_scores(*args).T,
             "Rows and columns are swapped: rows are queries, columns are keys.",
         ),
+        Mistake(
+            "rates-too-close",
+            _polar_with(rates=lambda dim, base: base ** (-np.arange(dim) / (2 * dim))),
+            "Your rates fall half as fast as they should. The exponent is -c / dim, without a 2.",
+        ),
     ),
     alternatives=(
         _polar_by_arrows,

@@ -92,7 +92,8 @@ TABLE_SCORES = Exercise(
             columns=columns,
         ),
         axes=("query", "key"),
-        look="Near the diagonal each offset has its own score. Beyond the reach of the table, all share one.",
+        look="Near the diagonal each offset has its own score, and beyond the reach of the table all "
+        "share one.",
     ),
     reference=_table_scores,
     make_cases=_table_cases,
