@@ -17,7 +17,7 @@ PICTURE = "A picture in two directions"
 ONE_LINE = "Words and pictures in one line"
 
 
-GENOME = "Near by one, far by a thousand"
+GENOME = "One base away, or a thousand"
 
 
 WAVES = "Waves of a point"

@@ -1,4 +1,4 @@
-"""Near by one, far by a thousand: A model that reads both strands."""
+"""One base away, or a thousand: A model that reads both strands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waves on a graph: What a node has over its neighbours."""
+"""Waves on a graph: How far a node is above its neighbours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _laplacian_by_edges(adjacency: Array) -> Array:
 
 GRAPH_LAPLACIAN = Exercise(
     id="09-beyond-text.graph_laplacian",
-    title="What a node has over its neighbours",
+    title="How far a node is above its neighbours",
     step_of=GRAPH,
     signature="graph_laplacian(adjacency: array of shape (nodes, nodes)) -> array of shape (nodes, nodes)",
     points=1,

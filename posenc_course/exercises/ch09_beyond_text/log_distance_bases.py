@@ -1,4 +1,4 @@
-"""Near by one, far by a thousand: Features of an offset."""
+"""One base away, or a thousand: Features of an offset."""
 
 from __future__ import annotations
 
