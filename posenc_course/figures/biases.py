@@ -39,20 +39,20 @@ def one_query() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def one_head() -> Picture:
     """One query of one head, three times: the numbers on its scores, and the weights that come of them."""
     drawn = one_query()
-    with canvas(width=8.4, height=3.3) as figure:
-        grid = figure.subplots(1, len(drawn), sharey=True)
+    with canvas(width=5.4, height=5.4) as figure:
+        rows = figure.subplots(len(drawn), 1, sharex=True)
         for axes, (name, (bias, weights)), color in zip(
-            grid, drawn.items(), (GREY, BLUE, ORANGE), strict=True
+            rows, drawn.items(), (GREY, BLUE, ORANGE), strict=True
         ):
             axes.bar(range(len(WORDS)), weights, color=color, width=0.7)
             for place, (added, weight) in enumerate(zip(bias, weights, strict=True)):
-                axes.text(place, weight + 0.02, _written(added) if added else "0", ha="center", fontsize=10)
-            axes.set_title(name, fontsize=11)
-            axes.set_xticks(range(len(WORDS)), WORDS, rotation=35)
-            axes.set_xlabel("key")
-            axes.set_ylim(0, 0.85)
+                axes.text(place, weight + 0.03, _written(added) if added else "0", ha="center", fontsize=10)
+            axes.set_title(name, fontsize=11, loc="left")
+            axes.set_ylabel("weight")
+            axes.set_ylim(0, 0.95)
             axes.grid(visible=False)
-        grid[0].set_ylabel("weight (above: number added)")
+        rows[-1].set_xticks(range(len(WORDS)), WORDS)
+        rows[-1].set_xlabel("key (above each bar: the number added to its score)")
         told = "; ".join(
             f"{name}: " + ", ".join(f"{word} {weight:.2f}" for word, weight in zip(WORDS, each, strict=True))
             for name, (_, each) in drawn.items()
@@ -165,19 +165,20 @@ def _written(value: Any) -> str:
     return f"{value + 0.0:.2f}".removesuffix("0").replace("-", "−")
 
 
-def four_matrices(tokens: int = 7) -> Picture:
+def four_matrices(tokens: int = 6) -> Picture:
     """`matrices` as tables of numbers, the same numbers in the same shade."""
-    with canvas(width=8.0, height=8.2) as figure:
+    with canvas(width=5.4, height=5.8) as figure:
         for axes, (name, values) in zip(figure.subplots(2, 2).flat, matrices(tokens).items(), strict=True):
             axes.imshow(values, cmap=_SHADES)
             for row, column in np.ndindex(*values.shape):
-                axes.text(column, row, _written(values[row, column]), ha="center", va="center")
-            axes.set_title(name, fontsize=11)
-            axes.set_xlabel("position of the key")
-            axes.set_ylabel("position of the query")
+                number = _written(values[row, column])
+                axes.text(column, row, number, ha="center", va="center", fontsize=10)
+            axes.set_title(name, fontsize=10)
+            axes.set_xlabel("position of the key", fontsize=10)
+            axes.set_ylabel("position of the query", fontsize=10)
             axes.set_xticks(range(tokens))
             axes.set_yticks(range(tokens))
-            axes.tick_params(length=0)
+            axes.tick_params(length=0, labelsize=10)
             axes.grid(visible=False)
             axes.spines[:].set_visible(False)
         return finish(

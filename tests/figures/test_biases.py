@@ -52,6 +52,13 @@ def test_every_number_of_the_matrices_is_written():
     assert sum(bool(re.fullmatch(r"−?\d\.\d\d?", text)) for text in written) == 7 * 7 + 7 * 8 // 2
 
 
+@pytest.mark.parametrize("draw", [biases.one_head, biases.four_matrices])
+def test_the_opening_pictures_are_seen_whole_on_a_phone(draw):
+    """A page leaves them 350 of a phone's 390 pixels; a wider one is cut off, and scrolls."""
+    [least] = re.findall(r"min-width:(\d+)px", draw()._repr_html_())
+    assert int(least) <= 350
+
+
 def test_the_staircase_is_as_its_alt_text_says():
     offsets, buckets = biases.bucket_steps()
     at = dict(zip(offsets.tolist(), buckets.tolist(), strict=True))
