@@ -117,8 +117,8 @@ LLAMA3_RATES = Exercise(
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, 1 - _kept(_turns(rates, length), low, high)
             ),
-            "Your fast pairs are slowed and the slow ones stay. It is the other way round: pairs that "
-            "make few turns in the trained length are divided by the factor.",
+            "Your fast pairs are slowed and the slow ones stay. It should be the other way round: pairs "
+            "that make few turns in the trained length are divided by the factor.",
         ),
         Mistake(
             "radians-for-turns",

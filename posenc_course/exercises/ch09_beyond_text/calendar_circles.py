@@ -173,7 +173,7 @@ CALENDAR_CIRCLES = Exercise(
         Mistake(
             "week-first",
             _circles_with(order=(2, 3, 0, 1)),
-            "The week comes first in your columns. The day does.",
+            "The week comes first in your columns. The day should.",
         ),
         Mistake(
             "half-a-turn",

@@ -133,7 +133,8 @@ DEALT_PAIRS = Exercise(
             lambda time, height, width: np.concatenate(
                 [np.zeros(time, dtype=int), _dealt(max(height, width), height, width)]
             )[: time + height + width],
-            "The pairs that only time takes come first. They come last: dealing begins with the first pair.",
+            "The pairs that only time takes come first. They should come last: dealing begins with the "
+            "first pair.",
         ),
         Mistake(
             "slice-ends-too-early",
@@ -143,8 +144,8 @@ DEALT_PAIRS = Exercise(
                     for pair in range(time + height + width)
                 ]
             ),
-            "Height and width get too few pairs: in a slice like 1:height:3, height is where it ends and "
-            "not how many it takes. They take height and width pairs.",
+            "Height and width get too few pairs: in a slice like 1:height:3, height is where it ends, "
+            "not how many pairs it takes.",
         ),
         Mistake(
             "counted-from-one",

@@ -156,7 +156,7 @@ EXPRESSION_PARENTS = Exercise(
         Mistake(
             "children-first",
             _children_first,
-            "You number a node after its children. It comes before them.",
+            "You number a node after its children. Number it before them.",
         ),
         Mistake(
             "from-the-right",

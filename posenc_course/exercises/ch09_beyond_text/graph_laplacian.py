@@ -78,7 +78,7 @@ GRAPH_LAPLACIAN = Exercise(
         Mistake(
             "weights-dropped",
             lambda adjacency: laplacian((adjacency > 0) * 1.0),
-            "You take every edge as 1. Edges have weights.",
+            "You count every edge as 1. Use the weights of the edges.",
         ),
         Mistake(
             "normalised",

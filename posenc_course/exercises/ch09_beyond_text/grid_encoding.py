@@ -146,7 +146,7 @@ GRID_ENCODING = Exercise(
                     _row_then_column(row, column, dim).reshape(-1, dim // 2, 2)[..., ::-1].reshape(-1, dim)
                 )
             ),
-            "In your pairs the cosine comes first. The sine does.",
+            "In your pairs the cosine comes first. The sine should.",
         ),
         Mistake(
             "down-the-columns",

@@ -96,7 +96,8 @@ HEARD_SAMPLES = Exercise(
         Mistake(
             "kernels-for-strides",
             _heard_with(first=lambda frame, kernels, strides: frame * int(kernels.prod())),
-            "Your frames begin too far apart: by the product of the kernels. They move by the strides.",
+            "Your frames begin too far apart: by the product of the kernels. They should move by the "
+            "product of the strides.",
         ),
         Mistake(
             "whole-widths",
@@ -112,7 +113,7 @@ HEARD_SAMPLES = Exercise(
         Mistake(
             "strides-added",
             _heard_with(first=lambda frame, kernels, strides: frame * int(strides.sum())),
-            "You add the strides. They multiply.",
+            "You add the strides. Multiply them.",
         ),
         Mistake(
             "layers-turned",

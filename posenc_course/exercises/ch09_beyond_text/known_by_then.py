@@ -180,8 +180,8 @@ KNOWN_BY_THEN = Exercise(
                 _known(now, about, published)
                 | ((published <= now[:, None]) & _known(now - 1e-6, about, published))
             ),
-            "A revision replaces the earlier number in the very second it is published. With you both "
-            "are seen then.",
+            "A revision replaces the earlier number in the very second it is published. In yours, both "
+            "are seen in that second.",
         ),
         Mistake(
             "both-times-passed",

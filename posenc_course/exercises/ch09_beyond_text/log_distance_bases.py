@@ -185,7 +185,7 @@ LOG_DISTANCE_BASES = Exercise(
             lambda offsets, count, length: _bases(offsets, count, length)[
                 :, np.arange(4 * count).reshape(2, 2, count)[:, ::-1].ravel()
             ],
-            "Your windows come before the falling features. They come after them.",
+            "Your windows come before the falling features. They should come after them.",
         ),
         Mistake(
             "from-one",
@@ -194,7 +194,7 @@ LOG_DISTANCE_BASES = Exercise(
                     2.0 ** (-d[:, None] / (1.0 * length) ** (np.arange(count) / (count - 1)))
                 )
             ),
-            "Your half-lives begin at 1. The shortest is 8.",
+            "Your half-lives begin at 1. The shortest should be 8.",
         ),
         Mistake(
             "doubling",

@@ -249,7 +249,7 @@ CACHE_NUMBERS = Exercise(
         Mistake(
             "bytes",
             lambda layers, tokens: 2 * _cache_numbers(layers, tokens),
-            "Everything counts twice in yours. These are numbers, not bytes.",
+            "You count everything twice. Count numbers, not bytes.",
         ),
         Mistake(
             "square-state",

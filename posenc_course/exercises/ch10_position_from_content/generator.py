@@ -208,7 +208,7 @@ GENERATOR = Exercise(
         Mistake(
             "extra-columns-first",
             lambda rates, slope: np.roll(_generator(rates, slope), (2, 2), (0, 1)),
-            "Your two extra columns come first. They come last.",
+            "Your two extra columns come first. They should come last.",
         ),
         Mistake(
             "everything-negative",

@@ -117,7 +117,7 @@ GROUP_SCORES = Exercise(
         Mistake(
             "offset-turned-round",
             _group_with(lambda steps, matrix, i, j: steps(i - j)),
-            "Your offset is query minus key. It is key minus query.",
+            "Your offset is query minus key. It should be key minus query.",
         ),
         Mistake(
             "both-forward",

@@ -205,7 +205,7 @@ PATH_STEP = Exercise(
         Mistake(
             "keys-first",
             lambda *args: _path_step(*args)[::-1],
-            "You return the keys first. The scores come first.",
+            "You return the keys first. The scores should come first.",
         ),
         Mistake(
             "weights",
