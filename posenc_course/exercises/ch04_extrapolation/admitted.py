@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch04_extrapolation._shared import BETTER_THAN_COUNTING, Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake, enough_of_each
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 
 
@@ -100,6 +100,13 @@ ADMITTED = Exercise(
     difficulty=3,
     reference=lambda model, counted, sizes: _gain(model, counted, sizes),
     make_cases=_gate_cases,
+    properties=(
+        Property(
+            lambda args, value: np.isclose(value[0], _gain(*args)[0]),
+            "The gain is wrong. It is a sum over the files: the share of each times its counted - model. Do "
+            "your shares sum to 1?",
+        ),
+    ),
     mistakes=(
         Mistake(
             "files-alike",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.exercises.ch04_extrapolation._shared import EARLY_TOKENS, Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 
 
@@ -99,6 +99,18 @@ BLOCKS_AND_SLIDING = Exercise(
     difficulty=3,
     reference=lambda losses, window: (_in_blocks(losses, window), _in_sliding(losses, window)),
     make_cases=_context_cases,
+    properties=(
+        Property(
+            lambda args, value: np.isclose(value[0], _in_blocks(*args)),
+            "The loss in blocks is wrong. Token t has t % window tokens before it in its block. Take that "
+            "one loss for every token, and then the mean.",
+        ),
+        Property(
+            lambda args, value: np.isclose(value[1], _in_sliding(*args)),
+            "The loss of the sliding window is wrong. Token t has window - 1 tokens before it, or all t of "
+            "them if there are fewer. Take that one loss for every token, and then the mean.",
+        ),
+    ),
     where_not_finite="The losses hold NaN where a token would need more context than there is: token t has t "
     "tokens before it. Do you read one of those?",
     mistakes=(

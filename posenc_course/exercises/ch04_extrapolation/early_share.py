@@ -26,6 +26,15 @@ EARLY_SHARE = Exercise(
             lambda args, value: all(0 <= share <= 1 for share in value),
             "Give shares between 0 and 1: early tokens of a block, divided by all tokens of the block.",
         ),
+        Property(
+            lambda args, value: not 0 <= value[0] <= 1 or np.isclose(value[0], 0.5, rtol=1e-2),
+            "Blocks of 64: how many of the 64 tokens have fewer than 32 before them?",
+        ),
+        Property(
+            lambda args, value: not 0 <= value[1] <= 1 or np.isclose(value[1], 1 / 32, rtol=1e-2),
+            "Blocks of 1024: how many of the 1024 tokens have fewer than 32 before them? Give the share to "
+            "three digits.",
+        ),
     ),
     mistakes=(
         Mistake(

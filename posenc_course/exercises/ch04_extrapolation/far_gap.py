@@ -262,6 +262,11 @@ FAR_GAP = Exercise(
             "trained // 2 on: the early tokens have little context.",
         ),
         Mistake(
+            "absolute-value",
+            lambda losses, trained: abs(_parts()(losses, trained)),
+            "You take the absolute value, so a model that gains looks like one that breaks. Keep the sign.",
+        ),
+        Mistake(
             "ratio",
             lambda losses, trained: (
                 _gap(losses[:, trained:], 0 * losses) / _gap(losses[:, slice(*_near(trained))], 0 * losses)

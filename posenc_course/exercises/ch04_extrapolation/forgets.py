@@ -283,8 +283,9 @@ FORGETS = Exercise(
             Mistake(
                 f"set-to-{token}",
                 _set_to(token),
-                f"You set each far token to {token}. Where it is {token} already, nothing changes, and you "
-                "learn nothing about that place. Change each one to a different token: (token + 1) % 10.",
+                f"A model that reads one far token goes unnoticed where that token is {token}. Do you set "
+                f"each far token to {token}? Then nothing changes there. Change each one to a different "
+                "token, (token + 1) % 10, and compare with abs().",
             )
             for token in (0, 1, 5, 9)
         ),

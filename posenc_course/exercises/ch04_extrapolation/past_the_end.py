@@ -143,6 +143,17 @@ PAST_THE_END = Exercise(
             "position keeps it.",
         ),
         Mistake(
+            "zeros-one-late",
+            _read_with(
+                zero=lambda table, length: (
+                    table[np.minimum(np.arange(length), len(table) - 1)]
+                    * (np.arange(length) <= len(table))[:, None]
+                )
+            ),
+            "Your zeros begin one position too late: the last row comes twice. Positions 0 to rows - 1 have "
+            "a row, so the first zeros are at position rows.",
+        ),
+        Mistake(
             "first-row-again",
             _read_with(clamp=_with_tail(lambda t: t[0])),
             "Past its end your clamped table repeats its first row. It should repeat the last one.",

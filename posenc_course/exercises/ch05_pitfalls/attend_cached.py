@@ -95,6 +95,11 @@ ATTEND_CACHED = Exercise(
             lambda args, value: np.allclose(value[2], joined(args[4], args[2])),
             "The values to keep are those of the cache, unchanged, and then the new ones v.",
         ),
+        Property(
+            lambda args, value: np.allclose(value[0], attend_cached(*args)[0]),
+            "The output is not the attention of q to the joined keys and values: the scores are q times the "
+            "keys, divided by the root of head_dim, then come the mask and the softmax.",
+        ),
     ),
     mistakes=(
         Mistake(

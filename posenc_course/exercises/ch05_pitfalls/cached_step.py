@@ -15,7 +15,7 @@ from posenc_course.exercises.ch05_pitfalls._shared import (
     cached_by_library,
     cached_head_by_head,
 )
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 
@@ -100,6 +100,23 @@ CACHED_STEP = Exercise(
     parts=("the output", "the keys to keep", "the values to keep"),
     reference=lambda x, w_q, w_k, w_v, keys, values: _cached_step(x, w_q, w_k, w_v, keys, values),
     make_cases=_step_cases,
+    properties=(
+        Property(
+            lambda args, value: np.allclose(value[1], _cached_step(*args)[1]),
+            "The keys to keep are those of the cache, unchanged, and then h @ w_k, where h is x with its "
+            "positions added.",
+        ),
+        Property(
+            lambda args, value: np.allclose(value[2], _cached_step(*args)[2]),
+            "The values to keep are those of the cache, unchanged, and then h @ w_v, where h is x with its "
+            "positions added.",
+        ),
+        Property(
+            lambda args, value: np.allclose(value[0], _cached_step(*args)[0]),
+            "The output is what attend_cached gives for h @ w_q, h @ w_k and h @ w_v, where h is x with its "
+            "positions added.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "starts-again",

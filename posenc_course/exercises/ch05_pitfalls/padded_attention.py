@@ -61,6 +61,11 @@ def _padded_attention_without_past(q: Array, k: Array, v: Array, mask: Array) ->
     return np.asarray(weights @ v * mask[:, None, :, None])
 
 
+def _first_token_keeps_its_value(args: tuple[Array, Array, Array, Array], value: Array) -> bool:
+    first = (args[3] == 1) & (np.cumsum(args[3], axis=1) == 1)
+    return np.allclose(np.moveaxis(value, 1, 2)[first], np.moveaxis(args[2], 1, 2)[first])
+
+
 def _padded_token_by_token(q: Array, k: Array, v: Array, mask: Array) -> Array:
     """Each sentence alone, without its padding, and put back to where it stood."""
     out = np.zeros_like(v)
@@ -103,6 +108,11 @@ PADDED_ATTENTION = Exercise(
         Property(
             lambda args, value: bool(np.all(np.where(args[3][:, None, :, None] == 0, value, 0) == 0)),
             "The rows of padding must be zeros.",
+        ),
+        Property(
+            _first_token_keeps_its_value,
+            "The first token of each sentence sees only itself, so its row must be its own v. Which keys "
+            "does it see, and along which axis do its weights sum to 1?",
         ),
     ),
     mistakes=(

@@ -119,6 +119,7 @@ PADDING_FAULT = Exercise(
     reference=_padding_fault,
     make_cases=_summariser_cases,
     properties=(
+        Property(lambda args, value: value in _FAULTS, "Return one of the four words.", about="form"),
         Property(
             _right_about("none"),
             "This model is right: alone and padded, on either side, its vector is the same to twelve digits.",
