@@ -13,6 +13,7 @@ import gzip
 import mimetypes
 import os
 import secrets
+import signal
 import socket
 import sys
 import tempfile
@@ -241,6 +242,8 @@ def serve(site: Path, port: int, lab: bool = False) -> None:
         what, address = "the exercises are", f"{address}{JUPYTER}lab?token={server.identity_provider.token}"
         server.io_loop.add_callback(webbrowser.open, address)
     server.io_loop.add_callback(print, f"{what} at {address}  (Ctrl-C stops)", flush=True)  # when it listens
+    # Without a terminal, Jupyter lets Ctrl-C break off whatever it is doing, whose threads Python then waits for.
+    signal.signal(signal.SIGINT, lambda *_: server.stop(from_signal=True))
     server.start()
 
 
