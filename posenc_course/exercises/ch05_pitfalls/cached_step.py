@@ -159,37 +159,37 @@ CACHED_STEP = Exercise(
             "queries-alone",
             _step_with("q"),
             "Only the queries carry their position. In this decoder the encoding is added to x, before "
-            "queries, keys and values are made of it.",
+            "queries, keys and values are made from it.",
         ),
         Mistake(
             "keys-alone",
             _step_with("k"),
             "Only the keys carry their position. In this decoder the encoding is added to x, before "
-            "queries, keys and values are made of it.",
+            "queries, keys and values are made from it.",
         ),
         Mistake(
             "not-the-values",
             _step_with("qk"),
-            "The values are made of x without its position. In this decoder the encoding is added to x, "
-            "before queries, keys and values are made of it.",
+            "The values are made from x without its position. In this decoder the encoding is added to x, "
+            "before queries, keys and values are made from it.",
         ),
         Mistake(
             "queries-and-values",
             _step_with("qv"),
-            "The keys are made of x without its position. In this decoder the encoding is added to x, before "
-            "queries, keys and values are made of it.",
+            "The keys are made from x without its position. In this decoder the encoding is added to x, "
+            "before queries, keys and values are made from it.",
         ),
         Mistake(
             "keys-and-values",
             _step_with("kv"),
-            "The queries are made of x without its position. In this decoder the encoding is added to x, "
-            "before queries, keys and values are made of it.",
+            "The queries are made from x without its position. In this decoder the encoding is added to x, "
+            "before queries, keys and values are made from it.",
         ),
         Mistake(
             "values-alone",
             _step_with("v"),
             "Only the values carry their position. In this decoder the encoding is added to x, before "
-            "queries, keys and values are made of it.",
+            "queries, keys and values are made from it.",
         ),
         Mistake(
             "split-layout",

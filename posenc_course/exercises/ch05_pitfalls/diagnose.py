@@ -199,7 +199,7 @@ DIAGNOSE = Exercise(
         Mistake(
             "one-too-far-not-noticed",
             lambda mask, prompt, written: _rather(mask, prompt, written, "one too far", "right"),
-            "A first new token that is one too far passes for right. The sentence has positions 0 to "
+            "You accept a first new token that is one too far. The sentence has positions 0 to "
             "length - 1: which one comes next?",
         ),
         Mistake(
@@ -213,7 +213,7 @@ DIAGNOSE = Exercise(
         Mistake(
             "columns-not-noticed",
             lambda mask, prompt, written: _rather(mask, prompt, written, "columns counted", "right"),
-            "Counted columns pass for right. With padding on the left, the first token of a sentence is not "
+            "You accept counted columns. With padding on the left, the first token of a sentence is not "
             "in column 0, but its position is 0 all the same.",
         ),
         Mistake(
@@ -235,7 +235,7 @@ DIAGNOSE = Exercise(
         Mistake(
             "starts-again-not-noticed",
             lambda mask, prompt, written: _rather(mask, prompt, written, "starts again", "right"),
-            "New tokens that start again at 0 pass for right. They come after the prompt.",
+            "You accept new tokens that start again at 0. They come after the prompt.",
         ),
     ),
     alternatives=(_diagnose_by_the_new, _diagnose_token_by_token, _diagnose_by_expectation),

@@ -34,8 +34,8 @@ SEEN = Exercise(
     draws=Draws(
         lambda seen, rows, columns: heat_map(seen(5, 4), rows=rows, columns=columns),
         axes=("new query", "key"),
-        look="The cache holds five keys: the first new query sees them and itself, and each next one "
-        "sees one more.",
+        look="The cache holds five keys: the first new query sees them and itself, and each one "
+        "after it sees one more.",
     ),
     reference=lambda past, new: _seen(past, new),
     make_cases=_seen_cases,

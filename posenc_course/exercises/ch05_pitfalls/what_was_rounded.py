@@ -171,7 +171,7 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "table-not-noticed",
             lambda positions, table: _instead(positions, table, "table", "nothing"),
-            "A table whose numbers were rounded passes for exact. Its error is small, but much larger than "
+            "You take a table whose numbers were rounded for exact. Its error is small, but much larger than "
             "what float64 leaves.",
         ),
         Mistake(
@@ -183,8 +183,8 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "frequencies-not-noticed",
             lambda positions, table: _instead(positions, table, "frequencies", "nothing"),
-            "A table with other frequencies passes for exact. All its neighbours differ, as they should, but "
-            "the rows are those of other clocks: compare every column with the exact table.",
+            "You take a table with other frequencies for exact. All its neighbours differ, as they should, "
+            "but the rows are those of other clocks: compare every column with the exact table.",
         ),
     ),
     alternatives=(_rounded_by_trying, _rounded_by_steps, _rounded_by_digits),
