@@ -213,8 +213,8 @@ ATTENTION = Exercise(
         Mistake(
             "causal-ignored",
             lambda q, k, v, causal: _softmax(_scores(q, k)) @ v,
-            "All is right without the mask, but causal makes no difference. Where it is True, a query gives "
-            "weight to itself and to what came before it only.",
+            "Everything is right without the mask, but causal makes no difference. Where it is True, a "
+            "query gives weight only to itself and to what came before it.",
         ),
         Mistake(
             "always-causal",
@@ -262,13 +262,13 @@ ATTENTION = Exercise(
         Mistake(
             "queries-and-keys-exchanged",
             lambda q, k, v, causal: _weights(_scores(k, q), causal) @ v,
-            "Queries and keys have changed places. The rows of the scores are queries: q @ k turned, and not "
-            "k @ q turned.",
+            "Queries and keys have changed places. The rows of the scores are queries: multiply q by the "
+            "transpose of k, and not k by the transpose of q.",
         ),
         Mistake(
             "causal-turned-round",
             lambda q, k, v, causal: _weights(_scores(q, k), not causal) @ v,
-            "You mask where causal is False, and do not where it is True.",
+            "You mask where causal is False, and not where it is True.",
         ),
         Mistake(
             "first-query-at-first-key",

@@ -143,8 +143,8 @@ CAUSAL_WEIGHTS = Exercise(
         Mistake(
             "zero-scores",
             lambda scores: _softmax(past(scores) * scores),
-            "You set the future's scores to 0. A score of 0 is no lock: exp(0) is 1, so the future still "
-            "gets weight. The score that gives weight 0 is minus infinity.",
+            "You set the future's scores to 0. A score of 0 does not hide anything: exp(0) is 1, so the "
+            "future still gets weight. The score that gives weight 0 is minus infinity.",
         ),
         Mistake(
             "mask-added",

@@ -45,7 +45,7 @@ DISTINCT_ROWS = Exercise(
         ),
         Property(
             _unless(0, 4),
-            "Your first number counts the two tokens 'the' out altogether. They share one row, and that row "
+            "Your first number leaves the two tokens 'the' out altogether. They share one row, and that row "
             "counts once.",
         ),
         Property(

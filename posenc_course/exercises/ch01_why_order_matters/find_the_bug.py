@@ -22,7 +22,7 @@ _OF_A_LINE = {
     (
         "A",
         18,
-    ): "In listing A, the mask is as it should be: with one head nobody looks ahead. Ask what each row "
+    ): "In listing A, the mask is as it should be: with one head no token looks ahead. Ask what each row "
     "of q holds when there are two heads.",
     ("B", 13): "In listing B, line 13 uses a number that is already wrong. Which line makes it?",
     (

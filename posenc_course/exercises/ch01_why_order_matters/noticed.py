@@ -116,7 +116,7 @@ NOTICED = Exercise(
                 )
                 > 1e-9
             ),
-            "You compare the lengths of the rows. Two different rows can be equally long: subtract the rows "
+            "You compare the norms of the rows. Two different rows can have the same norm: subtract the rows "
             "first, then look at how large the difference is.",
         ),
         Mistake(
@@ -218,7 +218,7 @@ NOTICED = Exercise(
         ).any(axis=1),
     ),
     hints=(
-        "Bring the rows of `output_of_shuffled` back to where their tokens stood: your `restore_rows` "
+        "Bring the rows of `output_of_shuffled` back to where their tokens were: your `restore_rows` "
         "does that.",
         "Then row t of both arrays belongs to one token. How large is the largest difference in that row?",
         "Compare with 1e-9, not with 0: a sum taken in another order is rounded differently.",

@@ -90,7 +90,7 @@ RESTORE_ROWS = Exercise(
             "order-reversed",
             lambda shuffled, order: shuffled[order[::-1]],
             "You read the order backwards. The inverse of a permutation is not the same list reversed: it "
-            "is the list that says where each number stands in order, np.argsort(order).",
+            "is the list that says at which place of order each number is, np.argsort(order).",
         ),
         Mistake(
             "columns",

@@ -228,8 +228,9 @@ SOFTMAX = Exercise(
         Mistake(
             "blocked-scores-as-0",
             lambda scores: plain_softmax(np.where(np.isinf(scores), 0.0, scores)),
-            "You replace minus infinity by 0. A score of 0 is an ordinary score, and exp(0) is 1: a key that "
-            "must not be seen gets weight again. Only in a row that has nothing else does it need care.",
+            "You replace minus infinity by 0. A score of 0 is an ordinary score, and exp(0) is 1: a key "
+            "that must not be seen gets weight again. Leave minus infinity as it is, except in a row that "
+            "holds nothing else.",
         ),
         Mistake(
             "not-normalised",
@@ -239,8 +240,8 @@ SOFTMAX = Exercise(
         Mistake(
             "empty-row",
             plain_softmax,
-            "All is right but the row that may see nothing. Its largest score is minus infinity, and minus "
-            "infinity less minus infinity is NaN. Give such a row weights of 0.",
+            "Everything is right except the row that may see nothing. Its largest score is minus infinity, "
+            "and minus infinity less minus infinity is NaN. Give such a row weights of 0.",
         ),
         Mistake(
             "empty-row-shared-out",

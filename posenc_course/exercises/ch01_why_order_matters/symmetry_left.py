@@ -207,7 +207,7 @@ SYMMETRY_LEFT = Exercise(
         ),
         Property(
             _never((ALL,), for_a_box_of=(MIRROR, SHIFT, NONE)),
-            "You say all, and this box does not follow every order. To try one swap is not enough: a box may "
+            "You say all, and this box does not follow every order. One swap is not enough: a box may "
             "treat two rows alike and no others. Try each pair of neighbours.",
         ),
         Property(

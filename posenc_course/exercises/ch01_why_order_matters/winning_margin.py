@@ -47,7 +47,7 @@ WINNING_MARGIN = Exercise(
         Mistake(
             "half-alone",
             lambda keys, share: math.log(keys - 1),
-            "This is the margin for half of the weight, whatever share is asked for. Solve "
+            "This is the margin for half of the weight, whatever the share is. Solve "
             "share = exp(m) / (exp(m) + keys - 1) for m.",
         ),
         Mistake(

@@ -339,7 +339,7 @@ def layout_of(rows: np.ndarray) -> str:
 SLIPS = "Find the slip"
 
 
-IRREGULAR = "Times that are no steps"
+IRREGULAR = "Times that are not steps"
 
 
 HOURS_TO_2026 = 490_896.0

@@ -83,8 +83,8 @@ BUG_LINES = Exercise(
         Mistake(
             "counted-from-0",
             lambda: tuple(line - 1 for line in RIGHT_LINES),
-            "Each of your numbers is one too small: the lines are numbered from 1, as written at the end of "
-            "each.",
+            "Each of your numbers is one too small: the lines are numbered from 1, in the comment at the "
+            "end of each.",
         ),
         Mistake(
             "what-is-printed",

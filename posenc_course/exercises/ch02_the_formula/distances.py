@@ -95,8 +95,7 @@ DISTANCES = Exercise(
         ),
         Property(
             lambda args, value: _blind_to_the_sign(args[0], value),
-            "Two rows that far apart are equally far apart in both directions: an offset and its opposite "
-            "must get the same distance.",
+            "The direction does not matter: an offset and its opposite must get the same distance.",
         ),
     ),
     mistakes=(

@@ -1,4 +1,4 @@
-"""Times that are no steps: Clocks that you choose."""
+"""Times that are not steps: Clocks that you choose."""
 
 from __future__ import annotations
 
@@ -126,8 +126,7 @@ ENCODE_TIMES = Exercise(
         Mistake(
             "halves",
             lambda times, periods: assemble(time_angles(times, periods), halves=True),
-            "All sines come first and all cosines after them. Here the two of a period must stand side by "
-            "side.",
+            "All sines come first and all cosines after them. Here the two of a period must be side by side.",
         ),
         Mistake(
             "sine-and-cosine-swapped",

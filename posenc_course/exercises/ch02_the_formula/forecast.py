@@ -1,4 +1,4 @@
-"""Times that are no steps: Let a fixed model win."""
+"""Times that are not steps: Let a fixed model win."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ FORECAST = Exercise(
                     _and_one(encode_times(len(times) + np.arange(len(later)), periods)),
                 )
             ),
-            "The measurements were numbered 0, 1, 2, ..., as if they stood one step apart. They do not: "
+            "The measurements were numbered 0, 1, 2, ..., as if they were one step apart. They are not: "
             "encode their times.",
         ),
         Mistake(

@@ -152,7 +152,7 @@ FORMULA_OF = Exercise(
         Mistake(
             "columns-for-pairs",
             _told_otherwise(lambda formula, base, rates: (formula, base**2)),
-            "The base came out squared, as it does where dim steps are counted and not dim/2: a frequency "
+            "The base came out squared, as happens when you count dim steps instead of dim/2: a frequency "
             "belongs to each pair of columns.",
         ),
         Mistake(
@@ -173,7 +173,8 @@ FORMULA_OF = Exercise(
         Mistake(
             "longest-wavelength",
             _told_otherwise(lambda formula, base, rates: (formula, 2 * np.pi * base)),
-            "The base is too large by the factor 2 pi: the wavelengths were compared, and these hold it.",
+            "The base is too large by the factor 2 pi: you compared wavelengths, and they contain that "
+            "factor.",
         ),
         Mistake(
             "always-10000",

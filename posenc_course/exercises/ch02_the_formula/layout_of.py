@@ -85,14 +85,14 @@ LAYOUT_OF = Exercise(
             lambda rows: {"split": "cosines first", "cosines first": "split"}.get(
                 layout_of(rows), "interleaved"
             ),
-            "The layouts split and cosines first are confused: at position 0 a sine is 0 and a cosine is 1.",
+            "The layouts split and cosines first are swapped: at position 0 a sine is 0 and a cosine is 1.",
         ),
         Mistake(
             "interleaved-and-split-confused",
             lambda rows: {"split": "interleaved", "interleaved": "split"}.get(
                 layout_of(rows), "cosines first"
             ),
-            "The layouts interleaved and split are confused: interleaved columns go sine, cosine, sine, "
+            "The layouts interleaved and split are swapped: interleaved columns go sine, cosine, sine, "
             "cosine.",
         ),
         Mistake(

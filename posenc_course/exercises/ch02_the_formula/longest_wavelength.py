@@ -59,8 +59,7 @@ LONGEST_WAVELENGTH = Exercise(
         Mistake(
             "base-itself",
             lambda: ASKED_BASE,
-            "This is the base. The longest wave is 2 pi divided by the lowest frequency, and the base is "
-            "only raised to a power in there.",
+            "This is the base. The longest wave is 2 pi times the base to the power 2i/dim, for the last i.",
         ),
         Mistake(
             "width-and-base-of-the-chapter",
@@ -88,7 +87,7 @@ LONGEST_WAVELENGTH = Exercise(
         Mistake(
             "last-column-as-i",
             lambda: 2 * np.pi * ASKED_BASE ** (127 / 128),
-            "The number of the last column stands in the exponent. Both columns of the last pair share the "
+            "The exponent has the number of the last column. Both columns of the last pair share the "
             "number of its first one, 2i.",
         ),
         Mistake(

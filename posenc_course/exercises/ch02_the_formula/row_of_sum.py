@@ -191,8 +191,8 @@ ROW_OF_SUM = Exercise(
         Mistake(
             "first-row-alone",
             lambda here, there: here,
-            "This is the row of position a, as it was given. Turn each pair of it on by the angle of the "
-            "same pair of there.",
+            "This is the row of position a, as it was given. Each of its pairs must turn further, by the "
+            "angle of the same pair in there.",
         ),
         Mistake(
             "sine-as-the-real-part",

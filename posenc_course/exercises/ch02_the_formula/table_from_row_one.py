@@ -120,7 +120,7 @@ TABLE_FROM_ROW_ONE = Exercise(
         Mistake(
             "begins-with-zeros",
             _table_by_sums(row_of_sum, first=np.zeros_like),
-            "All rows are zeros, as they come out where the first one is. At position 0 the sines are 0, and "
+            "All rows are zeros, because the first one is. At position 0 the sines are 0, and "
             "the cosines are 1.",
         ),
         Mistake(

@@ -89,7 +89,7 @@ DOUBLINGS = Exercise(
         Mistake(
             "twice-the-numbers",
             lambda one_step, m: 2.0 ** np.arange(m)[:, None, None] * one_step,
-            "The numbers of the matrix were doubled. What doubles is the way that it goes: apply the matrix "
+            "The numbers of the matrix were doubled. What should double is how far it goes: apply the matrix "
             "twice, which is a product with itself.",
         ),
         Mistake(
@@ -101,7 +101,7 @@ DOUBLINGS = Exercise(
         Mistake(
             "starts-with-no-step",
             lambda one_step, m: _ladder(one_step, [0, *(2 ** np.arange(m - 1))]),
-            "Your first matrix goes nowhere: it is the identity. The first is to go one step, the second "
+            "Your first matrix goes nowhere: it is the identity. The first should go one step, the second "
             "two.",
         ),
         Mistake(

@@ -201,7 +201,7 @@ EXTEND_TABLE = Exercise(
         "Row 0 is 0, 1, 0, 1, ... and row 1 holds the sine and the cosine of each pair's frequency. That "
         "is all that one step needs.",
         "Row p + 1 is row p turned by the angle of row 1: the new sine is s cos + c sin, the new cosine c "
-        "cos - s sin, where cos and sin stand in row 1.",
+        "cos - s sin, where cos and sin are those of row 1.",
         "To save steps, shift all the rows at once: with m rows you can turn them by m positions, and have "
         "2m. The turn by m is the turn by 1, taken m times.",
     ),

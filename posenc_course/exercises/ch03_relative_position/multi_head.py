@@ -168,7 +168,7 @@ MULTI_HEAD = Exercise(
         Mistake(
             "one-head-for-all",
             lambda x, w_q, w_k, w_v, w_o, heads: _attend_in_heads(x, w_q, w_k, w_v, w_o, 1),
-            "All columns make one head here, whatever number of heads is asked for. Each head has its own "
+            "All columns make one head here, whatever heads is. Each head has its own "
             "scores, from its own columns.",
         ),
         Mistake(

@@ -93,7 +93,7 @@ SHIFT_BY = Exercise(
         ),
         Property(
             lambda args, value: args[1] != 0 or bool(np.allclose(value, np.eye(len(args[0])))),
-            "No step moves nothing: for offset 0 the matrix is the identity.",
+            "Zero steps move nothing: for offset 0 the matrix is the identity.",
         ),
         Property(
             lambda args, value: bool(

@@ -310,7 +310,7 @@ SYMMETRIES = Exercise(
                 _any_order(scores),
             ),
             "For the shift you use np.roll, which moves the last row to the top, as if position 0 came "
-            "after position 63. Text is no circle: compare positions 0 to 62 with positions 1 to 63.",
+            "after position 63. A text is not a circle: compare positions 0 to 62 with positions 1 to 63.",
         ),
         Mistake(
             "one-diagonal",

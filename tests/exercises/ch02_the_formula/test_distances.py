@@ -17,7 +17,7 @@ NOT_KNOWN = (
     (
         "distances",
         lambda offsets, dim, base: np.maximum(offsets, 0) / 10,
-        "in both directions",
+        "The direction does not matter",
     ),
 )
 
