@@ -64,7 +64,7 @@ def test_a_later_step_that_is_wrong_too_is_told_its_own_mistake():
         check(HEAD, names["apply_rotary"])
     text = str(caught.value)
     assert SAID in text
-    assert "A rotation changes no length" in text
+    assert "Turning does not change lengths" in text
 
 
 def test_what_calls_no_earlier_step_is_judged_as_it_is():

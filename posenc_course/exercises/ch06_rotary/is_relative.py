@@ -222,9 +222,8 @@ IS_RELATIVE = Exercise(
         Mistake(
             "one-place-only",
             _one_place_only,
-            "Your test lets a table pass that ends at position 511: all the positions that it compares are "
-            "before that end, or all of them are after it. Compare scores near position 0 with scores "
-            "thousands of positions later.",
+            "Your test lets a table pass that ends at position 511. Compare scores near position 0 with "
+            "scores thousands of positions later, and with a tight tolerance.",
         ),
         Mistake(
             "first-pair-only",
@@ -248,9 +247,9 @@ IS_RELATIVE = Exercise(
         Mistake(
             "key-moved-alone",
             _key_moved_alone,
-            "Your test accepts only a function that ignores the positions. Do you move the query and the "
-            "key by the same number, and compare their scores rather than the turned vectors? If only the "
-            "key moves, the difference changes, and a relative score must change too.",
+            "Your test accepts only a function that ignores the positions. Move the query and the key by "
+            "the same number, and compare their scores rather than the turned vectors. When only one of the "
+            "two moves, the score must change.",
         ),
         Mistake(
             "other-way-round",

@@ -204,7 +204,7 @@ WHAT_WAS_ROUNDED = Exercise(
             "far-is-positions",
             _told_as(frequencies="positions"),
             "You call it positions whenever the result is wrong far away. Rounded frequencies are wrong "
-            "there too: look at position 1 as well.",
+            "there too: look at position 1 as well, with a tight tolerance.",
         ),
         Mistake(
             "lengths-not-asked",

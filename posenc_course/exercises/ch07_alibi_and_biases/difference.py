@@ -115,6 +115,16 @@ DIFFERENCE = Exercise(
             "Return one of the three words: lower, higher or none.",
             about="form",
         ),
+        Property(
+            lambda args, value: value != "none" or _difference(*args) == "none",
+            "You answer none where the difference is above its uncertainty: yours is too wide. Check each "
+            "factor, each root, and how the two are put together.",
+        ),
+        Property(
+            lambda args, value: value not in ("lower", "higher") or _difference(*args) != "none",
+            "You see a difference where it is not above its uncertainty: yours is too small. Check each "
+            "factor, each root, and how the two are put together.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -140,8 +150,9 @@ DIFFERENCE = Exercise(
         Mistake(
             "added",
             lambda a, b, t: _difference(a, b, t, together=lambda x, y: x + y),
-            "The two uncertainties were added. They have nothing to do with each other, so their squares are "
-            "added, and the root is taken.",
+            "Your uncertainty is too wide. Did you add the two? They have nothing to do with each other, so "
+            "add their squares, and take the root. And is each error divided by its own root, and t used "
+            "for the seeds alone?",
         ),
         Mistake(
             "files-not-paired",
@@ -197,43 +208,8 @@ DIFFERENCE = Exercise(
         Mistake(
             "files-divided-by-n",
             lambda a, b, t: _difference(a, b, t, text=lambda a, b: _of_the_text(a, b, ddof=0)),
-            "For the files the variance was divided by n, as NumPy does by default. Divide by n - 1, with "
-            "ddof=1, there too.",
-        ),
-        Mistake(
-            "factors-forgotten",
-            lambda a, b, t: _difference(
-                a,
-                b,
-                t,
-                text=lambda a, b: _of_the_text(a, b) / 1.96,
-                seeds=lambda a, b, t: _of_the_seeds(a, b, 1.0),
-            ),
-            "You compare with standard errors. An uncertainty is wider: 1.96 times the error of the files, "
-            "and t times that of the seeds.",
-        ),
-        Mistake(
-            "factors-exchanged",
-            lambda a, b, t: _difference(
-                a,
-                b,
-                t,
-                text=lambda a, b: _of_the_text(a, b) * t / 1.96,
-                seeds=lambda a, b, t: _of_the_seeds(a, b, 1.96),
-            ),
-            "The two factors have changed places. There are many files, so theirs is 1.96, and few seeds, "
-            "so theirs is t.",
-        ),
-        Mistake(
-            "mean-of-the-two",
-            lambda a, b, t: _difference(a, b, t, together=lambda x, y: (x + y) / 2),
-            "You took the mean of the two uncertainties. Their squares add up: take the root of the sum.",
-        ),
-        Mistake(
-            "seeds-divided-by-n",
-            lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: _of_the_seeds(a, b, t, ddof=0)),
-            "For the seeds the variance was divided by n, as NumPy does by default. Divide by n - 1, with "
-            "ddof=1, there too.",
+            "For the files your uncertainty is a hair too small. Is their variance divided by n, as NumPy "
+            "does by default? Divide by n - 1, with ddof=1.",
         ),
     ),
     alternatives=(

@@ -23,7 +23,29 @@ def test_every_difference_is_what_it_was_made_to_be(seed):
         assert DIFFERENCE.reference(a, b, t) == expected
 
 
+def with_the_factors_exchanged(a, b, t):
+    files, seeds = t * stats.sem(a.mean(0) - b.mean(0)), [1.96 * stats.sem(m.mean(1)) for m in (a, b)]
+    gap = a.mean() - b.mean()
+    return "none" if abs(gap) <= np.hypot(files, np.hypot(*seeds)) else "lower" if gap < 0 else "higher"
+
+
+def with_every_loss_by_itself(a, b, t):
+    gap = a.mean() - b.mean()
+    return "none" if abs(gap) <= 1.96 * stats.sem((a - b).ravel()) else "lower" if gap < 0 else "higher"
+
+
+def with_the_variance_of_the_files_by_n(a, b, t):
+    files, seeds = 1.96 * stats.sem(a.mean(0) - b.mean(0), ddof=0), [t * stats.sem(m.mean(1)) for m in (a, b)]
+    gap = a.mean() - b.mean()
+    return "none" if abs(gap) <= np.hypot(files, np.hypot(*seeds)) else "lower" if gap < 0 else "higher"
+
+
 NOT_KNOWN = (
-    ("difference", lambda a, b, t: "none", None),
+    ("difference", lambda a, b, t: "none", "yours is too wide"),
+    ("difference", with_the_factors_exchanged, "yours is too wide"),
+    ("difference", with_every_loss_by_itself, "yours is too small"),
     ("difference", lambda a, b, t: "better", "one of the three words"),
 )
+
+
+WRITTEN_IN_ANOTHER_WAY = (("difference", with_the_variance_of_the_files_by_n, "files-divided-by-n"),)
