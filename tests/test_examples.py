@@ -50,6 +50,12 @@ def test_every_example_is_tried_here_and_is_short() -> None:
     assert max(lines.values()) <= 60, lines
 
 
+def test_every_example_is_shown_among_the_recipes() -> None:
+    page = (EXAMPLES.parent / "book" / "reference" / "recipes.md").read_text()
+    for name in EXPECTED:
+        assert page.count(f"literalinclude}} ../../examples/{name}.py") == 1, name
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_it_gives_what_it_says(name: str) -> None:
     assert EXPECTED[name](main_of(name)())
