@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch06_rotary._shared import YARN, Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 
 
 def _turns_cases(rng: Generator) -> Iterator[Case]:
@@ -41,6 +41,14 @@ PAIR_THAT_TURNS = Exercise(
     difficulty=3,
     reference=pair_that_turns,
     make_cases=_turns_cases,
+    properties=(
+        Property(
+            lambda args, value: bool(
+                np.isclose(args[1] * args[3] ** (-2 * value / args[2]), 2 * np.pi * args[0])
+            ),
+            "Try your number j out: length times base to the power -2j/dim must be 2 pi for each turn.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "no-two-pi",

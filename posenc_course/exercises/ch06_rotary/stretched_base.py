@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from posenc_course.exercises.ch06_rotary._shared import Generator
-from posenc_course.exercises.exercise import Case, Exercise, Mistake
+from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 
 
 def _stretch_cases(rng: Generator) -> Iterator[Case]:
@@ -40,6 +40,20 @@ STRETCHED_BASE = Exercise(
     difficulty=3,
     reference=_stretched,
     make_cases=_stretch_cases,
+    properties=(
+        Property(
+            lambda args, value: (
+                value > 0
+                and bool(
+                    np.isclose(
+                        value ** (-2 * args[1] / args[0]), args[3] ** (-2 * args[1] / args[0]) / args[2]
+                    )
+                )
+            ),
+            "Try your base out: raised to the power -2 pair/dim, it must give the old frequency of the pair "
+            "divided by the factor.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "factor-alone",

@@ -118,6 +118,18 @@ def _yarn_by_interpolation(dim: int, base: float, factor: float, length: int) ->
     return np.asarray(base ** (-np.arange(0, dim, 2) / dim) * share)
 
 
+def _kept(args: tuple[int, float, float, int]) -> Array:
+    """The frequencies of the pairs that stay."""
+    dim, base, _, length = args
+    return np.asarray(frequencies(dim, base=base)[_ramp(dim, base, length) == 0])
+
+
+def _divided(args: tuple[int, float, float, int]) -> Array:
+    """Those of the pairs that are slowed by the whole factor."""
+    dim, base, factor, length = args
+    return np.asarray(frequencies(dim, base=base)[_ramp(dim, base, length) == 1] / factor)
+
+
 YARN_FREQUENCIES = Exercise(
     id="06-rotary.yarn_frequencies",
     title="Slow the slow pairs alone",
@@ -154,6 +166,20 @@ YARN_FREQUENCIES = Exercise(
                 and (value >= frequencies(args[0], base=args[1]) / args[2] * (1 - 1e-9)).all()
             ),
             "Every frequency must lie between what it was and what it was divided by the factor.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(value[_ramp(args[0], args[1], args[3]) == 0], _kept(args), rtol=1e-5, atol=0)
+            ),
+            "Pairs up to the beginning of the ramp must keep their frequency exactly. It begins at the pair "
+            "that turns 32 times in training, rounded down.",
+        ),
+        Property(
+            lambda args, value: bool(
+                np.allclose(value[_ramp(args[0], args[1], args[3]) == 1], _divided(args), rtol=1e-5, atol=0)
+            ),
+            "From the end of the ramp on, every frequency must be divided by the factor. It ends at the "
+            "pair that turns once in training, rounded up.",
         ),
     ),
     mistakes=(

@@ -75,6 +75,11 @@ SLOPE_OF = Exercise(
             lambda args, value: bool(value > -1e-9),
             "A slope is not negative: nearer keys weigh more.",
         ),
+        Property(
+            lambda args, value: bool(np.isclose(args[0][-1, -2] * np.exp(value), args[0][-1, -1], rtol=1e-3)),
+            "Try your slope out: in the last row, the neighbour's weight times e to the slope must be the "
+            "query's own.",
+        ),
     ),
     mistakes=(
         Mistake(
