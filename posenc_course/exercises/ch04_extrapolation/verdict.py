@@ -11,7 +11,7 @@ from posenc_course.exercises.ch04_extrapolation._shared import Generator
 from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, enough_of_each
 from posenc_lib._arrays import Array
 
-UP, STAY, DOWN = (1.4, 4.0), (-0.7, 0.7), (-4.0, -1.4)
+UP, STAY, LITTLE, DOWN = (1.4, 4.0), (-0.7, 0.7), (-0.7, -0.2), (-4.0, -1.4)
 """How far a loss moves past the training length, in slacks, from and to."""
 
 
@@ -29,7 +29,7 @@ CURVES = {
         "all seeds stay": (((0.2, 0.7), STAY), (STAY, STAY), (STAY, STAY)),
         "two seeds of three fall": ((DOWN, DOWN), (DOWN, DOWN), (STAY, STAY)),
         "it falls, and comes back to where it was": ((DOWN, STAY), (DOWN, STAY)),
-        "all seeds fall a little": ((STAY, (-0.7, -0.2)), (STAY, (-0.7, -0.2))),
+        "all seeds fall a little": ((LITTLE, LITTLE), (LITTLE, LITTLE)),
     },
     "gains": {
         "all seeds fall": ((DOWN, DOWN), (DOWN, DOWN), (DOWN, DOWN)),
@@ -148,6 +148,11 @@ def _judge_mean_of_lengths(lengths: Array, losses: Array, trained: int, slack: f
     if (longer - losses[:, lengths == trained] > slack).any():
         return "breaks"
     return "gains" if _judge_gains_first(lengths, losses, trained, slack) == "gains" else "holds"
+
+
+def _judge_without_slack_above(lengths: Array, losses: Array, trained: int, slack: float) -> str:
+    right = _judge(lengths, losses, trained, slack)
+    return "breaks" if _judge(lengths, losses, trained, 0.0) == "breaks" else right
 
 
 def _judge_without_slack_below(lengths: Array, losses: Array, trained: int, slack: float) -> str:
@@ -276,6 +281,12 @@ VERDICT = Exercise(
         Mistake(
             "no-slack",
             lambda lengths, losses, trained, slack: _judge(lengths, losses, trained, 0.0),
+            "You compare with 0 in place of slack, for breaks and for gains. A change of at most slack is "
+            "noise.",
+        ),
+        Mistake(
+            "breaks-without-slack",
+            _judge_without_slack_above,
             "You call every rise a break, however small. A change of at most slack is noise.",
         ),
         Mistake(
