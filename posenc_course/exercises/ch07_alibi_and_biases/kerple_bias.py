@@ -127,8 +127,7 @@ KERPLE_BIAS = Exercise(
         Mistake(
             "exchanged",
             lambda r1, r2, queries, keys, kind: _kerple(r2, r1, queries, keys, kind),
-            "The numbers r1 and r2 have changed places. The first one stands in front, and the second is "
-            "inside, with the distance.",
+            "The numbers r1 and r2 have changed places: r1 goes in front, and r2 inside, with the distance.",
         ),
         Mistake(
             "always-log",
@@ -188,8 +187,8 @@ KERPLE_BIAS = Exercise(
             lambda r1, r2, queries, keys, kind: np.where(
                 late(queries, keys) > 0, -np.inf, _kerple(r1, r2, queries, keys, kind)
             ),
-            "The keys after the query are hidden by minus infinity. That is the mask's work, and nobody "
-            "asks for a mask here: give them the penalty of their distance as well.",
+            "The keys after the query are hidden by minus infinity. That is what a mask is for, and here "
+            "there is none to apply: give them the penalty of their distance as well.",
         ),
         Mistake(
             "future-free",

@@ -210,8 +210,8 @@ LOOK = Exercise(
                 x + _look(x, layer, model, past)[0],
                 _look(x, layer, model, past)[1],
             ),
-            "The rows that came in are in the result. They are added later, by the whole decoder; return "
-            "only what is to be added.",
+            "Your result contains the rows that came in. The whole decoder adds them later; return only "
+            "what will be added.",
         ),
         Mistake(
             "normed-before",

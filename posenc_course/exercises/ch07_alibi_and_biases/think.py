@@ -76,7 +76,7 @@ THINK = Exercise(
         Mistake(
             "input-added",
             lambda x, widen, narrow: x + _think(x, widen, narrow),
-            "The input is in the result. It is added later, by the whole decoder; return only what is to be "
+            "Your result contains the input. The whole decoder adds it later; return only what will be "
             "added.",
         ),
         Mistake(
