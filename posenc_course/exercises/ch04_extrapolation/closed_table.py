@@ -39,6 +39,9 @@ def _closed_cases(rng: Generator) -> Iterator[Case]:
         for kind in ("", ", with a row that comes twice", ", with a row of zeros"):
             table = rng.normal(size=(int(rng.integers(12, 40)), 3))
             place = len(table) // 2
+            if (LONG - 1) % len(table) == place:
+                table = table[:-1]  # the longest text must not end on the row of zeros
+                place = len(table) // 2
             if "twice" in kind:
                 table[place + 1] = table[place]
                 table[place - 2] = table[0]
