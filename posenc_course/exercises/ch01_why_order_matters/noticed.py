@@ -44,6 +44,9 @@ def _noticed_cases(rng: Generator) -> Iterator[Case]:
     exchanged[order == 1] = exchanged[order == 1][:, ::-1]
     exchanged[order == 4] *= -1.0
     yield Case("two tokens whose rows are as long as before", (output, exchanged, order))
+    barely = output[order] + rounding
+    barely[order == 3, 0] += 1e-8
+    yield Case("a difference of 1e-8 in one number", (output, barely, order))
     swaps = np.array([1, 0, 3, 2])
     yield Case("two swaps, and nothing but rounding", (output[:4], output[swaps] + rounding[:4], swaps))
     for _ in range(3):
@@ -57,6 +60,11 @@ def _gaps(output: Array, output_of_shuffled: Array, order: Array) -> Array:
     """Absolute differences, (n, width), each row at its token's old place."""
     difference: Array = np.abs(output_of_shuffled[np.argsort(order)] - output)
     return difference
+
+
+def _barely_changed(output: Array, output_of_shuffled: Array, order: Array) -> Array:
+    largest = _gaps(output, output_of_shuffled, order).max(axis=1)
+    return (largest > 1e-9) & (largest < 1e-5)
 
 
 def _noticed_by_searching(output: Array, output_of_shuffled: Array, order: Array) -> list[bool]:
@@ -92,6 +100,11 @@ NOTICED = Exercise(
             "Return n truth values, one for each token. A row has noticed something if any of its numbers "
             "has changed: take the largest difference along axis 1.",
             about="form",
+        ),
+        Property(
+            lambda args, value: bool(np.all(value[_barely_changed(*args)])),
+            "You miss a difference that is small and yet far above rounding. Count every difference above "
+            "1e-9, in any number of the row.",
         ),
     ),
     mistakes=(

@@ -28,4 +28,9 @@ NOT_KNOWN = (
     ("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y).max(axis=0) > 1e-9, "along axis 1"),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y) > 1e-9, "along axis 1"),
+    (
+        "noticed",
+        lambda y, z, order: np.abs(z[np.argsort(order)] - y).max(axis=1) > 1e-7,
+        "You miss a difference",
+    ),
 )
