@@ -95,7 +95,7 @@ def esperanto(locale, monkeypatch):
         "It returned None. Does every path of the function end in a return?",  # the judge
         "Not yet: “{title}”. Cases right: {good} of {total}.",  # a report
         "It is a set, which has no order; return a list or an array.",  # what is no plain data
-        "This file is damaged, or no export of this page. Nothing was changed.",  # a page
+        "This file is damaged, or was not exported from this page. Nothing was changed.",  # a page
         ("One question is due today.", "{count} questions are due today."),  # a page, with its plural
         "The difference is {offset}, and the score is {score}.",  # a live figure
         "In place of input(), assign the value itself, as in n = 8.",  # Python in a page

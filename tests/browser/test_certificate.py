@@ -87,7 +87,7 @@ def test_an_export_of_the_progress_page_will_do_and_brings_the_certificate_along
     elsewhere = newcomer(viewport={"width": 1000, "height": 800}).new_page()
     elsewhere.goto(tab.url)
     elsewhere.set_input_files("input[type=file]", file)
-    expect(elsewhere.locator(".posenc-said")).to_contain_text("2 entries of the file were taken in.")
+    expect(elsewhere.locator(".posenc-said")).to_contain_text("2 entries of the file were imported.")
     with elsewhere.expect_download() as download:
         elsewhere.get_by_role("button", name="Export my work").click()
     download.value.save_as(file)

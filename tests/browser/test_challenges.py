@@ -113,7 +113,7 @@ def test_a_bug_is_found_with_the_keyboard_alone(tab):
     first.focus()
     tab.keyboard.press("Space")
     tab.keyboard.press("Enter")  # line 1, which is right
-    expect(said(place)).to_have_text("Line 1 is right. Look on.")
+    expect(said(place)).to_have_text("Line 1 is right. Keep looking.")
     while place.locator("[type=radio]:checked").input_value() != str(line):
         tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Enter")
@@ -170,7 +170,7 @@ def test_who_is_told_gets_no_points(tab):
     place = begin(tab, BUG, SEED)
     place.get_by_role("button", name="Tell me").click()
     line = bugs.draw(SEED).line(solution(bugs.draw(SEED).exercise)[0])
-    expect(place.locator(".posenc-after")).to_contain_text("Right is:")
+    expect(place.locator(".posenc-after")).to_contain_text("It should be:")
     place.locator(".posenc-line").nth(line - 1).click()
     place.get_by_role("button", name="It is this line").click()
     assert kept(tab, f"bug:{SEED}") is None
@@ -258,10 +258,10 @@ def test_a_promise_is_broken_by_typing_an_example(desk):
 def test_a_bug_is_mended_by_typing_and_the_judge_has_the_last_word(desk):
     tab = desk.tab
     place = begin(tab, BUG, SEED)
-    place.get_by_role("button", name="Mend it instead").click()
+    place.get_by_role("button", name="Fix it instead").click()
     editor = place.locator(".cm-content")
     expect(editor).to_be_focused()
-    check = place.get_by_role("button", name="Check what I mended")
+    check = place.get_by_role("button", name="Check my fix")
     check.click()
     expect(said(place)).to_have_text("This is the code as it was. Change the line that is wrong.")
     assert "np.arange(n), dim)" in editor.inner_text()
@@ -276,7 +276,7 @@ def test_a_bug_is_mended_by_typing_and_the_judge_has_the_last_word(desk):
         editor.press("Backspace")
     tab.keyboard.type("start, start + n")
     tab.keyboard.press("Control+Enter")
-    expect(said(place)).to_contain_text("Mended: the judge finds no fault. That gives 8 of 10 points.")
+    expect(said(place)).to_contain_text("Fixed: the judge finds no mistake. That gives 8 of 10 points.")
     expect(place.locator(".posenc-after .posenc-report")).to_contain_text("The positions begin at 0")
     assert desk.complaints == []
 
@@ -307,7 +307,7 @@ def test_a_checkpoint_is_named_from_what_was_measured(desk):
     assert [float(cell) for cell in cells[1:]] == pytest.approx(expected, rel=1e-3)
     place.get_by_label("No encoding").click()
     name_it.click()
-    expect(said(place)).to_have_text("No, it is another one.")
+    expect(said(place)).to_have_text("No, it is a different one.")
     expect(place.get_by_label("No encoding")).to_be_disabled()
     place.get_by_label(drawn.encoding.title).click()
     name_it.click()

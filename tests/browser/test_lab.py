@@ -95,7 +95,7 @@ def opened(context, address):
 
 def begun(tab):
     """The lab with its models, once they have read the text."""
-    tab.get_by_role("button", name="Bring the models").click()
+    tab.get_by_role("button", name="Load the models").click()
     expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "")
     expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2)
     return tab
@@ -209,7 +209,7 @@ def test_a_model_that_does_not_come_is_told_in_words_and_asked_for_again(newcome
     with served(site, without=("/rope.safetensors", "/mathjax/")) as address:
         context = newcomer(viewport={"width": 1001, "height": 900})
         tab = opened(context, address)
-        tab.get_by_role("button", name="Bring the models").click()
+        tab.get_by_role("button", name="Load the models").click()
         said = tab.locator(".posenc-lab [role=status]")
         expect(said).to_have_text(
             re.compile("do not run: .*rope.safetensors: 404.*Press the button to try again")
@@ -320,7 +320,7 @@ def test_rope_is_stretched_and_others_are_not(lab):
 
 def write_and_stop(lab, begin) -> str:
     """What model A had written when it was stopped. A hand that comes too late lets both write once more."""
-    go, stop = lab.get_by_role("button", name="Let both write on"), lab.get_by_role("button", name="Stop")
+    go, stop = lab.get_by_role("button", name="Let both keep writing"), lab.get_by_role("button", name="Stop")
     written = lab.locator(".posenc-lab-written").first
     said = lab.locator(".posenc-lab-write [role=status]")
     for _ in range(10):

@@ -387,7 +387,7 @@ def test_any_sentence_can_be_typed(sentence):
     assert sentence.field.input_value() == every
     assert not sentence.tab.locator("#pst-search-dialog").evaluate("dialog => dialog.open")
     sentence.type("x")
-    expect(sentence.box.locator(".posenc-task")).to_have_text("Write two words at least.")
+    expect(sentence.box.locator(".posenc-task")).to_have_text("Write at least two words.")
     sentence.type("<b>bold</b> a&b")
     assert sentence.words == ["b", "bold", "b", "a", "b"]
     sentence.type("a b c d e f g h i j k")

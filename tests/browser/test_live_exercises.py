@@ -219,7 +219,7 @@ def test_an_answer_may_call_the_answer_to_an_earlier_exercise(at):
 def test_a_value_that_nobody_assigned_is_not_judged(at):
     asked = at(f"{FORMULA}.wrong_columns")
     asked.check(None, "There is no answer yet")
-    asked.check("wrong = [1, 3]", "defines no wrong_columns")
+    asked.check("wrong = [1, 3]", "does not define wrong_columns")
     asked.check("wrong_columns = [1, 3]", "Passed")
 
 
@@ -657,7 +657,7 @@ def test_a_figure_that_never_comes_is_stopped_and_the_verdict_stands(at):
     endless = "    while len(positions) == 60:\n        pass\n    return table\n"
     asked.check(TABLE.replace("    return table\n", endless), "Passed")
     asked.button("Stop").click()
-    expect(asked.result).to_contain_text("The figure that your answer draws did not come in time.")
+    expect(asked.result).to_contain_text("The figure that your answer draws was not ready in time.")
     expect(asked.result).to_contain_text("Passed")
     assert asked.record["passed"]
 
@@ -849,7 +849,7 @@ def test_the_keyboard_alone_is_enough(at):
     keyboard.press("Control+a")
     keyboard.type("frequencies = 3")
     keyboard.press("Control+Enter")
-    expect(fresh.status).to_contain_text("frequencies is no function")
+    expect(fresh.status).to_contain_text("frequencies is not a function")
 
 
 def scroll_through(tab) -> None:
@@ -907,10 +907,10 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
         return
 
     context.route("**/pyodide.asm.wasm", lambda route: None)  # it never answers
-    asked.check(FREQUENCIES, "Python is being loaded into this page. You can write meanwhile.")
+    asked.check(FREQUENCIES, "Python is being loaded into this page. You can start writing meanwhile.")
     expect(asked.status).to_be_in_viewport()
     expect(loading).to_have_text(re.compile(r"^[1-9]\d*\.\d of [1-9]\d*\.\d MB$"))
-    expect(asked.status).to_contain_text("The download of Python has come to a halt")
+    expect(asked.status).to_contain_text("The download of Python has stalled")
     assert asked.status.get_attribute("role") == "status"
     context.unroute("**/pyodide.asm.wasm")
     asked.button("Try again").tap()

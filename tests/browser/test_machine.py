@@ -157,5 +157,5 @@ def test_a_server_that_has_ended_is_told(browser, site):
         server.process.send_signal(signal.SIGINT)
         server.process.wait(60)
         cell.button("Run").click()
-        expect(cell.status).to_contain_text("Python on this machine does not answer")
+        expect(cell.status).to_contain_text("Python on this machine is not answering")
         expect(cell.status.get_by_role("link")).to_have_attribute("href", re.compile(r"\.ipynb$"))

@@ -306,7 +306,7 @@ def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place
     assert WHY not in readable(tab)
     where = chosen.bounding_box()
     press(chosen)  # to choose is to say it
-    assert verdict(tab).inner_text() == "You said 1, it is 2."
+    assert verdict(tab).inner_text() == "You said 1; it is 2."
     assert WHY in box(tab).inner_text()  # why that was tempting
     for part in ANSWERS:
         assert part in readable(tab)
@@ -336,7 +336,7 @@ def test_the_keyboard_alone_predicts_a_number(tab):
     field.press("Backspace")
     field.press_sequentially("4")
     field.press("Enter")
-    assert verdict(tab, NUMBER).inner_text() == "You said 24, it is 23. That is near enough."
+    assert verdict(tab, NUMBER).inner_text() == "You said 24; it is 23. That is close enough."
     assert record(tab, NUMBER)["right"]
     assert tab.evaluate("document.activeElement.textContent") == verdict(tab, NUMBER).inner_text()
     # Two boxes share what follows: it stays covered until both are answered.
@@ -355,9 +355,9 @@ def test_the_keyboard_alone_predicts_a_number(tab):
     [
         ("23", "You said 23, and that is right."),
         ("46/2", "You said 46/2, and that is right."),
-        ("26.0", "You said 26.0, it is 23. That is near enough."),
-        ("26.1", "You said 26.1, it is 23."),
-        ("-23", "You said -23, it is 23."),
+        ("26.0", "You said 26.0; it is 23. That is close enough."),
+        ("26.1", "You said 26.1; it is 23."),
+        ("-23", "You said -23; it is 23."),
     ],
 )
 def test_a_number_is_judged_within_its_tolerance(tab, typed, said):
@@ -378,7 +378,7 @@ def test_show_me_shows_it_and_is_no_prediction(tab):
 def test_it_is_still_said_tomorrow_and_can_be_said_again(tab):
     option(tab, "They stay.").click()
     tab.reload()
-    expect(verdict(tab)).to_have_text("You said 1, it is 2.")
+    expect(verdict(tab)).to_have_text("You said 1; it is 2.")
     assert WHY in box(tab).inner_text()
     assert option(tab, "They stay.").get_attribute("aria-pressed") == "true"
     assert "first output" in readable(tab)
@@ -448,7 +448,7 @@ def test_progress_and_review_know_of_it(tab, context, place):
     surprises = review.locator(".posenc-surprise:visible")
     expect(surprises).to_have_count(1)
     assert "One prediction of yours was wrong." in readable(review)
-    assert "You said 1, it is 2." in surprises.inner_text()
+    assert "You said 1; it is 2." in surprises.inner_text()
     assert WHY in surprises.inner_text()
     assert "They move." in surprises.inner_text()
     surprises.get_by_role("link", name="From the chapter “Relative position”").click()
@@ -480,5 +480,5 @@ def test_it_goes_into_the_export_comes_back_and_can_be_deleted(tab, context, pla
     with progress.expect_file_chooser() as chooser:
         progress.get_by_role("button", name="Import a file").click()
     chooser.value.set_files(file)
-    expect(progress.get_by_text("One entry of the file was taken in.")).to_be_visible()
+    expect(progress.get_by_text("One entry of the file was imported.")).to_be_visible()
     expect(verdict(tab)).to_have_text("You said 2, and that is right.")

@@ -184,7 +184,9 @@ def test_what_another_tab_wrote_is_not_overwritten_in_silence(context, plain_add
     write("!")  # its editor had the focus all the time, and knows nothing of the other
     assert kept(here, FREQUENCIES)["code"].endswith("# here!")
     assert kept(here, FREQUENCIES)["former"].endswith("# here and there")
-    expect(box.locator(".posenc-notices")).to_contain_text("Another tab of yours holds other code")
+    expect(box.locator(".posenc-notices")).to_contain_text(
+        "You have different code for this exercise in another tab."
+    )
     box.get_by_role("button", name="Take the other version").click()
     expect(editor).to_contain_text("# here and there")
     expect(box.locator(".posenc-notices")).to_be_empty()
@@ -360,7 +362,7 @@ def test_work_moves_to_another_browser_as_one_file(newcomer, context, address, t
     keep(here, ENCODE, passed=False)
     file = export(here, tmp_path / "work.json")
     there = open_page(newcomer(viewport={"width": 1000, "height": 900}), address)
-    assert take_in(there, file) == "2 entries of the file were taken in."
+    assert take_in(there, file) == "2 entries of the file were imported."
     assert there.evaluate("store.all('exercise')") == here.evaluate("store.all('exercise')")
     assert row(there, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
 
@@ -371,7 +373,7 @@ def test_an_older_export_never_replaces_newer_work(context, address, tmp_path):
     file = export(tab, tmp_path / "old.json")
     newer = keep(tab, FREQUENCIES, code="new")
     assert (
-        take_in(tab, file) == "0 entries of the file were taken in. "
+        take_in(tab, file) == "0 entries of the file were imported. "
         "One entry stayed as it is, because yours is as new or newer."
     )
     assert kept(tab, FREQUENCIES) == newer
@@ -390,9 +392,9 @@ def test_what_was_passed_stays_passed_when_newer_work_comes_in(context, address,
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "This file is damaged, or no export of this page. Nothing was changed."),
-        ("[]", "This file is no export of this page. Nothing was changed."),
-        ('{"version": 1, "records": {}}', "This file is no export of this page. Nothing was changed."),
+        ("{", "This file is damaged, or was not exported from this page. Nothing was changed."),
+        ("[]", "This file was not exported from this page. Nothing was changed."),
+        ('{"version": 1, "records": {}}', "This file was not exported from this page. Nothing was changed."),
         ('{"format": "posenc-progress", "version": 2}', "This file comes from a newer version of this site."),
         (
             '{"format": "posenc-progress", "version": 1, "records": 3}',
@@ -426,7 +428,7 @@ def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(
     made = {"format": "posenc-progress", "version": 1, "records": records}
     (tmp_path / "file.json").write_text(json.dumps(made))
     assert take_in(tab, tmp_path / "file.json") == (
-        "One entry of the file was taken in. These entries of the file could not be read, and were left out: "
+        "One entry of the file was imported. These entries of the file could not be read, and were left out: "
         "exercise no.date, exercise bad.date, exercise bad.code, exercise bad.record, "
         "quiz bad.due, diary."
     )

@@ -196,7 +196,7 @@ def test_a_text_is_shown_with_what_was_told_and_where_the_last_letter_looks(trai
     assert 4 <= period <= 8
     assert signs == (signs[:period] * 9)[:32]
     caption = text.get_attribute("aria-label")
-    right, known = map(int, re.search(r"tells (\d+) of (\d+)", caption).groups())
+    right, known = map(int, re.search(r"gets (\d+) of (\d+)", caption).groups())
     assert known - right == text.locator(".posenc-wrong").count()
     assert known == 32 - pale
     weights = text.locator("span").evaluate_all(
@@ -235,7 +235,7 @@ def test_below_the_gate_there_is_no_verdict_and_a_pause_is_one(newcomer, address
     box.get_by_role("button", name="Train", exact=True).tap()
     expect(told(tab)).to_contain_text("step")
     box.get_by_role("button", name="Pause").tap()
-    expect(box.locator(".posenc-verdict")).to_have_text("The training pauses.")
+    expect(box.locator(".posenc-verdict")).to_have_text("The training is paused.")
     expect(box.get_by_role("button", name="Go on")).to_be_enabled()
     tab.wait_for_timeout(2000)  # the steps that were under way
     standing = told(tab).inner_text()

@@ -2,7 +2,7 @@
 import { _, longDate, ngettext } from "./words.js";
 
 export const words = {
-  name: _("Your name, as it shall stand on the certificate"),
+  name: _("Your name, as it should appear on the certificate"),
   make: _("Make the certificate"),
   passed: (passed, all) => _("You have passed {passed} of {all} exercises in these pages.", { passed, all }),
   nothingPassed: _("There is nothing to certify yet: pass an exercise in a chapter, and come back."),
@@ -23,7 +23,7 @@ export const words = {
   code: _("Code"),
   smallPrint: (code) =>
     _(
-      "This proves practice, not identity. The code is a checksum of the name, the date and the answers; it is no signature. " +
+      "This proves practice, not identity. The code is a checksum of the name, the date and the answers; it is not a signature. " +
         "With the progress file, anyone can check it: posenc verify FILE {code}",
       { code },
     ),

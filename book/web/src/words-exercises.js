@@ -13,7 +13,7 @@ export const words = {
 
   answerTo: (title) => _("Your answer to: {title}", { title }),
   keys: _(
-    "Tab indents once you have typed or clicked in the editor. To leave it then with the keyboard, press Escape, then Tab. " +
+    "Tab indents once you have typed or clicked in the editor. To leave the editor with the keyboard, press Escape, then Tab. " +
       "Ctrl+Enter checks. Alt+Enter goes on to the next exercise.",
   ),
   passedBefore: _("✓ passed"),
@@ -23,12 +23,12 @@ export const words = {
 
   python: {
     none: "",
-    loading: _("Python is being loaded into this page. You can write meanwhile."),
+    loading: _("Python is being loaded into this page. You can start writing meanwhile."),
     stalled: _(
-      "The download of Python has come to a halt: for some seconds, nothing has arrived. Your connection may be slow or lost. " +
-        "It goes on by itself when it can; or press “Try again”.",
+      "The download of Python has stalled: nothing has arrived for several seconds. Your connection may be slow or lost. " +
+        "It continues by itself when it can; or press “Try again”.",
     ),
-    starting: _("Python is starting. This takes some seconds."),
+    starting: _("Python is starting. This takes a few seconds."),
     ready: _("Python is ready."),
   },
   bytes: (received, total) =>
@@ -38,7 +38,7 @@ export const words = {
   retry: _("Try again"),
 
   checking: _("Checking."),
-  busy: _("A check is still running. Wait for its end, or stop it."),
+  busy: _("A check is still running. Wait until it has finished, or stop it."),
   stopped: _("Stopped. There is no verdict. Your code is as you left it."),
   tooLong: (seconds) =>
     _(
@@ -46,16 +46,16 @@ export const words = {
       { seconds },
     ),
   broken: _(
-    "Python broke down while it ran your code, for want of memory perhaps. It has been started anew. Your code is as you left it.",
+    "Python crashed while running your code, perhaps because it ran out of memory. It has been restarted. Your code is as you left it.",
   ),
   unreachable: _(
     "Python could not be loaded into this page. Perhaps you are offline, or something blocks it. Your code is kept. " +
       "Press Check to try again, or do the exercise in a notebook:",
   ),
 
-  unwritten: _("There is no answer yet. Replace the line that raises NotImplementedError with yours."),
-  missing: (name) => _("Your code ran, but it defines no {name}. That is the name that is checked: keep it.", { name }),
-  uncallable: (name) => _("Your code ran, but {name} is no function in it. Define it with def {name}(...).", { name }),
+  unwritten: _("There is no answer yet. Replace the line that raises NotImplementedError with your own code."),
+  missing: (name) => _("Your code ran, but it does not define {name}. That is the name that is checked, so keep it.", { name }),
+  uncallable: (name) => _("Your code ran, but {name} is not a function. Define it with def {name}(...).", { name }),
   failedToRun: _("Your code stopped with an error."),
   errorAt: (error, line) => _("{error} (line {line})", { error, line }),
   needs: (name) =>
@@ -66,12 +66,12 @@ export const words = {
   compare: _("The solution is open below. Compare it with yours."),
   next: (title) => _("Next exercise: {title} (Alt+Enter)", { title }),
   nextChapter: (title) => _("Next chapter: {title} (Alt+Enter)", { title }),
-  notDrawn: _("The figure that your answer draws did not come in time. That takes nothing away: it has passed."),
+  notDrawn: _("The figure that your answer draws was not ready in time. Your answer has passed all the same."),
 
   printed: _("What your code printed"),
   cut: (characters) =>
     _("The output is cut here. Characters left out: {characters}.", { characters: decimals(characters, 0) }),
-  cutUnfinished: _("The output may go on: the run was stopped."),
+  cutUnfinished: _("There may be more output: the run was stopped."),
 
   hintShown: (number) => _("Hint {number} is open below.", { number }),
   wasReset: _("The starter is back. Your earlier version is kept."),
@@ -83,9 +83,9 @@ export const words = {
 
   starterChanged: _("The starter of this exercise has changed since you began. Your own code is still here."),
   elsewhere: _(
-    "Another tab of yours holds other code for this exercise. Yours is kept here, and the other version too.",
+    "You have different code for this exercise in another tab. This version is kept, and so is the other one.",
   ),
-  fromElsewhere: _("Your code was changed in another tab. This is how it stands now."),
+  fromElsewhere: _("Your code was changed in another tab. This is the new version."),
   takeOther: _("Take the other version"),
   keepMine: _("Keep mine"),
   takeNew: _("Take the new starter"),

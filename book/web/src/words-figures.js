@@ -26,7 +26,7 @@ export const words = {
         "token {query} gives {own}% of its attention to its own sentence.",
     ),
     reading: _(
-      "A word lets through {word}, a full stop {stop} of what stood before it. The weight of token 0 is multiplied by {first}, and " +
+      "A word lets through {word}, a full stop {stop} of what came before it. The weight of token 0 is multiplied by {first}, and " +
         "token {query} gives {own}% of its attention to its own sentence. ALiBi with the gate of the words has the slope {slope}.",
     ),
   },
@@ -93,7 +93,7 @@ export const words = {
     offset: _("key position − query position"),
     score: _("score (dot product)"),
     reading: _(
-      "The query stands at position {query} and is turned by {queryAngle} rad, the key at position {key} by {keyAngle} rad. " +
+      "The query at position {query} is turned by {queryAngle} rad, the key at position {key} by {keyAngle} rad. " +
         "The difference is {offset}, and the score is {score}.",
     ),
   },
@@ -146,8 +146,8 @@ export const words = {
     hand: { position: _("Long hand of pair {pair}, the position"), offset: _("Short hand of pair {pair}, the offset") },
     handAt: _("position {position}, offset {offset}"),
     reading: _(
-      "From position {position} to position {later}, base {base}. The hand of pair 0 turns by {angle} rad, wherever it stood: " +
-        "cosine {cos}, sine {sin}. The wedges and these numbers hang on the offset, {offset}, alone.",
+      "From position {position} to position {later}, base {base}. The hand of pair 0 turns by {angle} rad, wherever it was: " +
+        "cosine {cos}, sine {sin}. The wedges and these numbers depend only on the offset, {offset}.",
     ),
   },
   ruler: {
@@ -164,7 +164,7 @@ export const words = {
     handle: { query: _("The query"), key: _("The key"), shift: _("The phrase with both tokens") },
     handleAt: _("query at {query}, key at {key}; scores: added {added}, rotated {rotated}, biased {biased}"),
     reading: _(
-      "The query stands at position {query}, the key at position {key}: their offset is {offset}. " +
+      "The query is at position {query}, the key at position {key}: their offset is {offset}. " +
         "Their score is {added} with the added encoding, {rotated} with the rotated one, and {biased} with the biased one.",
     ),
   },
@@ -209,7 +209,7 @@ export const words = {
     fresh: _("{share}% new"),
     reading: _(
       "Trained on {trained} positions, and the text has {length}. Clocks that did not go round in training: {slow} of {clocks}. " +
-        "Clocks that now point where they never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
+        "Clocks that now point where they have never pointed: {fresh}. Positions for which a learned table has no row: {rows}.",
     ),
   },
   stretched: {
@@ -228,7 +228,7 @@ export const words = {
     fresh: _("{share}% new"),
     slowed: _("÷ {by}"), // the frequency, divided by this number
     reading: _(
-      "Trained on {trained} positions, and the text has {length}. The pair that meets most that is new meets so much of its circle: " +
+      "Trained on {trained} positions, and the text has {length}. How much of its circle is new to the pair that meets the most: " +
         "{plain}% with plain RoPE, {linear}% with PI, {ntk}% with NTK, {yarn}% with YaRN. " +
         "Pair {first}, which has seen its whole circle, is slowed by {slowedLinear} with PI, by {slowedNtk} with NTK and by {slowedYarn} with YaRN.",
     ),

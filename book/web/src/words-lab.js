@@ -2,13 +2,13 @@
 import { _, ngettext } from "./words.js";
 
 export const words = {
-  start: _("Bring the models"),
-  coming: (received, total) => _("The models are coming: {received} of {total} kB", { received, total }),
-  comingSoFar: (received) => _("The models are coming: {received} kB so far", { received }),
-  starting: _("The models are being made ready."),
+  start: _("Load the models"),
+  coming: (received, total) => _("Loading the models: {received} of {total} kB", { received, total }),
+  comingSoFar: (received) => _("Loading the models: {received} kB so far", { received }),
+  starting: _("The models are getting ready."),
   ready: _("Both models have read the text."),
   problem: (detail) => _("The models do not run: {detail}. Are you online? Press the button to try again.", { detail }),
-  panelProblem: (detail) => _("This model did not come: {detail}. Choose another, or choose it again.", { detail }),
+  panelProblem: (detail) => _("This model could not be loaded: {detail}. Choose another, or choose it again.", { detail }),
   again: _("Try again"),
 
   texts: _("A text to read"),
@@ -22,7 +22,7 @@ export const words = {
       own,
     ),
   whole: _("One byte is one position."),
-  length: _("Length that is read, in bytes"),
+  length: _("Length to read, in bytes"),
   place: _("A place in it"),
   placeText: (sign, place) => _("“{sign}”, byte {place}", { sign, place }),
   lengthText: (length, trained) => _("{length} bytes, trained on {trained}", { length, trained }),
@@ -38,7 +38,7 @@ export const words = {
     sinusoidal: _("sinusoidal"),
     t5: _("T5 bias"),
     learned: _("learned table"),
-    "rope-and-none": _("RoPE, and none in each fourth layer"),
+    "rope-and-none": _("RoPE, and none in every fourth layer"),
   },
   rule: _("RoPE read by"),
   rules: {
@@ -68,9 +68,9 @@ export const words = {
 
   temperature: _("Temperature"),
   seed: _("Seed"),
-  write: _("Let both write on"),
+  write: _("Let both keep writing"),
   stop: _("Stop"),
-  writing: _("They write."),
+  writing: _("The models are writing."),
   written: (a, b) => _("Model A has written {a} bytes per second, model B {b}.", { a, b }),
   stopped: _("Stopped."),
   wrote: { a: _("What model A writes"), b: _("What model B writes") },

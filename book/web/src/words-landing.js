@@ -30,10 +30,10 @@ export const words = {
       "ALiBi lowers each score by the distance of the two words, here twice as much for a word before as for one after.",
     ),
   },
-  tooFew: _("Write two words at least."),
+  tooFew: _("Write at least two words."),
   tooMany: (most) => _("The map has room for {most} words. The first {most} are shown.", { most }),
   moved: (word, place, count) => _("“{word}” is now word {place} of {count}.", { word, place, count }),
-  asItWas: _("The words stand as you typed them. Move one, and watch the map."),
+  asItWas: _("The words are in the order you typed them. Move one, and watch the map."),
   same: _(
     "The same map: each word gives every other word the share that it gave before. Only rows and columns have changed places.",
   ),
@@ -43,7 +43,7 @@ export const words = {
   gets: _("what it gets"),
   mean: _("mean"),
   other: (from, to, now, before) =>
-    _("Another map: “{from}” now gives “{to}” {now} of its attention, and it was {before} as you typed it.", {
+    _("Another map: “{from}” now gives “{to}” {now} of its attention; in the order you typed, it was {before}.", {
       from,
       to,
       now,

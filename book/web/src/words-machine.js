@@ -6,6 +6,6 @@ export const words = {
   ranInPage: (version) => _("Run by the Python {version} in this page.", { version }),
   ranOnMachine: (version) => _("Run by the Python {version} on this machine.", { version }),
   gone: _(
-    "Python on this machine does not answer. Is make serve still running? Your code is kept. Press Run to try again, or use the notebook:",
+    "Python on this machine is not answering. Is make serve still running? Your code is kept. Press Run to try again, or use the notebook:",
   ),
 };

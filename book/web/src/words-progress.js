@@ -34,7 +34,7 @@ export const words = {
   clear: _("Delete my work"),
   exported: (name) => _("Your work is in the file {name}, where your browser puts downloads.", { name }),
   taken: (count) =>
-    ngettext("One entry of the file was taken in.", "{count} entries of the file were taken in.", count),
+    ngettext("One entry of the file was imported.", "{count} entries of the file were imported.", count),
   kept: (count) =>
     ngettext(
       "One entry stayed as it is, because yours is as new or newer.",
@@ -43,8 +43,8 @@ export const words = {
     ),
   faulty: (names) => _("These entries of the file could not be read, and were left out: {names}.", { names }),
   refused: {
-    unreadable: _("This file is damaged, or no export of this page. Nothing was changed."),
-    foreign: _("This file is no export of this page. Nothing was changed."),
+    unreadable: _("This file is damaged, or was not exported from this page. Nothing was changed."),
+    foreign: _("This file was not exported from this page. Nothing was changed."),
     damaged: _("This file is an export of this page, but it is damaged. Nothing was changed."),
     newer: _("This file comes from a newer version of this site. Reload the page, and try again. Nothing was changed."),
   },

@@ -24,7 +24,7 @@ export const words = {
 
   wrongSeed: _("The seed is a whole number from 0 to 9999. Write one, and press Train."),
   failed: (encoding, message) =>
-    _("{encoding}: the training broke off ({message}). Press Train to try again, or reload the page.", {
+    _("{encoding}: the training stopped ({message}). Press Train to try again, or reload the page.", {
       encoding,
       message,
     }),
@@ -43,14 +43,14 @@ export const words = {
   admitted: (encoding, share) => _("{encoding}: trained, {share} right at the trained length.", { encoding, share }),
   refused: (encoding, share, least) =>
     _(
-      "{encoding}: {share} right at the trained length, and {least} is asked. So there is no verdict on longer texts: whoever cannot do the task at 32 shows nothing at 256.",
+      "{encoding}: {share} right at the trained length; {least} is required. So there is no verdict on longer texts: a model that cannot do the task at 32 shows nothing at 256.",
       { encoding, share, least },
     ),
 
   began: _("The training has begun."),
-  paused: _("The training pauses."),
-  wentOn: _("The training goes on."),
-  stopped: _("Stopped. What was trained so far is forgotten."),
+  paused: _("The training is paused."),
+  wentOn: _("The training continues."),
+  stopped: _("Stopped. What was trained so far is lost."),
   done: (seconds) => _("Trained and tested, after {seconds} seconds. Now drag the test length.", { seconds }),
 
   lossFigure: _("Loss of each model by training step"),
@@ -75,11 +75,11 @@ export const words = {
 
   example: _("One text of this length"),
   key: _(
-    "Letters that a model got wrong are struck through; those that nobody could tell yet are pale. The darker the ground, the more the last letter looks there, in the head of the second layer that looks hardest.",
+    "Letters that a model got wrong are struck through; those that could not be known yet are pale. The darker the background, the more the last letter looks there, in the head of the second layer that looks hardest.",
   ),
   oneText: (encoding, right, known, back, weight) =>
     _(
-      "{encoding} tells {right} of {known} letters. The last letter looks most at the one {back} before it, with {weight} of its attention.",
+      "{encoding} gets {right} of {known} letters right. The last letter looks most at the one {back} before it, with {weight} of its attention.",
       { encoding, right, known, back, weight },
     ),
 };
