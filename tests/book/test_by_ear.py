@@ -41,6 +41,26 @@ READ_ALOUD = (
     "book/self-check.md",
     "book/notation.md",
     "book/slips.md",
+    "README.md",
+    "SECURITY.md",
+    "posenc_course/README.md",
+    "book/glossary.md",
+    "book/reading-paths.md",
+    "book/instructors/certificates.md",
+    "book/instructors/collect.md",
+    "book/instructors/exchange.md",
+    "book/instructors/export.md",
+    "book/instructors/feedback.md",
+    "book/instructors/grade.md",
+    "book/instructors/index.md",
+    "book/instructors/jupyterhub.md",
+    "book/instructors/late-work.md",
+    "book/instructors/own-exercises.md",
+    "book/instructors/privacy.md",
+    "book/instructors/regrade.md",
+    "book/instructors/release.md",
+    "book/instructors/set-up.md",
+    "book/instructors/teaching.md",
 )
 
 
@@ -96,6 +116,10 @@ PHRASES = (
     Phrase(r"\bwhat (?:else )?(?:may|can|must) one\b", "what can you", "What may one throw away?"),
     Phrase(r"\bwhich of them is it that\b", "which of the two does", "Which of them is it that holds?"),
     Phrase(r"\bbears? (?:long|the)\b", "does it no harm", "It bears long texts."),
+    Phrase(r"\bshall\b", "should, will", "A model shall not care where a cat sits."),
+    Phrase(r"\bfor want of\b", "because there is no", "It broke down, for want of memory."),
+    Phrase(r"\bhave changed places\b", "are swapped", "Rows and columns have changed places."),
+    Phrase(r"\bforetells?\b", "predict", "It foretells the next token."),
 )
 
 
