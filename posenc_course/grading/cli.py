@@ -102,7 +102,7 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     grade = commands.add_parser(
         "grade",
         help="grade every submission of an assignment",
-        description="Grade every submission that was not graded as it is now. A run that was ended goes on.",
+        description="Grade every submission that is new or has changed. An interrupted run continues.",
     )
     limits = Limits()
     grade.add_argument("assignment", metavar="ASSIGNMENT")
@@ -380,9 +380,9 @@ def _move(chosen: argparse.Namespace) -> int:
 def _add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verify = commands.add_parser(
         "verify",
-        help="whether a certificate's code fits an exported progress file",
-        description="Compute the code of a certificate anew from an exported progress file. The code proves "
-        "practice, not identity: it is a checksum, no signature.",
+        help="check a certificate's code against an exported progress file",
+        description="Compute the code of a certificate again from an exported progress file. The code proves "
+        "practice, not identity: it is a checksum, not a signature.",
     )
     verify.add_argument("file", metavar="FILE", nargs="?", help="the exported progress file (asked for)")
     verify.add_argument("code", metavar="CODE", nargs="?", help="as on the certificate (asked for)")

@@ -134,7 +134,7 @@ def _explained(error: Exception) -> Exception:
 
     if isinstance(error, KilledWorker):
         return GraderError(
-            f"one Dask worker after the other ended while it had this submission, the last one at "
+            f"one Dask worker after another ended while grading this submission, the last one at "
             f"{error.last_worker.address}; its log says why. Run the command again to try it again"
         )
     if isinstance(error, ImportError):

@@ -26,8 +26,8 @@ from posenc_course.grading.recorded.journal import is_empty
 
 SECRET_BYTES = 32
 _SECRET_HELP = (
-    "All hidden inputs are made from it, and the marks hang on them. Put back a copy of it. If there is "
-    "none, move {} to another place: a new secret is made then, and `posenc grade` grades everything anew"
+    "All hidden inputs are made from it, and the marks depend on them. Restore a copy of it. If there is "
+    "none, move {} to another place: a new secret is made then, and `posenc grade` grades everything again"
 )
 PART = ".part-"
 """What the name of a file begins with that is not written to its end yet."""
@@ -72,7 +72,7 @@ class Course:
             raise
         except Exception as error:  # The file is a program of the instructor's, and may raise anything.
             raise CourseError(
-                f"nbgrader_config.py in {root} does not work: {type(error).__name__}: {error}. Mend it first"
+                f"nbgrader_config.py in {root} does not work: {type(error).__name__}: {error}. Fix it first"
             ) from error
 
     @classmethod

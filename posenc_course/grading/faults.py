@@ -64,7 +64,7 @@ def _of_journal(error: sqlite3.Error, state: Path) -> str:
     if is_disk_full(error):
         return f"the disk of {state} is full. Free some space. {_KEPT}"
     if "locked" in text:
-        return f"another program keeps the journal locked ({path}). Wait for it, or end it. {_KEPT}"
+        return f"another program has locked the journal ({path}). Wait for it, or end it. {_KEPT}"
     if "readonly" in text or "unable to open" in text:
         return (
             f"the journal {path} cannot be opened or written ({text}). Make it and its folder writable, "
@@ -72,8 +72,8 @@ def _of_journal(error: sqlite3.Error, state: Path) -> str:
         )
     return (
         f"the journal {path} is damaged, or was written by another version of posenc ({text}). "
-        "Put back a copy of it, or move it to another place and run `posenc grade` for each assignment: "
-        "every submission is then graded anew, on the same inputs. Marks that you gave by hand stay"
+        "Restore a copy of it, or move it to another place and run `posenc grade` for each assignment: "
+        "every submission is then graded again, on the same inputs. Marks that you gave by hand stay"
     )
 
 
@@ -85,7 +85,7 @@ def _of_gradebook(error: Exception, db_url: str) -> str:
     if is_disk_full(error):
         return f"the disk of the gradebook {where} is full. Free some space. {_KEPT}"
     if "locked" in text:
-        return f"another program keeps the gradebook locked ({where}). Wait for it, or end it. {_KEPT}"
+        return f"another program has locked the gradebook ({where}). Wait for it, or end it. {_KEPT}"
     if "readonly" in text or "read-only" in text or "unable to open" in text:
         return (
             f"the gradebook {where} cannot be opened or written ({text}). "
@@ -98,7 +98,7 @@ def _of_gradebook(error: Exception, db_url: str) -> str:
         )
     if any(sign in text for sign in ("not a database", "malformed", "disk I/O", "file is encrypted")):
         return (
-            f"the gradebook {where} is damaged ({text}). Put back a copy of it. If there is none, move it to "
+            f"the gradebook {where} is damaged ({text}). Restore a copy of it. If there is none, move it to "
             "another place, and run `make exercises`, and `posenc grade ASSIGNMENT --again` for each "
             "assignment: the judge's marks come back, those that you gave by hand do not"
         )

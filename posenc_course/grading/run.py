@@ -307,7 +307,7 @@ def _unfit(student: str) -> str | None:
     try:
         student.encode()
     except UnicodeEncodeError:
-        return "the name of the folder is no valid UTF-8; rename the folder"
+        return "the name of the folder is not valid UTF-8; rename the folder"
     if len(student) > MAX_STUDENT_NAME:
         return f"the name has {len(student)} characters; nbgrader's gradebook holds {MAX_STUDENT_NAME}"
     return None

@@ -69,7 +69,7 @@ def read(path: Path) -> Progress:
     exported = _json(path)
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise CourseError(
-            f"{path} is no progress file. On the page “Your progress” or “Certificate”, export your work, "
+            f"{path} is not a progress file. On the page “Your progress” or “Certificate”, export your work, "
             "and give that file"
         )
     if exported.get("version") != VERSION:
@@ -85,7 +85,7 @@ def read(path: Path) -> Progress:
         raise CourseError(f"{path} holds what no page writes ({error}). Export your work again") from error
     if exported["checksum"] != right:
         raise CourseError(
-            f"{path} was changed after the page had written it: its checksum does not fit. Give the file as "
+            f"{path} was changed after the page wrote it: its checksum does not match. Give the file as "
             "it was exported"
         )
     records = exported.get("records")
@@ -117,12 +117,12 @@ def _json(path: Path) -> Any:
     except (OSError, ValueError) as error:
         raise CourseError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(data) > MAX_BYTES:
-        raise CourseError(f"{path} has more than {MAX_BYTES // 2**20} MiB: it is no progress file")
+        raise CourseError(f"{path} has more than {MAX_BYTES // 2**20} MiB: it is not a progress file")
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_no_json)
     except (ValueError, RecursionError) as error:
         raise CourseError(
-            f"{path} holds no JSON: it is damaged, or no progress file. Export your work again"
+            f"{path} does not contain JSON: it is damaged, or is not a progress file. Export your work again"
         ) from error
 
 
@@ -148,7 +148,7 @@ def find(progress: Progress, typed: str) -> Certificate:
     code = read_code(typed)
     if code is None:
         raise CourseError(
-            f"{visible(typed, 60)!r} is no code of a certificate: it has 20 letters and digits, as in "
+            f"{visible(typed, 60)!r} is not a certificate's code: a code has 20 letters and digits, as in "
             "7K3QD-0V2MX-A1B2C-D3E4F"
         )
     found = next((each for each in progress.certificates if each.code == code), None)
@@ -177,9 +177,9 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
             f"exported, {progress.exported}. A page dates a certificate on the day when it makes it"
         )
     if not certificate.name.strip():
-        raise CourseError("the certificate bears no name, and a page makes none without")
+        raise CourseError("the certificate has no name, and a page never makes one without a name")
     if not certificate.answers:
-        raise CourseError("the certificate names no exercise, and a page makes none without")
+        raise CourseError("the certificate lists no exercise, and a page never makes one without any")
     known = {each.id for each in all_exercises() if each.in_page}
     unknown = [each for each in certificate.answers if each not in known]
     if unknown:
@@ -278,7 +278,7 @@ def said(certificate: Certificate) -> str:
 
 
 LIMITS = (
-    "The code is a checksum, no signature. It proves practice, not identity: it does not show who did the "
+    "The code is a checksum, not a signature. It proves practice, not identity: it does not show who did the "
     "exercises, and anyone can make such a file."
 )
 NOT_JUDGED = (

@@ -227,7 +227,7 @@ def test_a_submission_whose_workers_are_killed_stops_nobody_else(cluster, work):
     finally:
         run.kill()
     assert run.returncode == 1, errors
-    assert "one Dask worker after the other ended while it had this submission" in printed
+    assert "one Dask worker after another ended while grading this submission" in printed
     assert work.marks() == {}
     work.hand_in("unlucky")
     work.hand_in("next")

@@ -83,8 +83,8 @@ FAULTS = {
     "secret: lost": (SECRET, Path.unlink, "secret", ("grade",)),
     "secret: folder": (SECRET, make_a_folder, "Move it to another place", ("grade",)),
     "state: a file": ("grading", lambda path: (shutil.rmtree(path), path.touch()), "in the way", ("grade",)),
-    "config: broken": (CONFIG, write("c = get_config(\n"), "Mend it first", ("grade", "report")),
-    "config: raises": (CONFIG, write("1 / 0"), "Mend it first", ("grade", "report")),
+    "config: broken": (CONFIG, write("c = get_config(\n"), "Fix it first", ("grade", "report")),
+    "config: raises": (CONFIG, write("1 / 0"), "Fix it first", ("grade", "report")),
 }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_a_locked_gradebook_is_told(graded, tmp_path, monkeypatch, capsys):
         db.execute("BEGIN EXCLUSIVE")
         monkeypatch.chdir(root)
         assert main(["report", CHAPTER]) == 1
-        assert "another program keeps the gradebook locked" in capsys.readouterr().err
+        assert "another program has locked the gradebook" in capsys.readouterr().err
 
 
 def test_a_fault_of_our_own_is_called_so(graded, monkeypatch, capsys):

@@ -96,7 +96,7 @@ def test_each_submission_gets_its_mark(graded, student, expected):
         ("garbage", "does not hold JSON"),
         ("r", "another language (R)"),
         ("empty", "The file is empty"),
-        ("huge", "The file has 500 MB; 32 MB is the most"),
+        ("huge", "The file has 500 MB; at most 32 MB are allowed"),
         ("misnamed", "called homework.ipynb; it must be called"),
         ("link", "a link to another place"),
     ],
@@ -126,7 +126,7 @@ def test_the_summary_counts_verdicts_and_says_why(graded):
         "malformed          6",
     ):
         assert line in graded.printed
-    assert "garbage: The file is no notebook" in graded.printed
+    assert "garbage: The file is not a notebook" in graded.printed
     assert "Could not be graded" not in graded.printed
 
 
@@ -342,7 +342,7 @@ def test_a_name_that_the_gradebook_cannot_hold_is_told(small):
     printed = small.posenc("grade", CHAPTER, status=1)
     assert "3 graded now" in printed
     assert "nbgrader's gradebook holds 128" in printed
-    assert "no valid UTF-8" in printed
+    assert "not valid UTF-8" in printed
 
 
 @contextlib.contextmanager

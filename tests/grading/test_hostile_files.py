@@ -117,11 +117,11 @@ REFUSED: dict[str, tuple[Callable[[Class, str], Any], str]] = {
     "deep json": (lambda work, who: write(work, who, '{"cells":' + "[" * 10**6), "JSON"),
     "huge number": (
         lambda work, who: write(work, who, '{"cells": [], "nbformat": ' + "9" * BIG + "}"),
-        "no notebook",
+        "not a notebook",
     ),
     "folder is a file": (lambda work, who: instead(work, who, Path.touch), "not followed"),
     "folder is a pipe": (lambda work, who: instead(work, who, os.mkfifo), "not followed"),
-    "notebook is a folder": (lambda work, who: work.submitted(who).mkdir(parents=True), "something else"),
+    "notebook is a folder": (lambda work, who: work.submitted(who).mkdir(parents=True), "it is not a file"),
     "name": (
         lambda work, who: write(work, who, "{}").rename(work.submitted(who).with_name(CLEARS)),
         "called \\x1b[2J\\n<b>.ipynb",
@@ -129,20 +129,20 @@ REFUSED: dict[str, tuple[Callable[[Class, str], Any], str]] = {
 }  # fmt: skip
 
 TIMESTAMPS: dict[str, tuple[bytes | None, str]] = {
-    "a folder": (None, "no plain file"),
-    "digits": (b"99999999999999999999", "no date and time"),
-    "few digits": (b"20260101", "no date and time"),
-    "a zone too long": (b"2026-01-02 03:04:05 " + b"Z" * 900, "no date and time"),
-    "a file too long": (b"2026-01-02 03:04:05 UTC" + b" " * 5000, "no plain file, or too long"),
+    "a folder": (None, "not a plain file"),
+    "digits": (b"99999999999999999999", "does not hold a date and time"),
+    "few digits": (b"20260101", "does not hold a date and time"),
+    "a zone too long": (b"2026-01-02 03:04:05 " + b"Z" * 900, "does not hold a date and time"),
+    "a file too long": (b"2026-01-02 03:04:05 UTC" + b" " * 5000, "not a plain file, or it is too long"),
     "a zone that is a path": (b"2026-01-02 03:04:05 /etc/localtime", "no known time zone"),
     "a zone that leads away": (b"2026-01-02 03:04:05 ../../../etc/localtime", "no known time zone"),
     "a zone that nobody knows": (b"2026-01-02 03:04:05 Mars/Crater", "no known time zone"),
-    "the year 1": (b"0001-01-01 00:00:00 +2359", "no date and time"),
-    "no day": (b"2026-13-45 03:04:05 UTC", "no date and time"),
+    "the year 1": (b"0001-01-01 00:00:00 +2359", "does not hold a date and time"),
+    "no day": (b"2026-13-45 03:04:05 UTC", "does not hold a date and time"),
     "long ago": (b"2001-01-02 03:04:05 UTC", "Was it changed?"),
-    "to come": (b"2999-01-02 03:04:05 UTC", "still to come"),
+    "to come": (b"2999-01-02 03:04:05 UTC", "in the future"),
     "nothing": (b" \n", "is empty"),
-    "bytes": (bytes(range(256)), "no date and time"),
+    "bytes": (bytes(range(256)), "does not hold a date and time"),
 }
 
 
@@ -237,7 +237,7 @@ def test_what_lies_too_deep_is_told(tmp_path):
     (deep.parent / "near.csv").touch()
     remarks = copy_other_files(folder, tmp_path / "out")
     assert [each.name for each in (tmp_path / "out").rglob("*.csv")] == ["near.csv"]
-    assert remarks == ("a was not copied: it lies too deep.",)
+    assert remarks == ("a was not copied: its folder is nested too deeply.",)
 
 
 @pytest.mark.parametrize(("content", "told"), TIMESTAMPS.values(), ids=TIMESTAMPS)

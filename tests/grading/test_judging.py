@@ -281,7 +281,7 @@ def test_a_callable_that_was_kept_is_dead_in_the_next_call(grader, monkeypatch):
     for code in (first, by_hand):
         found = one(graded(grader, submission(code, right)), "ask")
         assert (found.verdict, found.points) == (Verdict.ERROR, 0)
-        assert "answers only in the call that it was given to" in found.feedback
+        assert "works only in the call that it was passed to" in found.feedback
 
 
 def test_cases_are_called_in_an_order_drawn_from_the_seed_and_reported_in_theirs(toys, monkeypatch):

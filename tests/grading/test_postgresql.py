@@ -192,7 +192,7 @@ def everything(work: Class) -> dict[str, tuple[object, ...]]:
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("nonsense", "nonsense is no address of a database. It looks like postgresql+psycopg2://"),
+        ("nonsense", "nonsense is not the address of a database. It looks like postgresql+psycopg2://"),
         ("postgresql+psycopg2://grader@127.0.0.1:1/gradebook", "Connection refused"),
     ],
 )

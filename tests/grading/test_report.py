@@ -160,7 +160,7 @@ def test_the_report_shows_how_marks_are_spread_and_what_to_look_at(report):
     assert "Tampered: the answer calls the library's own function, or tried to deceive the judge:" in printed
     assert "  eve: frequencies\n" in printed
     assert "  eve: the other cells together (" in printed
-    assert "These are reasons to look, and no proofs." in printed
+    assert "These are reasons to look, not proof." in printed
 
 
 def test_the_tables_count_verdicts_and_name_mistakes(report):

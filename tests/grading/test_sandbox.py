@@ -76,7 +76,7 @@ def test_outputs_come_in_the_form_of_nbformat(warm):
 
 
 def test_nobody_answers_input(inside):
-    assert inside("input('name? ')").startswith("EOFError: nobody is there")
+    assert inside("input('name? ')").startswith("EOFError: nobody can answer input()")
 
 
 def test_nothing_of_the_course_is_to_be_seen(inside):

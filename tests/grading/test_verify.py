@@ -180,7 +180,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
     file, code = changed(path, value, sealed=False)
     status, out, err = verify(capsys, written(tmp_path, file), code)
     assert (status, out) == (1, "")
-    assert "was changed after the page had written it" in err
+    assert "was changed after the page wrote it" in err
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
         ("records/exercise", [], f"was made of: {FREQUENCIES}, {FAR_GAP}."),
         ("exported", "2026-11-20T10:00:00.000Z", "comes after the day on which"),
         ("records", [], "holds no records"),
-        ("format", "other", "is no progress file"),
+        ("format", "other", "is not a progress file"),
         ("version", 2, "version 2"),
     ],
 )
@@ -240,7 +240,7 @@ def test_one_answer_is_told_as_one():
 def test_what_is_no_export_is_refused_in_words(tmp_path, capsys, content):
     status, out, err = verify(capsys, written(tmp_path, content), "0" * 20)
     assert (status, out) == (1, "")
-    assert "holds no JSON" in err or "is no progress file" in err
+    assert "does not contain JSON" in err or "is not a progress file" in err
     assert "fault of posenc" not in err
 
 
@@ -248,13 +248,13 @@ def test_files_that_cannot_be_read_are_told(tmp_path, capsys):
     assert "there is no file" in verify(capsys, tmp_path / "none.json", "0" * 20)[2]
     assert "is a folder" in verify(capsys, tmp_path, "0" * 20)[2]
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
-    assert "holds no JSON" in verify(capsys, tmp_path / "bytes.json", "0" * 20)[2]
+    assert "does not contain JSON" in verify(capsys, tmp_path / "bytes.json", "0" * 20)[2]
 
 
 def test_a_certificate_that_no_page_makes_is_refused(tmp_path, capsys):
     for name, answers, said in (
-        ("", ANSWERS, "bears no name"),
-        ("Ada", {}, "names no exercise"),
+        ("", ANSWERS, "has no name"),
+        ("Ada", {}, "lists no exercise"),
         ("Ada", {"02-the-formula.nothing": "x"}, "no exercise that a page checks"),
     ):
         file, code = exported(name, answers)

@@ -91,7 +91,7 @@ def _place_of(cells: list[NotebookNode], answer: str) -> int:
 def _verdict_output(exercise: ExerciseGrade | None, cell: ReleasedCell) -> NotebookNode:
     if exercise is None:
         html = (
-            f"<p>{escape(_('No exercise of the course belongs to this test; your teacher grades it.'))}</p>"
+            f"<p>{escape(_('This test belongs to no exercise of the course; your teacher grades it.'))}</p>"
         )
     else:
         lines = exercise.feedback.splitlines()
@@ -183,7 +183,7 @@ def _cut_outputs(outputs: list[NotebookNode], most: int) -> list[NotebookNode]:
 
 
 def _more_was_printed() -> str:
-    return _("... (more was printed or shown than this page holds)")
+    return _("... (more was printed or shown than fits on this page)")
 
 
 def _text_of(output: NotebookNode) -> Any:

@@ -60,7 +60,7 @@ def _written(
         reason = visible(f"{type(error).__name__}: {error}", MOST_REASON)
     return (
         *plainly(*arguments, **named),
-        _("Not everything could be written as usual: {reason}. A plain page has all marks.").format(
+        _("Not everything could be written as usual: {reason}. This plain page has all the marks.").format(
             reason=reason
         ),
     )
@@ -103,7 +103,7 @@ def _write_plain_page(course: Course, release: Release, entry: Entry, standing: 
         for each in entry.grade.exercises
     )
     notes = "".join(f"<li>{escape(visible(each))}</li>" for each in entry.grade.notes[:MOST_NOTES])
-    explained = _("Your notebook could not be shown here, as it is too large or too intricate.")
+    explained = _("Your notebook could not be shown here, because it is too large or too complex.")
     score = _("Score: {score:g} / {most:g}").format(score=standing.score, most=standing.max_score)
     title = escape(entry.grade.assignment)
     _write_feedback(

@@ -42,7 +42,7 @@ def handed_in_at(folder: Path) -> tuple[datetime | None, str | None]:
     path = folder / TIMESTAMP
     data = read_plain_file(path, 1000)
     if data is None:
-        problem = _("timestamp.txt is no plain file, or too long; it was ignored.")
+        problem = _("timestamp.txt is not a plain file, or it is too long; it was ignored.")
         return None, problem if os.path.lexists(path) else None
     text = _decoded(data).strip()
     if not text:
@@ -55,9 +55,9 @@ def handed_in_at(folder: Path) -> tuple[datetime | None, str | None]:
     except (ValueError, OverflowError):
         when = None
     if when is None:
-        return None, _("timestamp.txt holds no date and time as nbgrader writes them; it was ignored.")
+        return None, _("timestamp.txt does not hold a date and time in nbgrader's format; it was ignored.")
     if offset is None:
-        return when, _("timestamp.txt names no known time zone; its time was taken for UTC.")
+        return when, _("timestamp.txt names no known time zone; its time was read as UTC.")
     return when, _doubt(when, path)
 
 
@@ -91,13 +91,13 @@ def _offset(zone: str, when: datetime) -> timedelta | None:
 def _doubt(when: datetime, path: Path) -> str | None:
     now = datetime.now(UTC).replace(tzinfo=None)
     if when > now + timedelta(days=1):
-        return _("timestamp.txt says that this was handed in at {when}, which is still to come.").format(
+        return _("timestamp.txt says that this was handed in at {when}, which is in the future.").format(
             when=f"{when:%Y-%m-%d %H:%M} UTC"
         )
     written = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
     if abs(written - when) > FAR_OFF:
         return _(
-            "timestamp.txt says that this was handed in at {when}, but the file is of {written}. "
+            "timestamp.txt says that this was handed in at {when}, but the file was written at {written}. "
             "Was it changed?"
         ).format(when=f"{when:%Y-%m-%d %H:%M} UTC", written=f"{written:%Y-%m-%d}")
     return None
@@ -132,7 +132,9 @@ def copy_other_files(source: Path | None, destination: Path) -> tuple[str, ...]:
         data = read_plain_file(path, left)
         if data is None:
             remarks.append(
-                _("{name} was not copied: a link, no plain file, or too big.").format(name=visible(str(name)))
+                _("{name} was not copied: it is a link, not a plain file, or too big.").format(
+                    name=visible(str(name))
+                )
             )
             continue
         left -= len(data)
@@ -174,7 +176,9 @@ def _other_files(folder: Path, remarks: list[str], depth: int = 0) -> Iterator[P
             yield from _other_files(Path(each), remarks, depth + 1)
         else:
             remarks.append(
-                _("{name} was not copied: it lies too deep.").format(name=visible(each.name, MOST_NAME))
+                _("{name} was not copied: its folder is nested too deeply.").format(
+                    name=visible(each.name, MOST_NAME)
+                )
             )
 
 

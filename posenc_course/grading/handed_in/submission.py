@@ -111,7 +111,7 @@ def parse_aside(found: HandedIn, assignment: str) -> Submission:
     except OverLimit as error:
         raise Unreadable(
             _(
-                "The file takes too long, or too much memory, to be read. "
+                "Reading the file takes too long, or too much memory. "
                 "Clear the outputs of all cells, save, and hand it in again."
             )
         ) from error
@@ -135,7 +135,7 @@ def _bytes(path: Path) -> bytes:
             if size > MAX_FILE_BYTES:
                 raise Unreadable(
                     _(
-                        "The file has {size} MB; {limit} MB is the most. "
+                        "The file has {size} MB; at most {limit} MB are allowed. "
                         "Clear the outputs of all cells, save, and hand it in again."
                     ).format(size=round(size / 2**20), limit=MAX_FILE_BYTES // 2**20)
                 )
@@ -165,13 +165,15 @@ def _opened(path: Path) -> Iterator[int]:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
                     raise Unreadable(
                         _(
-                            "The file or its folder is a link to another place, which is not followed, or "
-                            "the folder is none. Hand in the notebook itself."
+                            "The file or its folder is a link to another place, or its folder is a file. "
+                            "Links are not followed. Hand in the notebook itself."
                         )
                     ) from error
                 raise
         if not stat.S_ISREG(os.fstat(opened[-1]).st_mode):
-            raise Unreadable(_("This is no file but something else of that name. Hand in the notebook."))
+            raise Unreadable(
+                _("There is something of that name, but it is not a file. Hand in the notebook.")
+            )
         yield opened[-1]
     finally:
         for each in reversed(opened):
@@ -183,7 +185,7 @@ def _all_bytes(file: int) -> bytes:
         # One byte more than allowed, so that a file that grows meanwhile is noticed.
         data = stream.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
-        raise Unreadable(_("The file grew while it was read. Hand it in again."))
+        raise Unreadable(_("The file grew while it was being read. Hand it in again."))
     return data
 
 
@@ -218,7 +220,7 @@ def _notebook(data: bytes) -> dict[str, Any]:
     except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise Unreadable(
             _(
-                "The file is no notebook: it does not hold JSON. "
+                "The file is not a notebook: it does not contain JSON. "
                 "Save your notebook in Jupyter and hand it in again."
             )
         ) from error
@@ -226,7 +228,7 @@ def _notebook(data: bytes) -> dict[str, Any]:
         notebook.get("cells", notebook.get("worksheets")), list
     ):
         raise Unreadable(
-            _("The file holds JSON but no notebook. Save your notebook in Jupyter and hand it in again.")
+            _("The file holds JSON, but not a notebook. Save your notebook in Jupyter and hand it in again.")
         )
     if notebook.get("nbformat") != 4 or "cells" not in notebook:
         raise Unreadable(
@@ -237,7 +239,7 @@ def _notebook(data: bytes) -> dict[str, Any]:
         )
     if len(notebook["cells"]) > MAX_CELLS:
         raise Unreadable(
-            _("The notebook has {count} cells; {limit} is the most.").format(
+            _("The notebook has {count} cells; at most {limit} are allowed.").format(
                 count=len(notebook["cells"]), limit=MAX_CELLS
             )
         )
@@ -254,7 +256,7 @@ def _require_python(notebook: dict[str, Any]) -> None:
         if isinstance(language, str) and language and language.lower() not in ("python", "ipython"):
             raise Unreadable(
                 _(
-                    "The notebook is written for a kernel of another language ({language}). "
+                    "The notebook is for a kernel of another language ({language}). "
                     "Choose a Python kernel, save, and hand it in again."
                 ).format(language=visible(language, MOST_NAMED))
             )
@@ -285,7 +287,7 @@ def _cells(raw_cells: list[Any]) -> tuple[tuple[Cell, ...], list[str]]:
             kind = "markdown"
             attachments = pictures(raw.get("attachments"))
         cells.append(Cell(place, source, grade_id, kind, attachments))
-    told = _("Answer cells that were no code cells any more: {names}. They were run as code.")
+    told = _("Answer cells that were no longer code cells: {names}. They were run as code.")
     return tuple(cells), [told.format(names=", ".join(no_code))] if no_code else []
 
 
@@ -323,7 +325,7 @@ def _unexpected(cells: tuple[Cell, ...], assignment: str) -> Iterator[str]:
         (changed, _("Checks that were changed: {names}. The answers were judged as if they were not.")),
         (
             [name for name in checks if not found[name]],
-            _("Checks that are missing: {names}. The answers were judged all the same."),
+            _("Checks that are missing: {names}. The answers were judged anyway."),
         ),
     ):
         if names:

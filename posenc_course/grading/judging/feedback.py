@@ -92,10 +92,10 @@ def _sentence(attempt: Attempt) -> str:
         if not attempt.outcomes:
             return _(
                 "There is no {name} in your notebook when all its cells have run. "
-                "Write it under this very name."
+                "Define it under exactly this name."
             ).format(name=asked.function)
         return _(
-            "Your answer is right on the inputs that check() uses, and not on others like them. "
+            "Your answer is right on the inputs that check() uses, but not on others like them. "
             "Does it hold only for particular numbers, or change from call to call?"
         )
     return ending_sentence(attempt.verdict)

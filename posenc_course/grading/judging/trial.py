@@ -205,7 +205,7 @@ class Trial:
                 self.stood_in.add(step.function)
                 return self._lender.ask({"step": step.id, **question})
             if type(ticket) is int:
-                return ["refused", None, _("This function answers only in the call that it was given to.")]
+                return ["refused", None, _("This function works only in the call that it was passed to.")]
             if name in asked.lends:
                 self._answered = True
                 return self._lender.ask({"name": name, **question})
@@ -224,9 +224,9 @@ def trespass_sentence() -> str:
 
 def ending_sentence(verdict: Verdict) -> str:
     return {
-        Verdict.TIME_LIMIT: _("It took too long and was stopped. Does a loop never end?"),
+        Verdict.TIME_LIMIT: _("It took too long and was stopped. Is there a loop that never ends?"),
         Verdict.MEMORY_LIMIT: _(
-            "It needed more memory than there is. Does an array, or a list, grow too large?"
+            "It needed more memory than there is. Does an array or a list grow too large?"
         ),
         Verdict.OUTPUT_LIMIT: _("It printed, showed or returned far more than is allowed, and was stopped."),
         Verdict.TAMPERED: _(

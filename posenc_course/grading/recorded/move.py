@@ -61,7 +61,7 @@ def _require_another(old: str, new: str) -> None:
         same = make_url(old) == make_url(new)
     except ArgumentError as error:
         raise CourseError(
-            f"{new} is no address of a database. It looks like postgresql+psycopg2://grader@host/gradebook"
+            f"{new} is not the address of a database. It looks like postgresql+psycopg2://grader@host/gradebook"
         ) from error
     if same:
         raise CourseError(

@@ -56,7 +56,7 @@ def _to_look_at(report: ClassReport) -> list[str]:
     return [
         *lines,
         "",
-        _("These are reasons to look, and no proofs. Read the notebooks, and ask the learners."),
+        _("These are reasons to look, not proof. Read the notebooks, and ask the learners."),
     ]
 
 
@@ -75,7 +75,7 @@ def _bars(report: ClassReport) -> list[str]:
         f"{number * width:>7}  {'█' * math.ceil(count * shown) + ' ' if count else ''}{count}"
         for number, count in enumerate(counts)
     ]
-    return [_("How many have so many points, in steps of {step}:").format(step=width), *rows, ""]
+    return [_("How many have how many points, in steps of {step}:").format(step=width), *rows, ""]
 
 
 def headline(report: ClassReport) -> list[str]:

@@ -287,7 +287,7 @@ def _with_what_is_there(error_type: str, text: str) -> str:
 
 
 def _no_input(prompt: object = "") -> str:
-    raise EOFError("nobody is there to answer input() while a notebook is graded; assign the value instead")
+    raise EOFError("nobody can answer input() while a notebook is being graded; assign the value instead")
 
 
 def _as_json(data: dict[str, Any]) -> dict[str, Any]:
