@@ -46,6 +46,12 @@ from book.browser_python import (  # noqa: E402
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
 ENGINE_FILES = ("tfjs-backend-wasm-simd.wasm", "tfjs-backend-wasm.wasm")
 """For browsers with vector instructions, and for others."""
+FACES = {
+    "source-serif-4": ("400-normal", "400-italic", "600-normal"),
+    "source-sans-3": ("400-normal", "600-normal"),
+    "source-code-pro": ("400-normal",),
+}
+"""Of the text, of what is around it, and of code, the cuts that pages show."""
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 OWN, NETWORK = "own", "network"
@@ -192,6 +198,7 @@ def bundle_scripts(root: Path) -> None:
     # From there: what is bundled is named by the way to it, and its names are to be the same everywhere.
     _run([*node, *entries, *options, f"--outdir={bundled}"], cwd=web)
     place_engine(root)
+    place_fonts(root)
 
 
 def fetch_packages(root: Path) -> Path:
@@ -217,6 +224,18 @@ def place_engine(root: Path) -> None:
     to.mkdir(parents=True)
     for name in ENGINE_FILES:
         shutil.copy(package / name, to)
+
+
+def place_fonts(root: Path) -> None:
+    """Put beside the scripts the faces that `book/_static/type.css` names, each with its licence."""
+    packages = root / "book" / "web" / "node_modules" / "@fontsource"
+    to = root / "_build" / "web" / "fonts"
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    for face, cuts in FACES.items():
+        for cut in cuts:
+            shutil.copy(packages / face / "files" / f"{face}-latin-{cut}.woff2", to)
+        shutil.copy(packages / face / "LICENSE", to / f"{face}-LICENSE")
 
 
 def pack_library(root: Path, files: Iterable[Path]) -> None:

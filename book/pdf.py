@@ -1,9 +1,9 @@
-"""Make the book one PDF, `_build/book.pdf`: the chapters, the glossary and the references.
+"""Make the book one PDF, `_build/book.pdf`: the chapters, and what a reader looks up.
 
     python book/pdf.py [--out FILE]
 
 Chromium prints it (see README). What needs a browser to be of use stays out: the exercises' notebooks are
-in the chapters already, and the playground, progress and review pages do nothing on paper.
+in the chapters already, and what is there to play with does nothing on paper.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PARTS = ("Chapters", "Back matter")
-ONLY_ON_SCREEN = ("book/playground",)
+PARTS = ("Chapters", "Look it up")
+ONLY_ON_SCREEN = ("book/reading-paths", "book/self-check")
 FOOTER = '<div style="width: 100%; text-align: center; font-size: 8px"><span class="pageNumber"></span></div>'
 SLOW = 120_000  # ms
 

@@ -242,7 +242,7 @@ def serve(site: Path, port: int, lab: bool = False) -> None:
         what, address = "the exercises are", f"{address}{JUPYTER}lab?token={server.identity_provider.token}"
         server.io_loop.add_callback(webbrowser.open, address)
     server.io_loop.add_callback(print, f"{what} at {address}  (Ctrl-C stops)", flush=True)  # when it listens
-    # Without a terminal, Jupyter lets Ctrl-C break off whatever it is doing, whose threads Python then waits for.
+    # Without a terminal, Jupyter lets Ctrl-C break off an answer, whose threads Python would wait for.
     signal.signal(signal.SIGINT, lambda *_: server.stop(from_signal=True))
     server.start()
 

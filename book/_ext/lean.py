@@ -83,6 +83,7 @@ def _configure(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_css_file("type.css")
     app.add_css_file("icons.css")
     app.connect("config-inited", _configure)
     app.connect("html-page-context", _drop_mathjax, priority=950)

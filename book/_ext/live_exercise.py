@@ -5,8 +5,8 @@
 
 An exercise of several steps is named by its first one, and shown with all of them.
 
-The page holds all of it, text, starter, hints and solution, and reads and prints as it is. `book/web` turns
-the starter into an editor whose answer is checked in the page.
+The page holds all of it, text, starter, hints and solution, and reads and prints as it is: one row that
+opens. `book/web` turns the starter into an editor whose answer is checked in the page.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,6 +106,10 @@ class steps_box(nodes.General, nodes.Element):
     """An exercise of several steps, around them; `asked` are their ids."""
 
 
+class exercise_row(nodes.General, nodes.TextElement):
+    """The title of an exercise, which opens what follows; on it stand its `minutes` and its `difficulty`."""
+
+
 class folded(nodes.General, nodes.Element):
     """What a reader unfolds: `summary` is what stands on it."""
 
@@ -129,17 +134,28 @@ class ExerciseDirective(SphinxDirective):
             ) from error
         self.env.note_dependency(str(root / "solutions" / f"{asked.chapter}.md"))
         if len(steps) == 1:
-            return [self._box(asked, written[0], _("Exercise: {title}").format(title=_(asked.title)))]
+            heading = _("Exercise: {title}").format(title=_(asked.title))
+            return [self._box(asked, written[0], heading, self._row(heading, steps))]
         title = _("Exercise: {title}").format(title=_(asked.step_of))
         whole = steps_box(title=title, asked=" ".join(each.id for each in steps))
-        whole += self._paragraph(title, "admonition-title")
+        whole += self._row(title, steps)
         self._parse(f"{cost_of_all(steps)}\n\n{written[0].introduction}", whole)
         for number, (each, text) in enumerate(zip(steps, written, strict=True), start=1):
-            step = _("Step {number} of {count}: {title}")
-            whole += self._box(each, text, step.format(number=number, count=len(steps), title=_(each.title)))
+            step = _("Step {number} of {count}: {title}").format(
+                number=number, count=len(steps), title=_(each.title)
+            )
+            whole += self._box(each, text, step, self._paragraph(step, "admonition-title"))
         return [whole]
 
-    def _box(self, asked: Exercise, written: Written, heading: str) -> nodes.Node:
+    def _row(self, title: str, steps: Sequence[Exercise]) -> exercise_row:
+        minutes = _("{minutes} min").format(minutes=sum(each.minutes for each in steps))
+        if len(steps) > 1:
+            minutes = _("{minutes}, {count} steps").format(minutes=minutes, count=len(steps))
+        made = exercise_row(title, title, minutes=minutes, difficulty=max(each.difficulty for each in steps))
+        self.set_source_info(made)
+        return made
+
+    def _box(self, asked: Exercise, written: Written, heading: str, title: nodes.Node) -> nodes.Node:
         box = live_exercise(
             asked=asked.id,
             title=_(asked.title),
@@ -148,7 +164,7 @@ class ExerciseDirective(SphinxDirective):
             live=asked.in_page,
             ids=[f"exercise-{asked.function.replace('_', '-')}"],
         )
-        box += self._paragraph(heading, "admonition-title")
+        box += title
         if asked.adds:
             box += self._paragraph(_(asked.adds), "posenc-adds")
         self._parse(f"{cost(asked)}\n\n{written.text}", box)
@@ -248,7 +264,21 @@ def _open_steps(self: Any, node: steps_box) -> None:
 
 
 def _close_box(self: Any, node: live_exercise | steps_box) -> None:
-    self.body.append("</section>\n")
+    self.body.append("</details>\n</section>\n" if isinstance(node[0], exercise_row) else "</section>\n")
+
+
+def _open_row(self: Any, node: exercise_row) -> None:
+    self.body.append('<details class="posenc-fold"><summary class="admonition-title">')
+
+
+def _close_row(self: Any, node: exercise_row) -> None:
+    """Dots show how hard it is, and those who listen hear it as a number."""
+    hard = _("difficulty {difficulty} of 5").format(difficulty=node["difficulty"])
+    dots = "●" * node["difficulty"] + "○" * (5 - node["difficulty"])
+    self.body.append(
+        f' <span class="posenc-cost">{html.escape(node["minutes"])} '
+        f'<span role="img" aria-label="{html.escape(hard)}">{dots}</span></span></summary>\n'
+    )
 
 
 def _open_folded(self: Any, node: folded) -> None:
@@ -296,6 +326,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     others: dict[str, Any] = {"latex": (_nothing, _nothing), "text": (_nothing, _nothing)}
     app.add_node(live_exercise, html=(_open_box, _close_box), **others)
     app.add_node(steps_box, html=(_open_steps, _close_box), **others)
+    app.add_node(exercise_row, html=(_open_row, _close_row), **others)
     app.add_node(folded, html=(_open_folded, _close_folded), **others)
     app.add_js_file("posenc/main.js", type="module")
     app.add_css_file("exercises.css")

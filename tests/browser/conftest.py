@@ -171,8 +171,16 @@ def uncover(tab) -> None:
     tab.evaluate("document.documentElement.classList.remove('posenc-covers')")
 
 
+def unfold(exercise) -> None:
+    """Open an exercise, or the one that it is a step of, as a reader does: by a click on its row."""
+    row = exercise.locator("xpath=(ancestor::details | ./details)[contains(@class, 'posenc-fold')]/summary")
+    if row.locator("xpath=..").get_attribute("open") is None:
+        row.click()
+
+
 MAKE_EDITORS = """async ([without, most]) => {
   const end = performance.now() + most;
+  for (const fold of document.querySelectorAll(".posenc-fold")) fold.open = true;
   for (let place; (place = document.querySelector(without)) && performance.now() < end; ) {
     place.scrollIntoView({ block: "center", behavior: "instant" });
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -181,7 +189,7 @@ MAKE_EDITORS = """async ([without, most]) => {
 
 
 def make_editors(tab) -> None:
-    """Pass by every exercise: its editor is made when it comes near, and is there when this returns."""
+    """Open every exercise and pass by: its editor is made then, and is there when this returns."""
     without = ".posenc-exercise[data-live=yes]:not(:has(.cm-content))"
     tab.evaluate(MAKE_EDITORS, [without, SLOW])
     assert tab.locator(without).count() == 0

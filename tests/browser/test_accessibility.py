@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import make_editors
+from tests.browser.conftest import make_editors, unfold
 from tests.browser.test_site import EXERCISES, Visit
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def test_a_verdict_is_legible_named_and_announced(desk):
     """What is on the page only after Check: the report of a wrong answer, the hints, the solution."""
     tab = desk.open(FORMULA).tab
     box = tab.locator("#exercise-frequencies")
-    box.scroll_into_view_if_needed()
+    unfold(box)
     box.locator(".cm-content").click()
     tab.keyboard.press("Control+a")
     tab.keyboard.insert_text("def frequencies(dim):\n    print(dim)\n    return [1.0] * dim")
@@ -57,7 +57,7 @@ def test_a_verdict_is_legible_named_and_announced(desk):
 def test_the_tab_key_reaches_named_and_visible_controls_and_never_sticks(desk, page):
     tab = desk.open(page).tab
     if page == FORMULA:  # its script makes the controls, and on a busy machine later than Tab passes them
-        tab.get_by_role("button", name="Check", exact=True).first.wait_for()
+        tab.get_by_role("button", name="Check", exact=True).first.wait_for(state="attached")
         make_editors(tab)
     reached = []
     for _ in range(400):

@@ -58,7 +58,7 @@ def test_a_first_view_keeps_within_its_budget(browser, site, page):
     assert weight.bytes(compressed=True) <= BUDGETS[page]
     heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|\.whl|\.tar\.gz"
     if 'class="math' not in (site / page).read_text():
-        heavy += "|mathjax|tex-chtml|woff"
+        heavy += "|mathjax|tex-chtml"
     assert [name for name in weight.names() if re.search(heavy, name, re.IGNORECASE)] == []
     assert {"main.js", "hero.css", "landing.css"} <= weight.names(), "nothing was weighed"
 

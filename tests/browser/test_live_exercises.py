@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of
-from tests.browser.conftest import SAVES_DATA, make_editors, served
+from tests.browser.conftest import SAVES_DATA, make_editors, served, unfold
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
@@ -84,6 +84,7 @@ class Exercise:
         self.tab, self.id = tab, exercise_id
         self.place = "exercise-" + exercise_id.partition(".")[2].replace("_", "-")
         self.box = tab.locator(f"#{self.place}")
+        unfold(self.box)
         self.box.scroll_into_view_if_needed()
         self.editor = self.box.locator(".cm-content")
         self.status = self.box.locator(".posenc-status")
@@ -555,6 +556,7 @@ def test_a_site_without_solutions_holds_none_and_what_needs_torch_is_marked_by_h
         expect(asked.button("Show solution")).to_have_count(0)
         # The other one is as if it asked for tensors.
         box = tab.locator("#exercise-far-gap")
+        unfold(box)
         expect(box).to_contain_text("This exercise needs PyTorch, which a browser does not have.")
         expect(box).to_contain_text("leaves it out")
         expect(box.get_by_role("button", name="Check")).to_have_count(0)
@@ -580,7 +582,8 @@ def test_every_exercise_stands_in_its_chapter_and_reads_without_scripts(newcomer
         steps = steps_of(each, exercises_of(chapter))
         step = f"Step {steps.index(each) + 1} of {len(steps)}: {each.title}"
         title = step if len(steps) > 1 else f"Exercise: {each.title}"
-        expect(box.locator(".admonition-title")).to_have_text(title)
+        unfold(box)
+        expect(box.locator(".admonition-title").last).to_contain_text(title)
         expect(box).to_contain_text(f"about {each.minutes} minutes")
         expect(box.locator(".posenc-editor")).to_contain_text("raise NotImplementedError")
         assert "SOLUTION" not in box.inner_text()
@@ -671,6 +674,72 @@ def test_the_last_exercise_of_a_chapter_leads_to_the_next_chapter(newcomer, plai
     tab.wait_for_url(f"**/{FORMULA}.html")
 
 
+# --- One row until it is wanted ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def closed(newcomer, plain_address):
+    """Chapter 2 as somebody sees it who was never here."""
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
+    tab.locator(".posenc-badge").first.wait_for(state="attached")  # the scripts are there
+    return tab
+
+
+def row_of(tab, function: str):
+    return tab.locator(f"#exercise-{function.replace('_', '-')} summary").first
+
+
+def is_open(tab, function: str) -> bool:
+    return tab.locator(f"#exercise-{function.replace('_', '-')} > details").get_attribute("open") is not None
+
+
+def test_an_exercise_is_one_row_until_it_is_wanted(closed):
+    rows = closed.locator(".posenc-fold > summary")
+    assert rows.count() == len(exercises_of(FORMULA))  # none of them has steps
+    assert closed.locator(".posenc-fold[open]").count() == 0
+    assert max(row.bounding_box()["height"] for row in rows.all()) < 90
+    asked = exercise(f"{FORMULA}.to_split")
+    row = row_of(closed, "to_split")
+    expect(row).to_contain_text(f"{asked.title} {asked.minutes} min")
+    expect(row.get_by_role("img", name=f"difficulty {asked.difficulty} of 5")).to_be_visible()
+    row.click()
+    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()
+    assert not is_open(closed, "frequencies")
+    closed.reload(wait_until=READ)
+    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()  # it stays open
+
+
+def test_a_link_to_an_exercise_opens_it_each_time(closed):
+    closed.evaluate("location.hash = 'exercise-encode'")
+    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
+    row_of(closed, "encode").click()
+    assert not is_open(closed, "encode")
+    closed.evaluate("document.querySelector('article p').innerHTML += '<a href=#exercise-encode>x</a>'")
+    closed.locator("article a[href='#exercise-encode']").first.click()  # the address is the same as before
+    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
+
+
+def test_the_keyboard_opens_an_exercise_and_goes_on_into_the_next(closed):
+    row_of(closed, "encode").focus()
+    closed.keyboard.press("Alt+Enter")
+    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
+    closed.keyboard.press("Alt+Enter")
+    following = closed.locator(".posenc-exercise:focus")
+    expect(following).to_have_count(1)
+    expect(following.locator(".cm-content")).to_be_visible()
+    row_of(closed, "to_split").focus()
+    closed.keyboard.press("Enter")  # as any such row
+    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()
+
+
+def test_on_paper_every_exercise_is_open(closed):
+    text = closed.locator("#exercise-to-split .posenc-editor")
+    expect(text).to_be_hidden()
+    closed.emulate_media(media="print")
+    expect(text).to_be_visible()
+
+
 # --- Several steps, and code that waits for one -------------------------------------------------------
 
 PAIR = "def turn_pair(pair, position, frequency):\n    return pair"
@@ -686,13 +755,13 @@ HEAD = """def apply_rotary(x, positions, rotary_dim):
 def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
     head, pair = at(f"{ROTARY}.apply_rotary"), at(f"{ROTARY}.turn_pair")
     whole = head.tab.locator(".posenc-steps", has=head.tab.locator("#exercise-turn-pair"))
-    expect(whole.locator("> .admonition-title")).to_contain_text(
+    expect(whole.locator("> details > .admonition-title")).to_contain_text(
         "Exercise: RoPE, from one pair to a whole head"
     )
     expect(whole.locator(".posenc-exercise")).to_have_count(2)
     expect(whole).to_contain_text("6 points · about 21 minutes, in 2 steps")
     expect(whole).to_contain_text("RoPE turns pairs, and nothing else.")
-    badge = whole.locator("> .admonition-title .posenc-badge")
+    badge = whole.locator("> details > .admonition-title .posenc-badge")
     expect(badge).to_be_hidden()
     head.write(HEAD)
     head.check(None, "Passed")  # the first step is not begun

@@ -1,5 +1,6 @@
 // The exercises of a page: an editor each, checked by Python in a worker that they share.
 import { button, intoView, made, withoutScripts } from "./elements.js";
+import { startFolds, whenUnfolded } from "./fold.js";
 import { whenNear } from "./near.js";
 import { listen, onward } from "./onward.js";
 import { NoVerdict, pythonOf } from "./runner.js";
@@ -14,6 +15,7 @@ export function start(elements) {
   const exercises = elements.filter((each) => !live.includes(each)).map((each) => new NotebookExercise(each));
   if (live.length) exercises.push(...startLive(live));
   for (const element of document.querySelectorAll(".posenc-steps")) startWhole(element);
+  startFolds();
   listen();
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
@@ -29,10 +31,10 @@ function startLive(elements) {
   const exercises = [];
   for (const element of elements) exercises.push(new LiveExercise(element, runner, [...exercises]));
 
-  // An editor is made when its exercise comes near, and Python is loaded then, to be there for the first check. A reader
+  // An editor is made when its exercise is near and open, and Python is loaded when it comes near, to be there for the first check. A reader
   // may ask for it with the page, on the page of progress.
   whenNear(exercises, (exercise) => {
-    exercise.open();
+    whenUnfolded(exercise.element, () => exercise.open());
     runner.startAhead();
   });
   if (store.load("setting", "python")?.early) runner.startAhead();

@@ -1,17 +1,22 @@
 // From one exercise to the next: a button where one has passed, and a key at any time.
 import { button } from "./elements.js";
+import { unfold } from "./fold.js";
 import { words } from "./words-exercises.js";
 
-/** Alt+Enter in an exercise, its editor too, goes on to the next. */
+/** Alt+Enter in an exercise, its editor too, goes on to the next; on the row of one that is closed it opens that. */
 export function listen() {
   addEventListener(
     "keydown",
     (event) => {
-      const here = event.target instanceof Element && event.target.closest(".posenc-exercise");
+      const at = event.target instanceof Element ? event.target : null;
+      const closed = /** @type {HTMLDetailsElement} */ (at?.closest(".posenc-fold:not([open])"));
+      const here = closed ?? at?.closest(".posenc-exercise");
       if (!here || event.key !== "Enter" || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault(); // or the editor would begin a line
       event.stopPropagation();
-      if (!event.repeat) goOn(here);
+      if (event.repeat) return;
+      if (closed) closed.open = true;
+      else goOn(here);
     },
     true, // before an editor hears of it
   );
@@ -39,6 +44,7 @@ function after(exercise) {
 function goOn(exercise) {
   const next = after(exercise);
   if (!next) return document.querySelector(".prev-next-area .right-next")?.click();
+  unfold(next);
   next.tabIndex = -1;
   next.focus({ preventScroll: true });
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

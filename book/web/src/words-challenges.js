@@ -118,7 +118,9 @@ export const words = {
       },
       first: {
         title: _("Score by distance, first layer"),
-        how: _("The same letter again and again: how does a head score it, by how far back it is? The query is at position 400."),
+        how: _(
+          "The same letter again and again: how does a head score it, by how far back it is? The query is at position 400.",
+        ),
       },
       last: {
         title: _("Score by distance, last layer"),
@@ -174,7 +176,9 @@ export const words = {
       alibi: _(
         "As it was trained, it adds nothing to the input, and its scores fall on a straight line with the distance.",
       ),
-      t5: _("As it was trained, it adds nothing to the input, and its scores change in steps: far keys share a bucket."),
+      t5: _(
+        "As it was trained, it adds nothing to the input, and its scores change in steps: far keys share a bucket.",
+      ),
       rope: _(
         "As it was trained, it adds nothing to the input, and its scores go up and down in waves with the distance, in the last layer too.",
       ),

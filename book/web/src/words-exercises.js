@@ -54,7 +54,8 @@ export const words = {
   ),
 
   unwritten: _("There is no answer yet. Replace the line that raises NotImplementedError with your own code."),
-  missing: (name) => _("Your code ran, but it does not define {name}. That is the name that is checked, so keep it.", { name }),
+  missing: (name) =>
+    _("Your code ran, but it does not define {name}. That is the name that is checked, so keep it.", { name }),
   uncallable: (name) => _("Your code ran, but {name} is not a function. Define it with def {name}(...).", { name }),
   failedToRun: _("Your code stopped with an error."),
   errorAt: (error, line) => _("{error} (line {line})", { error, line }),

@@ -8,7 +8,8 @@ export const words = {
   starting: _("The models are getting ready."),
   ready: _("Both models have read the text."),
   problem: (detail) => _("The models do not run: {detail}. Are you online? Press the button to try again.", { detail }),
-  panelProblem: (detail) => _("This model could not be loaded: {detail}. Choose another, or choose it again.", { detail }),
+  panelProblem: (detail) =>
+    _("This model could not be loaded: {detail}. Choose another, or choose it again.", { detail }),
   again: _("Try again"),
 
   texts: _("A text to read"),
