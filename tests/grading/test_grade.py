@@ -93,7 +93,7 @@ def test_each_submission_gets_its_mark(graded, student, expected):
     ("student", "told"),
     [
         ("known", "Divide the exponent by dim"),
-        ("garbage", "does not hold JSON"),
+        ("garbage", "does not contain JSON"),
         ("r", "another language (R)"),
         ("empty", "The file is empty"),
         ("huge", "The file has 500 MB; at most 32 MB are allowed"),
