@@ -211,7 +211,7 @@ def test_what_a_person_gave_survives_and_late_work_is_penalised(small):
     (small.submitted("cem").parent / "timestamp.txt").write_text("2026-01-02 10:00:00 UTC")
     (small.submitted("bob").parent / "timestamp.txt").write_text("yesterday, honestly")
     printed = small.posenc("grade", CHAPTER, "--again")
-    assert "bob: timestamp.txt holds no date and time" in printed
+    assert "bob: timestamp.txt does not hold a date and time" in printed
     marks = small.marks()
     assert marks["ada"] == TOTAL - POINTS["frequencies"] + 0.75
     assert marks["bob"] == TOTAL
@@ -307,7 +307,7 @@ def test_a_lost_timestamp_is_told_before_lost_metadata(released_light, tmp_path)
     work.hand_in("ivy").with_name("timestamp.txt").write_text("yesterday evening")
     lines = work.posenc("grade", LIGHT).splitlines()
     first, *others = [each.strip() for each in lines[lines.index("Remarks:") + 1 :]]
-    assert first.startswith("ivy: timestamp.txt holds no date and time")
+    assert first.startswith("ivy: timestamp.txt does not hold a date and time")
     told = [each for each in others if each.startswith("ada: ")]
     assert [each.partition(": ")[2].partition(":")[0] for each in told] == [
         "Answer cells that are missing",
