@@ -32,6 +32,7 @@ READ_ALOUD = (
     "book/claims.md",
     "book/lab.md",
     "book/measured.md",
+    "book/play.md",
     "book/playground.md",
     "book/train-live.md",
     "book/challenges.md",
