@@ -26,7 +26,15 @@
       ["tabindex", "role", "aria-label", "data-more"].forEach((name) => box.removeAttribute(name));
     }
   };
-  const lookAtAll = () => document.querySelectorAll(WIDE).forEach(look);
+  // The theme measures code once, before its face is there, and finds no width in what is covered.
+  const lookAtCode = (code) => {
+    const scrolls = code.scrollWidth > code.clientWidth || code.scrollHeight > code.clientHeight;
+    code.tabIndex = scrolls ? 0 : -1;
+  };
+  const lookAtAll = () => {
+    document.querySelectorAll(WIDE).forEach(look);
+    document.querySelectorAll("pre[tabindex]").forEach(lookAtCode);
+  };
 
   document.addEventListener(
     "scroll",
@@ -40,5 +48,6 @@
   addEventListener("load", () => {
     new ResizeObserver(lookAtAll).observe(document.querySelector(".bd-article") ?? document.body);
     window.MathJax?.startup?.promise?.then(lookAtAll);
+    document.fonts.ready.then(lookAtAll);
   });
 }

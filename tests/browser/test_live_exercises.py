@@ -922,7 +922,7 @@ def test_the_keyboard_alone_is_enough(at):
 
 
 def scroll_through(tab) -> None:
-    """From top to bottom, as a thumb or a wheel does, past every exercise; its editor is made on the way."""
+    """From top to bottom, as a thumb or a wheel does, past every exercise."""
     gestures = tab.context.new_cdp_session(tab)
     window = tab.viewport_size
     source = "touch" if tab.evaluate("navigator.maxTouchPoints") else "mouse"
@@ -954,13 +954,14 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed here
     tab = context.new_page()
     tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
-    tab.get_by_role("button", name="Check", exact=True).first.wait_for(state="attached")
+    tab.locator(".posenc-check").first.wait_for(state="attached")
     assert not [url for url in requested if "editor" in url]
     scroll_through(tab)
+    asked = Exercise(tab, f"{FORMULA}.frequencies")
+    asked.editor.wait_for()
     assert [url for url in requested if "editor" in url]
     assert not [url for url in requested if "pyodide" in url or "posenc_page" in url]
 
-    asked = Exercise(tab, f"{FORMULA}.frequencies")
     loading = asked.box.locator(".posenc-loading")
     tab.keyboard.press("Tab")
     assert not [url for url in requested if "pyodide" in url]
