@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of
+from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of, wholes
 from tests.browser.conftest import SAVES_DATA, make_editors, served, unfold
 from tests.conftest import load_build
 
@@ -686,55 +686,44 @@ def closed(newcomer, plain_address):
     return tab
 
 
-def row_of(tab, function: str):
-    return tab.locator(f"#exercise-{function.replace('_', '-')} summary").first
-
-
-def is_open(tab, function: str) -> bool:
-    return tab.locator(f"#exercise-{function.replace('_', '-')} > details").get_attribute("open") is not None
-
-
 def test_an_exercise_is_one_row_until_it_is_wanted(closed):
     rows = closed.locator(".posenc-fold > summary")
-    assert rows.count() == len(exercises_of(FORMULA))  # none of them has steps
+    assert rows.count() == len(wholes(exercises_of(FORMULA)))
     assert closed.locator(".posenc-fold[open]").count() == 0
     assert max(row.bounding_box()["height"] for row in rows.all()) < 90
-    asked = exercise(f"{FORMULA}.to_split")
-    row = row_of(closed, "to_split")
+    asked = exercise(f"{FORMULA}.frequencies")
+    row = closed.locator("#exercise-frequencies > details > summary")
     expect(row).to_contain_text(f"{asked.title} {asked.minutes} min")
     expect(row.get_by_role("img", name=f"difficulty {asked.difficulty} of 5")).to_be_visible()
     row.click()
-    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()
-    assert not is_open(closed, "frequencies")
+    expect(closed.locator("#exercise-frequencies .cm-content")).to_be_visible()
+    assert closed.locator(".posenc-fold[open]").count() == 1
     closed.reload(wait_until=READ)
-    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()  # it stays open
+    expect(closed.locator("#exercise-frequencies > details")).to_have_attribute("open", "")  # it stays open
 
 
 def test_a_link_to_an_exercise_opens_it_each_time(closed):
-    closed.evaluate("location.hash = 'exercise-encode'")
-    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
-    row_of(closed, "encode").click()
-    assert not is_open(closed, "encode")
-    closed.evaluate("document.querySelector('article p').innerHTML += '<a href=#exercise-encode>x</a>'")
-    closed.locator("article a[href='#exercise-encode']").first.click()  # the address is the same as before
-    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
+    row = closed.locator("#exercise-frequencies > details > summary")
+    editor = closed.locator("#exercise-frequencies .cm-content")
+    closed.evaluate("location.hash = 'exercise-frequencies'")
+    expect(editor).to_be_visible()
+    row.click()
+    expect(editor).to_be_hidden()
+    closed.evaluate("document.querySelector('article p').innerHTML += '<a href=#exercise-frequencies>x</a>'")
+    closed.locator("article a[href='#exercise-frequencies']").first.click()  # the same address as before
+    expect(editor).to_be_visible()
 
 
 def test_the_keyboard_opens_an_exercise_and_goes_on_into_the_next(closed):
-    row_of(closed, "encode").focus()
+    closed.locator("#exercise-frequencies > details > summary").focus()
     closed.keyboard.press("Alt+Enter")
-    expect(closed.locator("#exercise-encode .cm-content")).to_be_visible()
+    expect(closed.locator("#exercise-frequencies .cm-content")).to_be_visible()
     closed.keyboard.press("Alt+Enter")
-    following = closed.locator(".posenc-exercise:focus")
-    expect(following).to_have_count(1)
-    expect(following.locator(".cm-content")).to_be_visible()
-    row_of(closed, "to_split").focus()
-    closed.keyboard.press("Enter")  # as any such row
-    expect(closed.locator("#exercise-to-split .cm-content")).to_be_visible()
+    expect(closed.locator(".posenc-exercise:focus .cm-content")).to_be_visible()
 
 
 def test_on_paper_every_exercise_is_open(closed):
-    text = closed.locator("#exercise-to-split .posenc-editor")
+    text = closed.locator("#exercise-frequencies .posenc-editor")
     expect(text).to_be_hidden()
     closed.emulate_media(media="print")
     expect(text).to_be_visible()
