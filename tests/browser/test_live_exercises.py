@@ -749,7 +749,7 @@ def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
     )
     expect(whole.locator(".posenc-exercise")).to_have_count(2)
     expect(whole).to_contain_text("6 points · about 21 minutes, in 2 steps")
-    expect(whole).to_contain_text("RoPE turns pairs, and nothing else.")
+    expect(whole).to_contain_text("All that RoPE does is turn pairs.")
     badge = whole.locator("> details > .admonition-title .posenc-badge")
     expect(badge).to_be_hidden()
     head.write(HEAD)
