@@ -610,7 +610,7 @@ def test_a_right_answer_draws_the_figure_opens_the_solution_and_leads_on(at):
     asked.check(TABLE, "Passed")
     figure = asked.result.locator("figure.posenc-drawn")
     expect(figure).to_contain_text(
-        "This heat map was drawn by your sinusoidal. On the left the waves are fast"
+        "This heat map was drawn by your sinusoidal. The waves on the left are fast"
     )
     picture = figure.locator("image").first
     assert figure.locator("svg").bounding_box()["width"] > 200

@@ -293,7 +293,7 @@ def test_a_training_that_cannot_be_fetched_is_told(newcomer, address):
     tab.goto(f"{address}/{PAGE}")
     choose(tab, "RoPE", steps=100)
     press(tab, "Train")
-    expect(told(tab)).to_contain_text("the training broke off")
+    expect(told(tab)).to_contain_text("the training stopped")
     expect(training(tab).get_by_role("button", name="Stop")).to_be_disabled()
 
 
