@@ -115,7 +115,7 @@ def means(tab):
 
 
 def length(tab):
-    return tab.get_by_role("slider", name="Length that is read")
+    return tab.get_by_role("slider", name="Length to read")
 
 
 def middle(locator):
