@@ -340,7 +340,7 @@ def test_moving_both_turns_the_arrows_and_leaves_the_score(tab):
     before, arrows = score.search(reading(tab, "rotary"))[1], drawn(tab, "rotary")
     move(tab, "rotary", "shift", 37)
     said = reading(tab, "rotary")
-    assert "position 41 and is turned by 4.1 rad" in said
+    assert "position 41 is turned by 4.1 rad" in said
     assert score.search(said)[1] == before
     assert drawn(tab, "rotary") != arrows
     move(tab, "rotary", "key", 13)
