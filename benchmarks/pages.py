@@ -128,7 +128,7 @@ def measure(browser: Browser, site: Path, address: str) -> dict[str, float]:
     weight = Weight(context, site, address)
     tab = context.new_page()
     tab.goto(f"{address}/{PAGE}", wait_until="networkidle", timeout=SLOW)
-    tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+    tab.evaluate("document.fonts.ready.then(() => true)")
     tab.wait_for_load_state("networkidle")
     found = {"text visible, s": tab.evaluate(PAINTED)} | weights(weight, "before")
     if weight.has_python():

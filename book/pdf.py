@@ -65,7 +65,7 @@ def make(root: Path, to: Path) -> None:
         tab = browser.new_page(color_scheme="light")
         tab.goto(Path(page).as_uri(), timeout=SLOW)
         tab.add_style_tag(path=root / "book" / "print.css")
-        tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+        tab.evaluate("document.fonts.ready.then(() => true)")
         # For paper before it prints: a Chromium that still has to lay out so long a page then may hang.
         tab.emulate_media(media="print")
         tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

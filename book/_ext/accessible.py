@@ -86,9 +86,6 @@ def _keep_together(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def _configure(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
-    # MathJax's menu makes a stop for the tab key of every formula. What is read aloud stays.
-    given = config.mathjax3_config or {}
-    config.mathjax3_config = given | {"options": given.get("options", {}) | {"enableMenu": False}}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,6 +1,6 @@
 """What a page brings along: nothing that it does not use, and what a link to it shows elsewhere.
 
-A page without a formula loads no MathJax; only the search page loads the index (templates/layout.html); icons
+Only the search page loads the index (templates/layout.html); icons
 are drawn by icons.css. benchmarks/pages.py says how much a first view may weigh.
 
 A link that is shared shows a title, a sentence and a picture. Their addresses are whole where `html.baseurl`
@@ -9,7 +9,6 @@ of _config.yml says where the site will be, and relative where nobody knows.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from posenc_course.figures import preview
 PICTURE = "_static/preview.png"
 LONGEST = 200
 """Characters of a description; what shows it cuts it there."""
-FORMULA = re.compile(r'class="[^"]*\bmath\b|\\\(|\\\[')
 
 
 def described(doctree: nodes.document) -> str:
@@ -39,20 +37,6 @@ def described(doctree: nodes.document) -> str:
 def shortened(said: str) -> str:
     """Whole words, and a sign where some are left out."""
     return said if len(said) <= LONGEST else f"{said[:LONGEST].rpartition(' ')[0].rstrip('.,;:')} …"
-
-
-def _drop_mathjax(
-    app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    if template == "search.html" or FORMULA.search(context.get("body") or ""):
-        return
-
-    def is_mathjax(script: Any) -> bool:
-        name = str(getattr(script, "filename", script) or "")
-        body = (getattr(script, "attributes", None) or {}).get("body", "")
-        return "mathjax" in name.lower() or body.startswith("window.MathJax")
-
-    context["script_files"] = [each for each in context["script_files"] if not is_mathjax(each)]
 
 
 def _say_what_is_shared(
@@ -86,7 +70,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("type.css")
     app.add_css_file("icons.css")
     app.connect("config-inited", _configure)
-    app.connect("html-page-context", _drop_mathjax, priority=950)
     app.connect("html-page-context", _say_what_is_shared)
     app.connect("build-finished", _draw_picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

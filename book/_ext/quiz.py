@@ -309,8 +309,6 @@ def marked(env: BuildEnvironment, what: str) -> list[str]:
 
 def _write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """The pages that gather from others, which no change of their own makes anew."""
-    for name in marked(env, "review"):
-        env.get_domain("math").data["has_equations"][name] = True  # it has formulas, so it needs MathJax
     stamp = _stamp(app)
     if stamp.exists() and stamp.read_text() == _gathered(env):
         return []

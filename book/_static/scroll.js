@@ -4,8 +4,7 @@
   const { figure, formula, table } = document.currentScript.dataset;
   const NAMES = {
     "figure.posenc-figure": figure,
-    ".bd-article div.math mjx-container": formula,
-    ".bd-article span.math": formula,
+    ".bd-article .math": formula,
     ".bd-article .pst-scrollable-table-container": table,
   };
   const WIDE = Object.keys(NAMES).join();
@@ -47,7 +46,6 @@
   document.addEventListener("toggle", lookAtAll, true); // what was folded has a width now
   addEventListener("load", () => {
     new ResizeObserver(lookAtAll).observe(document.querySelector(".bd-article") ?? document.body);
-    window.MathJax?.startup?.promise?.then(lookAtAll);
     document.fonts.ready.then(lookAtAll);
   });
 }

@@ -5,12 +5,13 @@ declare module "*.py" {
   export default program;
 }
 
+/** Node's, for what sets formulas. */
+declare const process: any;
+
 /** Sphinx's, on the page of results. */
 declare const Search: any;
-declare const MathJax: any;
 
 interface Window {
-  MathJax?: any;
   posencWords?: { sentences: Record<string, string[]>; forms: number[] };
   posencFigures: any;
 }

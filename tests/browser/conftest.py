@@ -95,11 +95,11 @@ def address(site):
 
 @pytest.fixture(scope="session")
 def plain_address(site):
-    """The site without Python and typeset formulas, which are slow.
+    """The site without Python, which is slow.
 
     A browser that intercepts requests in their place would keep nothing of what it has fetched.
     """
-    with served(site, without=("/mathjax/", "/pyodide.mjs")) as found:
+    with served(site, without=("/pyodide.mjs",)) as found:
         yield found
 
 

@@ -273,7 +273,7 @@ def test_without_python_the_cell_says_so_and_offers_the_notebook(newcomer, plain
 
 
 def test_a_page_whose_list_of_cells_is_missing_says_so(browser, site):
-    with served(site, without=("/cells/", "/mathjax/")) as address:
+    with served(site, without=("/cells/",)) as address:
         tab = browser.new_page()
         tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
         tell_all(tab)

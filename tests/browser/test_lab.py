@@ -206,7 +206,7 @@ def test_nothing_of_a_model_is_loaded_before_it_is_asked_for(newcomer, plain_add
 
 
 def test_a_model_that_does_not_come_is_told_in_words_and_asked_for_again(newcomer, site):
-    with served(site, without=("/rope.safetensors", "/mathjax/")) as address:
+    with served(site, without=("/rope.safetensors",)) as address:
         context = newcomer(viewport={"width": 1001, "height": 900})
         tab = opened(context, address)
         tab.get_by_role("button", name="Load the models").click()

@@ -56,9 +56,7 @@ def test_a_first_view_keeps_within_its_budget(browser, site, page):
     with served(site) as address:  # of its own: nothing is at hand yet
         weight = first_view(browser, site, address, page)
     assert weight.bytes(compressed=True) <= BUDGETS[page]
-    heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|\.whl|\.tar\.gz"
-    if 'class="math' not in (site / page).read_text():
-        heavy += "|mathjax|tex-chtml"
+    heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|mathjax|\.whl|\.tar\.gz"
     assert [name for name in weight.names() if re.search(heavy, name, re.IGNORECASE)] == []
     assert {"main.js", "hero.css", "landing.css"} <= weight.names(), "nothing was weighed"
 

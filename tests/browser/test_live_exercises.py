@@ -941,7 +941,6 @@ def test_python_comes_at_the_first_touch_from_this_site_alone_and_says_how_it_co
     context.add_init_script(SAVES_DATA % "true")
     requested: list[str] = []
     context.on("request", lambda request: requested.append(request.url))
-    context.route("**/mathjax/**", lambda route: route.abort())  # slow, and not needed here
     tab = context.new_page()
     tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
     tab.locator(".posenc-check").first.wait_for(state="attached")

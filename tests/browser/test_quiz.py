@@ -234,9 +234,8 @@ def test_an_answer_to_an_older_wording_is_not_shown_for_the_new_one(tab):
 def test_formulas_and_code_of_questions_are_set(browser, address):
     tab = browser.new_page()
     tab.goto(f"{address}/{CHAPTER}", wait_until="load")
-    tab.evaluate("MathJax.startup.promise")
-    expect(option(tab, ONE, 1).locator("label mjx-container")).to_have_count(1)
-    expect(option(tab, ONE, 0).locator("details mjx-container")).to_have_count(2)
+    expect(option(tab, ONE, 1).locator("label math")).to_have_count(1)
+    expect(option(tab, ONE, 0).locator("details math")).to_have_count(2)
     assert "TransformerEncoderLayer" in question(tab, CODE).locator(".highlight pre").inner_text()
     tab.close()
 

@@ -8,11 +8,13 @@ Where nothing of a page has changed since a test of it passed, it is left out (`
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
 import yaml
+from fontTools.ttLib import TTFont
 from playwright.sync_api import expect
 
 from tests.browser.axe import axe
@@ -77,7 +79,7 @@ SMALL_TEXT = """least => {
 }"""
 # What is wider than its place: how it can be scrolled, and how one sees that.
 OVERFLOWING = """() => [...document.querySelectorAll(
-    ".bd-article :is(figure.posenc-figure, span.math, div.math mjx-container),"
+    ".bd-article :is(figure.posenc-figure, .math),"
     + ".bd-article .pst-scrollable-table-container"
   )]
   .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
@@ -97,7 +99,7 @@ ALONE = """() => {
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const before = node.previousSibling ?? node.parentElement.previousSibling;
     if (!/^[.,;:!?)]/.test(node.data) || before?.nodeType !== 1) continue;
-    if (node.parentElement.closest("pre, .cm-editor, mjx-container")) continue;
+    if (node.parentElement.closest("pre, .cm-editor, math")) continue;
     range.setStart(node, 0);
     range.setEnd(node, 1);
     const mark = range.getBoundingClientRect(), rects = [...before.getClientRects()];
@@ -138,8 +140,6 @@ class Visit:
         self.tab.goto(f"{self.address}/{page}", wait_until="load")
         if page == "index.html":  # it sends the reader on to the first page
             self.tab.wait_for_url("**/book/index.html", wait_until="load")
-        if self.tab.locator(".math").count():
-            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)")
         self.page = page
         return self
 
@@ -221,10 +221,27 @@ def test_a_page_asks_for_nothing_outside_and_has_no_error(visit):
     assert visit.complaints == []
 
 
-def test_every_formula_is_typeset(visit):
-    formulas = visit.tab.locator(".math").count()
-    assert visit.tab.locator("mjx-container").count() >= formulas
-    assert visit.tab.locator("mjx-merror").count() == 0
+# The face has one root, of one height (book/_ext/formulas.py).
+TOO_TALL = """() => [...document.querySelectorAll("msqrt > *")].filter((under) => {
+  const { height } = under.getBoundingClientRect();
+  return under.checkVisibility() && height > 1.1 * parseFloat(getComputedStyle(under).fontSize);
+}).map((under) => under.textContent)"""
+
+
+def test_every_formula_is_set_when_the_page_is_built(visit):
+    formulas = visit.tab.locator(".math")
+    assert visit.tab.locator(".math > math").count() == formulas.count()
+    assert [text for text in formulas.all_text_contents() if "\\" in text or not text.strip()] == []
+    assert visit.tab.evaluate(TOO_TALL) == []
+
+
+def test_the_face_of_formulas_has_every_sign_of_every_page(site):
+    face = TTFont(site / "_static" / "fonts" / "stix-two-math.woff")
+    pages = [p.read_text() for p in site.rglob("*.html") if "_static" not in p.parts]
+    formulas = [each for page in pages for each in re.findall(r"<math.*?</math>", page, re.DOTALL)]
+    signs = set(unescape(re.sub("<[^>]*>", "", "".join(formulas))))
+    assert len(formulas) > 500
+    assert {sign for sign in signs if ord(sign) not in face.getBestCmap()} - {"\n"} == set()
 
 
 def test_every_link_inside_leads_somewhere(visit, site):
@@ -371,11 +388,11 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit = Visit(browser, address, "search.html?q=wavelength")
     summaries = visit.tab.locator("#search-results li p.context")
     summaries.nth(9).wait_for()
-    visit.tab.locator("#search-results mjx-container").first.wait_for()
+    visit.tab.locator("#search-results math").first.wait_for()
     found = summaries.evaluate_all(  # at once: more of them may be on their way
         """all => all.map((p) => {
           const copy = p.cloneNode(true);
-          copy.querySelectorAll("mjx-container").forEach((each) => each.replaceWith("¤"));
+          copy.querySelectorAll("math").forEach((each) => each.replaceWith("¤"));
           return [copy.textContent, p.closest("li").querySelector("a").href];
         })"""
     )

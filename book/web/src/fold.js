@@ -45,7 +45,10 @@ function openAsked() {
   asked.scrollIntoView({ behavior: "instant" });
 }
 
-const nameOf = (fold) => location.pathname + " " + (fold.closest(EXERCISE).id || fold.closest(EXERCISE).dataset.steps);
+const nameOf = (fold) => {
+  const exercise = fold.closest(EXERCISE);
+  return `${location.pathname} ${exercise.id || exercise.dataset.steps}`;
+};
 
 function kept() {
   try {
