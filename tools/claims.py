@@ -31,8 +31,9 @@ PARSER = create_md_parser(
     RendererHTML,
 )
 WITH_PROSE = {
-    *("admonition", "attention", "caution", "danger", "dropdown", "error", "figure", "hint", "important"),
-    *("live-figure", "margin", "note", "seealso", "sidebar", "tip", "topic", "warning"),
+    *("admonition", "attention", "caution", "chapter-card", "danger", "div", "dropdown", "error", "figure"),
+    *("hint", "important", "live-figure", "margin", "note", "seealso", "sidebar", "tip", "topic"),
+    *("two-orders", "warning"),
 }
 WITHOUT_PROSE = {
     "bibliography",
@@ -42,7 +43,12 @@ WITHOUT_PROSE = {
     "predict",
     "raw",
     "toctree",
+    "hero-picture",
     "lab",
+    "named-mistake",
+    "trained-here",
+    "ways-in",
+    "what-is-left",
     "your-sentence",
 }
 OPENING = "the opening"  # what stands before the first `##` announces, as Take-away repeats
@@ -306,7 +312,7 @@ def _flat(tokens: list[Token]) -> Flat:
             flat += Flat(CITED if token.meta["name"].startswith("cite") else CODE, (token.content,))
         elif token.type == "link_open":
             target = str(token.attrs["href"]).partition("#")[0]
-            if re.fullmatch(r"([0-9]{2}-[a-z0-9-]+|slips)\.md", target):
+            if re.fullmatch(r"([0-9]{2}-[a-z0-9-]+|measured|slips)\.md", target):
                 flat += Flat(CHAPTER, (target,))
             elif target.startswith(("https://", "http://")):
                 flat += Flat(CITED, (target,))
@@ -458,7 +464,7 @@ def chapters() -> list[Path]:
 
 def pages() -> list[Path]:
     """The chapters, and the other pages that state results."""
-    others = (ROOT / "book" / f"{name}.md" for name in ("claims", "slips", "measured", "self-check"))
+    others = (ROOT / "book" / f"{name}.md" for name in ("index", "claims", "slips", "measured", "self-check"))
     return [*chapters(), *(path for path in others if path.is_file())]
 
 

@@ -1,12 +1,15 @@
-"""What the first page of the book does besides its hero (go-on.js and sentence.js of book/web/src).
+"""What the first page lets a reader do (go-on.js, two-orders.js and sentence.js of book/web/src).
 
-    ```{ways-in} 01-why-order-matters         where to start, and where the reader was
+    ```{ways-in} 01-why-order-matters         where to start, or where the reader was
+    ```
+    ```{two-orders} The dog chases the cat    a sentence, and another order of its words: what attention sees
+    :other: The cat chases the dog
+    What is to be said of the attention.
     ```
     ```{your-sentence} dog chases cat         a sentence whose words can be moved, and its attention map
-    :shut:                                    without doors, and with what each word gets
     ```
 
-Without scripts, the sentence is a sentence.
+Without scripts, a sentence is a sentence.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from progress import counted
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
-from tags import Tag
+from tags import Tag, TextTag
 
 from posenc_course.colours import CSS
+from posenc_course.exercises import all_exercises
 from posenc_course.translation import _
 
 
@@ -34,7 +39,7 @@ class WaysIn(SphinxDirective):
 
 
 class WaysInPlace(nodes.General, nodes.Element):
-    """Where the two links will stand."""
+    """Where the button will be."""
 
 
 class FillWaysIn(SphinxPostTransform):
@@ -42,32 +47,65 @@ class FillWaysIn(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         for place in list(self.document.findall(WaysInPlace)):
-            uri = self.app.builder.get_relative_uri(self.env.docname, f"book/{place['chapter']}")
-            look = "posenc-start reference internal"
-            start = Tag.make("a", {"class": look, "href": uri}, _("Start with chapter 1"))
-            go_on = Tag.make("a", {"class": "posenc-go-on", "href": uri, "hidden": ""})
-            place.replace_self(Tag.make("p", {"class": "posenc-ways-in"}, start, " ", go_on))
+            page = f"book/{place['chapter']}"
+            uri = self.app.builder.get_relative_uri(self.env.docname, page)
+            title = self.env.titles[page].astext()
+            said = (Tag.make("strong", {}, _("Start with chapter 1")), Tag.make("span", {}, title))
+            start = Tag.make("a", {"class": "posenc-start reference internal", "href": uri}, *said)
+            chapters = {each.chapter for each in all_exercises()}
+            facts = _("{chapters} chapters, {exercises} exercises. No install, no account.").format(
+                chapters=len(chapters), exercises=len(counted(all_exercises()))
+            )
+            place.replace_self(Tag.make("div", {"class": "posenc-ways-in"}, start, Tag.make("p", {}, facts)))
 
 
 class YourSentence(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"shut": directives.flag}
+    look = "posenc-sentence"
 
     def run(self) -> list[nodes.Node]:
         sentence = self.arguments[0]
         without = Tag.make(
             "p", {}, _("This part needs JavaScript. Its sentence: “{words}”").format(words=sentence)
         )
-        attributes = {"class": "posenc-sentence", "style": CSS, "data-words": sentence}
-        attributes |= {f"data-{name}": "" for name in self.options}
+        attributes = {"class": self.look, "style": CSS, "data-words": sentence}
+        attributes |= {f"data-{name}": given for name, given in self.options.items()}
         return [Tag.make("div", attributes, Tag.make("noscript", {}, without))]
 
 
+class TwoOrders(YourSentence):
+    option_spec: ClassVar = {"other": directives.unchanged_required}
+    has_content = True
+    look = "posenc-orders"
+
+    def run(self) -> list[nodes.Node]:
+        said = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, said)
+        below = [TextTag.from_paragraph("p", each) for each in said.findall(nodes.paragraph)]
+        return [Tag.make("div", {"class": "posenc-touch"}, *super().run(), *below)]
+
+
+STYLES = {
+    "posenc-hero": "landing.css",
+    "posenc-hero-picture": "hero.css",
+    "posenc-orders": "sentence.css",
+    "posenc-sentence": "sentence.css",
+}
+"""What needs which style sheet: no other page brings it along."""
+
+
+def _dress(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    body = context.get("body") or ""
+    for style in dict.fromkeys(name for look, name in STYLES.items() if f'class="{look}' in body):
+        app.add_css_file(style)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.setup_extension("quiz")  # it has taught Sphinx the tags
+    app.setup_extension("progress")  # with it comes what has taught Sphinx the tags
     app.add_directive("ways-in", WaysIn)
+    app.add_directive("two-orders", TwoOrders)
     app.add_directive("your-sentence", YourSentence)
     app.add_post_transform(FillWaysIn)
-    app.add_css_file("landing.css")
+    app.connect("html-page-context", _dress)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -27,11 +27,16 @@ def described(doctree: nodes.document) -> str:
     """The first paragraphs of a page that are words alone, as one line."""
     said = ""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section) and not paragraph.next_node(nodes.math):
+        if _is_text(paragraph.parent) and not paragraph.next_node(nodes.math):
             said = f"{said} {' '.join(paragraph.astext().split())}".strip()
         if len(said) >= LONGEST / 2:
             break
     return shortened(said)
+
+
+def _is_text(parent: nodes.Element) -> bool:
+    """Neither a box nor a list; on the first page the opening words are in a block of their own."""
+    return isinstance(parent, nodes.section) or "posenc-hero" in parent["classes"]
 
 
 def shortened(said: str) -> str:

@@ -1,13 +1,13 @@
 """The map of the course: under each door its chapters, and of each chapter the exercises as numbered nodes.
 
-`{map}` draws it small, `{progress}` spells it out and adds what the reader can do with the work. On the page
-of a chapter's notebook stands that chapter's part of it. What is done is known in the reader's browser alone:
+`{progress}` draws it, with what the reader can do with the work. On the page of a chapter's notebook stands
+that chapter's part of it, small. What is done is known in the reader's browser alone:
 a script fills the nodes, and draws the small bar that stands in the sidebar of every page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,23 +45,14 @@ DOORS = (
 )
 
 
-class Map(SphinxDirective):
-    def run(self) -> list[nodes.Node]:
-        return [MapPlace()]
-
-
 class Progress(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         mark(self.env, "progress")
         return [ProgressPlace()]
 
 
-class MapPlace(nodes.General, nodes.Element):
-    """Where the map will stand."""
-
-
-class ProgressPlace(MapPlace):
-    """Where it will be spelt out."""
+class ProgressPlace(nodes.General, nodes.Element):
+    """Where the map will be."""
 
 
 class FillProgress(SphinxPostTransform):
@@ -70,12 +61,10 @@ class FillProgress(SphinxPostTransform):
     default_priority = 5
 
     def run(self, **kwargs: Any) -> None:
-        for place in list(self.document.findall(MapPlace)):
-            attributes = SMALL
-            if isinstance(place, ProgressPlace):
-                reviews = [self._uri(page) for page in marked(self.env, "review")]
-                attributes = {"class": "posenc-map posenc-progress"}
-                attributes |= {"data-review": reviews[0]} if reviews else {}
+        for place in list(self.document.findall(ProgressPlace)):
+            reviews = [self._uri(page) for page in marked(self.env, "review")]
+            attributes = {"class": "posenc-map posenc-progress"}
+            attributes |= {"data-review": reviews[0]} if reviews else {}
             place.replace_self(Tag.make("div", attributes, *self._doors(_depth(place))))
         if self.env.docname.startswith("exercises/"):
             self._add_part()
@@ -138,6 +127,17 @@ class FillProgress(SphinxPostTransform):
         for count, row in enumerate(rows, start=1):
             row["attributes"] |= {"data-number": f"{_number(chapter)}.{count}"}
         return rows
+
+
+def door_of(chapter: str) -> str:
+    """The name of the door that a chapter opens; "" of what is no chapter."""
+    number = _number(chapter) if chapter[0].isdigit() else 0
+    return next((door.name for door in DOORS if number in door.chapters), "")
+
+
+def counted(exercises: Iterable[Exercise]) -> list[str]:
+    """Those that a page can check, each as the ids of its steps, joined by a plus."""
+    return [ids for steps in wholes(exercises) if (ids := _ids(steps, "+"))]
 
 
 def _number(chapter: str) -> int:
@@ -226,15 +226,12 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
     if pages and sidebars:
         context["sidebars"] = [*sidebars[:-1], BAR, sidebars[-1]]
         context["posenc_progress_page"] = pages[0]
-        # The steps of one exercise are joined by a plus.
-        counted = (_ids(steps, "+") for steps in wholes(all_exercises()))
-        context["posenc_exercises"] = " ".join(filter(None, counted))
+        context["posenc_exercises"] = " ".join(counted(all_exercises()))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("quiz")
     app.setup_extension("predict")
-    app.add_directive("map", Map)
     app.add_directive("progress", Progress)
     app.add_css_file("map.css")
     app.add_post_transform(FillProgress)

@@ -86,7 +86,7 @@ def test_two_tabs_keep_each_others_work_and_hear_of_it(context, address):
 def test_an_unknown_kind_is_refused(context, address):
     tab = open_page(context, address)
     said = tab.evaluate("(() => { try { store.load('note', 'x') } catch (e) { return e.message } })()")
-    kinds = "exercise, quiz, prediction, cell, setting, challenge, certificate"
+    kinds = "exercise, quiz, prediction, cell, place, setting, challenge, certificate"
     assert said == f'kind is "note", and must be one of {kinds}'
 
 

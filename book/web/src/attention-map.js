@@ -1,5 +1,5 @@
-// A small map of who attends to whom. A cell belongs to two words, and goes with them when they move. So does, where
-// it is asked for, the row of numbers that a word gets; their mean stays below.
+// A small map of who attends to whom. A cell belongs to two words, and goes with them when they move. So does
+// the row of numbers that a word gets; their mean stays below.
 import { made } from "./elements.js";
 import { cells } from "./figures/cells.js";
 import { escaped, picture } from "./figures/svg.js";
@@ -9,11 +9,11 @@ import { words } from "./words-landing.js";
 const [MARGIN, SIZE, LONGEST, DEEPEST] = [92, 360, 10, 0.75];
 const OUTPUT = { gap: 22, cell: 17, height: 22 }; // the rows beside the map
 
-export const percent = (share) => `${number(Math.round(1000 * share) / 10, 3)}%`;
+const percent = (share) => `${number(Math.round(1000 * share) / 10, 3)}%`;
 
-/** With `width` numbers in what each word gets; none is shown without. */
-export function attentionMap(width = 0) {
-  const size = width ? [SIZE + OUTPUT.gap + width * OUTPUT.cell, SIZE + OUTPUT.height + 18] : [SIZE, SIZE];
+/** With `width` numbers in what each word gets. */
+export function attentionMap(width) {
+  const size = [SIZE + OUTPUT.gap + width * OUTPUT.cell, SIZE + OUTPUT.height + 18];
   const svg = picture();
   svg.setAttribute("viewBox", `0 0 ${size.join(" ")}`);
   const holder = made("span", "posenc-mapped", svg);
@@ -25,7 +25,7 @@ export function attentionMap(width = 0) {
   /** order[place] is the word that stands there; weights[from][to] and outputs[from] are by word. */
   function draw({ texts, order, weights, outputs }) {
     const step = (SIZE - MARGIN) / texts.length;
-    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step) + (width ? rows(texts, width) : "");
+    if (drawn !== texts.join(" ")) svg.innerHTML = elements(texts, step) + rows(texts, width);
     drawn = texts.join(" ");
     const at = (word) => MARGIN + order.indexOf(word) * step;
     for (const label of svg.querySelectorAll("[data-label]")) {
@@ -43,7 +43,7 @@ export function attentionMap(width = 0) {
       cell.querySelector("rect").style.fillOpacity = String(DEEPEST * share ** 0.7);
       cell.querySelector("text").textContent = String(Math.round(100 * share));
     }
-    if (width) fillRows(outputs, at, step);
+    fillRows(outputs, at, step);
     said = (from, to) => words.cell(texts[from], texts[to], percent(weights[from][to]));
     const [left, top] = size.map((each) => MARGIN / each);
     const [wide, high] = size.map((each) => (SIZE - MARGIN) / each);

@@ -34,6 +34,16 @@ export function weights(vectors, door) {
   );
 }
 
+/** [from][to]: what each word gives to each, by their places in what was typed, when they stand in this order. */
+export function between(texts, order, door = "none") {
+  const found = weights(
+    order.map((word) => vectorOf(texts[word])),
+    door,
+  );
+  const at = texts.map((_, word) => order.indexOf(word));
+  return at.map((row) => at.map((column) => found[row][column]));
+}
+
 /** What each word gets: the mean of all vectors, by its weights. */
 export const mixed = (shares, vectors) =>
   shares.map((row) =>

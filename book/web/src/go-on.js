@@ -1,41 +1,52 @@
-// A link to what the reader did last, of all that the map of the page knows.
+// The main button of the first page: for a newcomer the first chapter, for all others where they were.
+import { made } from "./elements.js";
 import * as store from "./store.js";
 import { words } from "./words-landing.js";
 
-const ROWS = [
-  ["exercise", "[data-exercise]", "exercise"],
-  ["prediction", "[data-predictions]", "predictions"],
-  ["quiz", "[data-questions]", "questions"],
-];
+const KINDS = ["place", "exercise", "prediction", "quiz", "cell"]; // whose ids begin with the chapter
+const FRAGMENTS = { exercise: "exercise-", prediction: "predict-" };
 
-export function start(links) {
-  for (const link of links) {
-    const fill = () => show(link, lastOf(document.querySelector(".posenc-map")));
+export function start(places) {
+  for (const place of places) {
+    const button = place.querySelector("a");
+    const newcomer = { href: button.href, said: [...button.childNodes] };
+    const fill = () => show(button, newcomer);
     store.onChange(fill);
     fill();
   }
 }
 
-/** The row of the map that was worked on last. */
-function lastOf(map) {
-  const found = ROWS.flatMap(([kind, selector, name]) => {
-    const records = store.all(kind);
-    return [...map.querySelectorAll(selector)].flatMap((row) =>
-      row.dataset[name]
-        .split(" ")
-        .flatMap((id) => (records[id] ? { row, kind, id, when: Date.parse(records[id].updated) } : [])),
-    );
-  });
-  return found.reduce((best, each) => (best && best.when >= each.when ? best : each), undefined);
+function show(button, newcomer) {
+  const last = lastOf();
+  button.replaceChildren(...newcomer.said);
+  button.href = newcomer.href;
+  if (!last) return;
+  const chapter = chapterLink(last.chapter);
+  const title = chapter.textContent.trim();
+  const place = last.kind === "place" ? last.record : undefined;
+  button.replaceChildren(
+    made("strong", "", words.goOn),
+    made("span", "", place?.section ? words.place(title, place.section) : title),
+  );
+  button.href = chapter.href;
+  button.hash = place?.fragment ?? fragmentOf(last);
 }
 
-function show(link, last) {
-  link.hidden = !last;
-  if (!last) return;
-  const { row, kind, id } = last;
-  const place = row.querySelector("a");
-  const chapter = row.closest(".posenc-chapter").querySelector("a").textContent.trim();
-  link.textContent = kind === "exercise" ? words.goOnWith(chapter, place.textContent) : words.goOn(chapter);
-  link.href = place.href;
-  if (kind === "prediction") link.hash = `predict-${id.split(".")[1]}`;
+/** What was done last, of all that happens in chapters. */
+function lastOf() {
+  return KINDS.flatMap((kind) => Object.entries(store.all(kind)).map(([id, record]) => ({ kind, id, record })))
+    .map((each) => ({ ...each, chapter: each.id.split(".")[0], when: Date.parse(each.record.updated) }))
+    .filter(({ chapter }) => chapterLink(chapter))
+    .reduce((best, each) => (best && best.when >= each.when ? best : each), undefined);
 }
+
+/**
+ * Of one that has a card on this page.
+ *
+ * @returns {HTMLAnchorElement | null}
+ */
+const chapterLink = (chapter) =>
+  document.querySelector(`.posenc-chapter-card[data-chapter="${CSS.escape(chapter)}"] a`);
+
+/** Its place in the chapter, as book/_ext names it. */
+const fragmentOf = ({ kind, id }) => (kind in FRAGMENTS ? FRAGMENTS[kind] + id.split(".")[1].replaceAll("_", "-") : "");

@@ -1,4 +1,4 @@
-// The small bar in the sidebar of every page.
+// How many exercises have been passed, as a bar: of all, in the sidebar of every page, and of a chapter, on its card.
 import { made } from "./elements.js";
 import * as store from "./store.js";
 import { words } from "./words-progress.js";
@@ -13,7 +13,7 @@ function startBar(bar) {
   const text = made("span", "");
   meter.max = exercises.length;
   meter.setAttribute("aria-hidden", "true"); // the sentence says the same
-  bar.append(meter, text);
+  bar.replaceChildren(meter, text);
   bar.hidden = false;
   store.onChange(fill);
   fill();

@@ -6,6 +6,7 @@
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
 //   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
 //   "cell"     {code, ran}, of a cell of a chapter that was changed,  id "<chapter>.<its place>"
+//   "place"    {section, fragment}, where the chapter was left,         id "<chapter>"
 //   "setting"  {early}, whether Python is loaded with the page,         id "python"
 //              {on}, whether challenges run a clock,                    id "clock"
 //   "challenge" {points, tries, seconds}, the best result,              id "<kind>:<seed>"
@@ -28,6 +29,7 @@ const FIELDS = {
   quiz: { chosen: "array", right: "boolean", tries: "number", box: "number", due: "date", history: "array" },
   prediction: { said: "string", right: "boolean", shown: "boolean" },
   cell: { code: "string", ran: "string" },
+  place: { section: "string", fragment: "string" },
   setting: { early: "boolean", on: "boolean" },
   challenge: { points: "number", tries: "number", seconds: "number" },
   certificate: { name: "string", date: "string", answers: "object" },

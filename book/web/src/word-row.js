@@ -2,8 +2,11 @@
 import { button, made } from "./elements.js";
 import { words } from "./words-landing.js";
 
-/** `fill(texts, order)` shows them; onMove(from, to) is called when a word shall stand elsewhere. */
-export function wordRow({ label, onMove }) {
+/**
+ * `fill(texts, order)` shows them; onMove(from, to) is called when a word is to go elsewhere, onChoose(word) when one is
+ * chosen. The buttons of a `short` row are signs.
+ */
+export function wordRow({ label, onMove, onChoose = (_word) => {}, short = false }) {
   const list = made("ol", "posenc-words");
   const title = made("p", "posenc-words-title", label);
   const keys = made("p", "posenc-keys", words.keys);
@@ -12,6 +15,15 @@ export function wordRow({ label, onMove }) {
   list.setAttribute("aria-labelledby", title.id);
   const earlier = button(words.earlier, () => step(-1));
   const later = button(words.later, () => step(+1));
+  if (short) {
+    for (const [each, sign] of /** @type {const} */ ([
+      [earlier, "←"],
+      [later, "→"],
+    ])) {
+      each.setAttribute("aria-label", each.textContent);
+      each.textContent = sign;
+    }
+  }
   let chosen; // the word, whatever its place
   let chips = []; // by place
 
@@ -46,6 +58,11 @@ export function wordRow({ label, onMove }) {
   function choose(chip) {
     chosen = chip;
     showChosen();
+    onChoose(Number(chip.dataset.word));
+  }
+
+  function chooseWord(word) {
+    choose(chips.find((chip) => chip.dataset.word === String(word)));
   }
 
   function showChosen() {
@@ -114,5 +131,5 @@ export function wordRow({ label, onMove }) {
     return x < (left + right) / 2 ? over : over + 1;
   }
 
-  return { element: made("div", "", title, list, keys), buttons: [earlier, later], fill };
+  return { element: made("div", "", title, list, keys), list, buttons: [earlier, later], fill, chooseWord };
 }
