@@ -35,6 +35,8 @@ WITH_PROSE = {
     *("hint", "important", "live-figure", "margin", "note", "seealso", "sidebar", "tip", "topic"),
     *("two-orders", "warning"),
 }
+WITH_A_NAME = {"chapter-card", "div"}
+"""Whose argument is a name, where those of others are titles."""
 WITHOUT_PROSE = {
     "bibliography",
     "code-block",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from markdown_it.token import Token
 
-from tools.claims import PARSER, WITH_PROSE, quiz
+from tools.claims import PARSER, WITH_A_NAME, WITH_PROSE, quiz
 
 PLACE = "\n\n"  # stands for code, formulas and the like, which part words
 
@@ -39,5 +39,6 @@ def _of_directive(fence: Token, line: int) -> Iterator[tuple[int, str]]:
     elif name == "{predict":
         yield from prose(fence.content, line + 1)
     elif name.removeprefix("{") in WITH_PROSE:
-        yield line, title
+        if name.removeprefix("{") not in WITH_A_NAME:
+            yield line, title
         yield from prose(re.sub(r"(?m)^:[\w-]+:.*$", "", fence.content), line + 1)
