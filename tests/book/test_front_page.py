@@ -62,6 +62,14 @@ def test_a_card_states_the_minutes_of_its_chapter(chapter):
     assert minutes.astext() == f"{read} minutes to read, {practise} to practise"
 
 
+def test_the_hours_of_the_course_are_those_of_its_chapters():
+    read, practise = np.sum([stated_minutes(chapter) for chapter in chapters()], axis=0) / 60
+    assert "about seven and a half hours" in PAGE
+    assert abs(read - 7.5) < 0.5
+    assert "With every exercise, it is about forty." in PAGE
+    assert abs(read + practise - 40) < 3
+
+
 def test_an_exercise_of_several_steps_counts_once():
     steps = progress.counted(all_exercises())
     assert len(steps) == len([each for each in wholes(all_exercises()) if any(step.in_page for step in each)])
