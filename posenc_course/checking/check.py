@@ -82,7 +82,7 @@ def drawing_by(report: Report, answer: Any) -> Drawn | None:
     try:
         drawing = asked.draws.by(answer)
     except (Exception, SystemExit) as error:  # it has passed: what comes now takes nothing away
-        why = _("For the picture, your {name} was called once more, and that gave nothing to draw: {error}")
+        why = _("Your {name} was called once more, to draw the picture, and gave nothing to draw: {error}")
         words = why.format(name=name, error=f"{type(error).__name__}: {error}")
         return Drawn(f"<p>{escape(words)}</p>", words)
     html = drawing.figure(f"{drawing.said_by(f'`{name}`')} {look}")

@@ -65,17 +65,17 @@ def _no_value(got: Outcome) -> str | None:
 
 
 def _returned_none() -> str:
-    return _("It returned None. Does every path of the function end in a return?")
+    return _("It returned None. Does every path through the function end in a return?")
 
 
 def _different_error(want: Outcome, got: Outcome) -> str | None:
     if got.kind == "raised":
         if got.error_type == want.error_type:
             return None
-        return _("It raised {error} ({text}); {expected} was expected.").format(
+        return _("It raised {error} ({text}), but {expected} was expected.").format(
             error=got.error_type, text=got.text, expected=want.error_type
         )
-    return _("It returned a value; {expected} should be raised for this input.").format(
+    return _("It returned a value, but for this input it should raise {expected}.").format(
         expected=want.error_type
     )
 
@@ -89,7 +89,7 @@ def _different_value(exercise: Exercise, want: Any, got: Any, names: Sequence[st
     if isinstance(want, str | bool):
         if in_form(exercise, want, got) == in_form(exercise, want, want):
             return None
-        return _("It returned {got}; {want} was expected.").format(got=shown(got), want=shown(want))
+        return _("It returned {got}, but {want} was expected.").format(got=shown(got), want=shown(want))
     return _different_array(exercise, want, got)
 
 
@@ -112,19 +112,21 @@ def _different_parts(
 
 def _too_few_or_many(want: tuple[Any, ...] | dict[str, Any], names: Sequence[str]) -> str:
     if isinstance(want, dict):
-        return _("There should be a dict with the keys {keys}.").format(keys=", ".join(map(repr, want)))
+        return _("The answer should be a dict with the keys {keys}.").format(keys=", ".join(map(repr, want)))
     if names:
         told = "; ".join(map(_, names))
-        return _("There should be {count} values, as a tuple: {names}.").format(count=len(want), names=told)
-    return _("There should be {count} values, as a tuple.").format(count=len(want))
+        return _("The answer should be a tuple of {count} values: {names}.").format(
+            count=len(want), names=told
+        )
+    return _("The answer should be a tuple of {count} values.").format(count=len(want))
 
 
 def _which(count: int, wrong: Sequence[int]) -> str:
     """Which of so many values are wrong."""
     if len(wrong) == count > 1:
-        return _("All of your {count} values are wrong.").format(count=count)
+        return _("None of your {count} values is right.").format(count=count)
     one = _("Of your {count} values, number {number} is wrong.")
-    some = _("Of your {count} values, these are wrong: numbers {numbers}.")
+    some = _("Of your {count} values, numbers {numbers} are wrong.")
     numbers = ", ".join(str(number + 1) for number in wrong)
     return (one if len(wrong) == 1 else some).format(count=count, number=numbers, numbers=numbers)
 
@@ -141,7 +143,7 @@ def _called(names: Sequence[str], wrong: Sequence[int]) -> str | None:
 
 def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
     if isinstance(got, str):
-        return _("It returned text, {got}; numbers were expected.").format(got=shown(got))
+        return _("It returned text, {got}, but numbers were expected.").format(got=shown(got))
     try:
         expected, given = np.asarray(want), as_array(got)
     except ValueError:
@@ -150,11 +152,11 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         where = no_number(got)
         return " ".join(filter(None, (_("It returned something that is not made of numbers."), where)))
     if given.dtype.kind == "b" and expected.dtype.kind != "b":
-        return _("It returned booleans; numbers were expected.")
+        return _("It returned booleans, but numbers were expected.")
     if expected.dtype.kind == "b" and given.dtype.kind != "b":
-        return _("It returned numbers; booleans were expected.")
+        return _("It returned numbers, but booleans were expected.")
     if expected.shape != given.shape:
-        return _("It returned shape {got}; shape {want} was expected.").format(
+        return _("It returned shape {got}, but shape {want} was expected.").format(
             got=given.shape, want=expected.shape
         )
     close = is_close(exercise, expected, given)
@@ -162,7 +164,7 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         return None
     index = tuple(int(i) for i in np.argwhere(~close)[0])
     if not index:
-        return _("It returned {got}; {want} was expected.").format(
+        return _("It returned {got}, but {want} was expected.").format(
             got=_number(given[()]), want=_number(expected[()])
         )
     return _(
@@ -181,7 +183,7 @@ def _another_dtype(exercise: Exercise, got: Outcome) -> str | None:
     given = array_or_none(got.value) if exercise.dtype else None
     if given is None or given.dtype == exercise.dtype:
         return None
-    return _("The numbers are right, but their type is {got}; {want} was asked for.").format(
+    return _("The numbers are right, but their type is {got}. It should be {want}.").format(
         got=given.dtype, want=exercise.dtype
     )
 
@@ -204,20 +206,20 @@ def another_kind(exercise: Exercise, want: Any, got: Any) -> str | None:
 def _no_numbers(want: Any, got: Any) -> str | None:
     """What is told of a value that is of quite another kind than the right one."""
     if got is None:
-        return _("It is None: nothing has been assigned yet.")
+        return _("It is still None: nothing has been assigned to it yet.")
     if isinstance(want, bool):
-        no_truth = _("{got} is no truth value: True or False is asked for.")
+        no_truth = _("{got} is not a truth value. It should be True or False.")
         return no_truth.format(got=shown(got)) if truth(got) is None else None
     if isinstance(want, str):
-        no_text = _("{got} is no text: a word is asked for.")
+        no_text = _("{got} is not text. It should be a word.")
         return None if isinstance(got, str) else no_text.format(got=shown(got))
     if isinstance(got, str):
-        return _("{got} is text: numbers are asked for.").format(got=shown(got))
+        return _("{got} is text, but numbers were expected.").format(got=shown(got))
     given, expected = array_or_none(got), array_or_none(want)
     if given is None:
-        return no_number(got) or _("Its rows differ in length.")
+        return no_number(got) or _("Its rows have different lengths.")
     if given.dtype.kind == "b" and expected is not None and expected.dtype.kind != "b":
-        return _("{got} is a truth value: numbers are asked for.").format(got=shown(got))
+        return _("{got} is a truth value, but numbers were expected.").format(got=shown(got))
     return None
 
 
@@ -227,31 +229,31 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
     if given is None or expected is None or isinstance(want, bool):
         return None
     if given.ndim == 0 < expected.ndim:
-        return _("That is a single number: several are asked for.")
+        return _("This is a single number, but several were expected.")
     if expected.ndim == 0 < given.ndim and given.size == 1:
         return _(
-            "The number lies in a list or an array: the number itself is asked for. "
-            "Is there a comma at the end of a line? It makes a tuple."
+            "The number is inside a list, a tuple or an array. Give the number itself. "
+            "Is there a comma at the end of a line? That makes a tuple."
         )
     if expected.ndim == 0 < given.ndim:
-        return _("That is several numbers, an array of shape {shape}: a single one is asked for.").format(
+        return _("These are several numbers, of shape {shape}, but a single number was expected.").format(
             shape=given.shape
         )
     if given.size == 0 < expected.size:
-        return _("It is empty: it holds no number at all.")
+        return _("It is empty: there are no numbers in it.")
     if given.dtype.kind == "c" and expected.dtype.kind != "c":
         if np.isclose(given.imag, 0, rtol=0, atol=exercise.absolute_tolerance).all():
             return None
-        return _("Its numbers are complex: real ones are asked for.")
+        return _("Its numbers are complex, but real ones were expected.")
     if given.shape != expected.shape or is_close(exercise, expected, given).all():
         return None
     if given.ndim and given.dtype.kind in "iu" and _cut_down(expected, given):
         return _(
-            "It is an array of whole numbers ({dtype}), and the fractions were lost on the way into it. "
+            "It is an array of whole numbers ({dtype}), so everything after the decimal point was lost. "
             "Make it an array of floats."
         ).format(dtype=given.dtype)
     if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given):
-        return _("Its numbers are float16, which holds three digits. Compute in float64.")
+        return _("Its numbers are float16, which keeps only about three digits. Compute in float64.")
     return None
 
 
@@ -270,12 +272,12 @@ def _nearly(expected: np.ndarray, given: np.ndarray) -> bool:
 def no_number(got: Any) -> str | None:
     """The first thing in lists and dicts that is no number, and where it stands."""
     if isinstance(got, dict):
-        return _("It is a dict: numbers are asked for.")
+        return _("It is a dict, but numbers were expected.")
     found = _first_other(got, ())
     if found is None:
         return None
     index, thing = found
-    return _("At index {index} stands {thing}, which is no number.").format(
+    return _("At index {index} there is {thing}, which is not a number.").format(
         index=list(index), thing=shown(thing)
     )
 

@@ -32,7 +32,9 @@ def judge(exercise: Exercise, outcomes: Sequence[Outcome], *, seed: int = 0) -> 
     """
     cases, expected = right_outcomes(exercise, seed)
     if len(outcomes) != len(cases):
-        raise ValueError(f"{len(outcomes)} outcomes were given for {len(cases)} cases; give one a case")
+        raise ValueError(
+            f"{len(outcomes)} outcomes were given for {len(cases)} cases; give one for each case"
+        )
     with warnings.catch_warnings():
         # Wrong answers overflow and divide by zero in the comparison too; the learner knows already.
         warnings.simplefilter("ignore")

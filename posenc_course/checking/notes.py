@@ -55,14 +55,14 @@ def certain_notes(
 
 
 def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """How to mend that; nothing where no outcome has it."""
+    """How to leave the inputs alone; nothing where every outcome did."""
     changed = next((each.changed for each in outcomes if each.changed is not None), None)
     if changed is None:
         return ()
     note = _(
-        "Your function changes {name} itself, and whoever called it may still need the old values. Leave "
-        "your inputs alone: build a new result, or work on a copy, {name}.{copy}(). Watch out for "
-        "{name} *= ... and {name}[...] = ...: both write into the input."
+        "Your function changes {name} itself, and the code that called it may still need the old values. "
+        "Leave your inputs alone: build a new result, or work on a copy, {name}.{copy}(). Watch out for "
+        "{name} *= ... and {name}[...] = ..., which both write into the input."
     )
     copy = "clone" if exercise.array_library == "torch" else "copy"
     return (note.format(name=input_name(exercise, changed), copy=copy),)
@@ -103,22 +103,22 @@ def _not_finite(case: Case, want: Any, got: Any) -> str | None:
 def _told_not_finite(case: Case, number: complex, index: Sequence[int]) -> str:
     if np.isnan(number):
         where = (
-            _("In the case “{case}” your answer holds NaN, “not a number”, first at index {index}.")
+            _("In the case “{case}” your answer contains NaN, “not a number”, first at index {index}.")
             if index
             else _("In the case “{case}” your answer is NaN, “not a number”.")
         )
         why = _(
-            "NaN comes out of calculations that have no result, such as 0 / 0, infinity less infinity, or "
-            "the root of a negative number."
+            "You get NaN from calculations that have no result, such as 0 / 0, infinity minus infinity, or "
+            "the square root of a negative number."
         )
     else:
         where = (
-            _("In the case “{case}” your answer holds infinity, first at index {index}.")
+            _("In the case “{case}” your answer contains infinity, first at index {index}.")
             if index
             else _("In the case “{case}” your answer is infinite.")
         )
         why = _(
-            "Infinity comes out of numbers that are too large, such as exp(1000), of x / 0, and of log(0)."
+            "You get infinity from numbers that are too large, such as exp(1000), and from x / 0 and log(0)."
         )
     return f"{where.format(case=_(case.label), index=list(index))} {why}"
 

@@ -35,7 +35,7 @@ _NUMBERS = frozenset((bool, int, float, complex, np.ndarray))
 
 
 class NotPlain(TypeError):
-    """A value that is no plain data; the message is a whole sentence, to a learner."""
+    """A value that is not plain data; the message is a whole sentence, to a learner."""
 
 
 class _Room:
@@ -52,7 +52,7 @@ class _Room:
     def take_array(self, shape: tuple[int, ...]) -> None:
         """An axis of length 0 does not make the others small: a sum over it is as long as they are."""
         if len(shape) > MAX_AXES:
-            raise NotPlain(_("It is an array of more than {n} axes.").format(n=MAX_AXES))
+            raise NotPlain(_("It is an array with more than {n} axes.").format(n=MAX_AXES))
         self.take(math.prod(filter(None, shape)))
 
 
@@ -76,7 +76,7 @@ def _plain(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
     room.take(ITEM)
     if depth == 0:
-        raise NotPlain(_("It is nested more than {n} deep.").format(n=MAX_DEPTH))
+        raise NotPlain(_("It is nested more than {n} levels deep.").format(n=MAX_DEPTH))
     if kind is float or kind is bool or value is None:
         return value
     for exact in (int, float, complex):
@@ -89,7 +89,7 @@ def _plain(value: Any, depth: int, room: _Room) -> Any:
     if issubclass(kind, Mapping):
         return {_key(key): _plain(each, depth - 1, room) for key, each in value.items()}
     if issubclass(kind, Set) and not issubclass(kind, MappingView):
-        raise NotPlain(_("It is a set, which has no order; return a list or an array."))
+        raise NotPlain(_("It is a set, which has no order. Return a list or an array."))
     if hasattr(kind, "__iter__") or (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")):
         items = [_plain(each, depth - 1, room) for each in value]
         return tuple(items) if issubclass(kind, tuple) else items
@@ -97,7 +97,7 @@ def _plain(value: Any, depth: int, room: _Room) -> Any:
         if hasattr(kind, protocol):
             return _plain(_converted(number, value), depth - 1, room)
     raise NotPlain(
-        _("Its type is {type}, which is neither a number, text nor an array.").format(type=kind.__name__)
+        _("Its type is {type}, which is not a number, text or an array.").format(type=kind.__name__)
     )
 
 
@@ -109,7 +109,7 @@ def _as_array_of_its_own(value: Any) -> np.ndarray | None:
         return _from_torch(value)
     masked = sys.modules.get("numpy.ma")
     if masked is not None and issubclass(kind, masked.MaskedArray) and masked.is_masked(value):
-        raise NotPlain(_("It is a masked array with masked cells, which hold no number; fill them first."))
+        raise NotPlain(_("It is a masked array, and its masked cells hold no numbers. Fill them first."))
     if (
         hasattr(kind, "__array__")
         or hasattr(kind, "__array_interface__")
@@ -155,24 +155,24 @@ def _converted(number: Any, value: Any) -> Any:
     try:
         return number(value)
     except OverflowError:
-        raise NotPlain(_("It holds a number too large for a float.")) from None
+        raise NotPlain(_("It contains a number that is too large for a float.")) from None
 
 
 def _whole(number: complex) -> complex:
     if type(number) is int and number.bit_length() > MOST_BITS:
-        raise NotPlain(_("It holds a number too large for a float."))
+        raise NotPlain(_("It contains a number that is too large for a float."))
     return number
 
 
 def _text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
-        raise NotPlain(_("It holds a text of more than {n} characters.").format(n=MOST_CHARACTERS))
+        raise NotPlain(_("It contains a text longer than {n} characters.").format(n=MOST_CHARACTERS))
     return text
 
 
 def _key(key: Any) -> str:
     if not issubclass(type(key), str):
-        raise NotPlain(_("It is a dict, whose keys are not even text; return a list or an array."))
+        raise NotPlain(_("It is a dict whose keys are not text. Return a list or an array."))
     return _text(str.__str__(key))
 
 
@@ -206,7 +206,7 @@ def decode(value: Any) -> Any:
 def _decode(value: Any, depth: int, room: _Room) -> Any:
     room.take(ITEM)
     if depth == 0:
-        raise NotPlain(_("It is nested more than {n} deep.").format(n=MAX_DEPTH))
+        raise NotPlain(_("It is nested more than {n} levels deep.").format(n=MAX_DEPTH))
     if isinstance(value, list):
         return [_decode(each, depth - 1, room) for each in value]
     if isinstance(value, str):
@@ -222,14 +222,14 @@ def _decode(value: Any, depth: int, room: _Room) -> Any:
             return tuple(_decode(each, depth - 1, room) for each in items)
         case {"dict": dict(items)} if len(value) == 1:
             return {_text(key): _decode(each, depth - 1, room) for key, each in items.items()}
-    raise ValueError(f"nothing is written with the keys {sorted(value)[:3]}")
+    raise ValueError(f"no value is written with the keys {sorted(value)[:3]}")
 
 
 def _decode_array(data: str, dtype: str, shape: list[Any], room: _Room) -> np.ndarray:
     if not _DTYPE.fullmatch(dtype):
         raise ValueError(f"dtype {dtype[:20]} is not numeric")
     if not all(type(size) is int and size >= 0 for size in shape):
-        raise ValueError("a shape is made of whole numbers from 0")
+        raise ValueError("a shape must be whole numbers, each 0 or more")
     room.take_array(tuple(shape))
     return np.frombuffer(base64.b64decode(data, validate=True), np.dtype(dtype)).reshape(shape).copy()
 

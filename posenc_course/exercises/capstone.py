@@ -91,7 +91,7 @@ def tables_of(value: Any, n: int) -> boxes.Tables:
         )
     if unknown := [key for key in value if key not in DOORS]:
         raise ValueError(
-            _("There is no door {door!r}; there are {doors}.").format(
+            _("There is no door {door!r}. The doors are {doors}.").format(
                 door=str(unknown[0])[:50], doors=", ".join(map(repr, DOORS))
             )
         )
@@ -107,10 +107,10 @@ def _table(door: str, value: Any, n: int) -> Array:
     except ValueError:
         table = None
     if table is None or table.dtype.kind not in "fiu":
-        raise ValueError(_("{door!r} is no table of real numbers.").format(door=door))
+        raise ValueError(_("{door!r} is not a table of real numbers.").format(door=door))
     if table.shape != shape:
         raise ValueError(
-            _("For {n} positions, {door!r} has shape {got}; shape {want} is asked for.").format(
+            _("For {n} positions, {door!r} has shape {got}, but shape {want} was expected.").format(
                 n=n, door=door, got=table.shape, want=shape
             )
         )
@@ -119,8 +119,8 @@ def _table(door: str, value: Any, n: int) -> Array:
     if not np.isfinite(table[~hidden]).all() or np.abs(table[~hidden]).max(initial=0.0) > LARGEST:
         raise ValueError(
             _(
-                "For {n} positions, {door!r} holds a number that is not finite, or beyond a million. Only a "
-                "bias may be minus infinity, where a key is hidden."
+                "For {n} positions, {door!r} contains a number that is not finite, or is beyond a million. "
+                "Only a bias may be minus infinity, to hide a key."
             ).format(n=n, door=door)
         )
     if door == "biased" and (hidden | ~np.tri(n, dtype=bool)).all(axis=-1).any():
@@ -155,7 +155,10 @@ def _lacks(values: Sequence[Any]) -> list[str | None]:
     except ValueError as error:
         return [str(error)] * len(LEVELS)
     if len({_key(each) for each, level in zip(tables, LEVELS, strict=True) if level.steps == TESTED}) > 1:
-        changes = _("Called again with the same positions, it gave other numbers. They have one encoding.")
+        changes = _(
+            "Called again with the same positions, it gave different numbers. "
+            "The same positions need the same encoding."
+        )
         return [changes] * len(LEVELS)
     by_steps = {level.steps: value for value, level in zip(values, LEVELS, strict=True)}
     found = scores(lambda positions: by_steps[len(positions)], SEEDS)
@@ -165,14 +168,14 @@ def _lacks(values: Sequence[Any]) -> list[str | None]:
 def _too_few(level: Level, share: float) -> str | None:
     if share >= level.least:
         return None
-    return _("The models told {share} of the cards, in the mean of {seeds}; {least} is asked for.").format(
-        share=f"{share:.1%}", seeds=len(SEEDS), least=f"{level.least:.0%}"
-    )
+    return _(
+        "The models got {share} of the cards right (the mean of {seeds}). At least {least} is needed."
+    ).format(share=f"{share:.1%}", seeds=len(SEEDS), least=f"{level.least:.0%}")
 
 
 def _afterwards(answer: Callable[..., Any]) -> str:
     found = scores(answer, SEEDS)
-    return _("Cards told by five models: {trained} after 32 steps, {tested} after 128.").format(
+    return _("Cards that five models got right: {trained} after 32 steps, {tested} after 128.").format(
         trained=f"{found.mean(TRAINED):.1%}", tested=f"{found.mean(TESTED):.1%}"
     )
 

@@ -92,9 +92,9 @@ def esperanto(locale, monkeypatch):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "It returned None. Does every path of the function end in a return?",  # the judge
+        "It returned None. Does every path through the function end in a return?",  # the judge
         "Not yet: “{title}”. Cases right: {good} of {total}.",  # a report
-        "It is a set, which has no order; return a list or an array.",  # what is no plain data
+        "It is a set, which has no order. Return a list or an array.",  # what is no plain data
         "This file is damaged, or was not exported from this page. Nothing was changed.",  # a page
         ("One question is due today.", "{count} questions are due today."),  # a page, with its plural
         "The difference is {offset}, and the score is {score}.",  # a live figure

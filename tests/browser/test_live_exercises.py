@@ -642,9 +642,12 @@ def test_a_right_answer_draws_the_figure_opens_the_solution_and_leads_on(at):
 @pytest.mark.parametrize(
     ("returned", "says"),
     [
-        ("'no table'", "your sinusoidal was called once more, and that gave nothing to draw"),
-        ("[[0] * 3] * 2 + [[1]]", "your sinusoidal was called once more, and that gave nothing to draw"),
-        ("exit()", "your sinusoidal was called once more, and that gave nothing to draw"),
+        ("'no table'", "Your sinusoidal was called once more, to draw the picture, and gave nothing to draw"),
+        (
+            "[[0] * 3] * 2 + [[1]]",
+            "Your sinusoidal was called once more, to draw the picture, and gave nothing to draw",
+        ),
+        ("exit()", "Your sinusoidal was called once more, to draw the picture, and gave nothing to draw"),
         ("table.tolist()", "This heat map was drawn by your sinusoidal."),
     ],
 )

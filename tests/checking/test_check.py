@@ -58,7 +58,7 @@ def test_no_mistake_is_named_where_the_answer_only_resembles_one():
     ("answer", "words"),
     [
         (lambda dim: None, "returned None"),
-        (lambda dim: right(dim)[:, None], "shape (1, 1); shape (1,) was expected"),
+        (lambda dim: right(dim)[:, None], "shape (1, 1), but shape (1,) was expected"),
         (lambda dim: [[1.0], [1.0, 2.0]], "rows of different lengths"),
         (lambda dim: object(), "cannot be compared"),
         (lambda dim: right(dim) > 0.5, "returned booleans"),
@@ -156,7 +156,7 @@ def test_an_unknown_exercise_names_the_nearest():
 
 
 def test_the_judge_refuses_a_wrong_number_of_outcomes():
-    with pytest.raises(ValueError, match="one a case"):
+    with pytest.raises(ValueError, match="one for each case"):
         judge(ASKED, [Outcome("value", value=1.0)])
 
 

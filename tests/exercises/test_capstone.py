@@ -163,14 +163,14 @@ def test_right_answers_get_all_points(answer, one_seed):
 def test_an_encoding_of_the_course_is_known_by_its_name_and_shown_its_number(mistake, one_seed):
     report = report_on(ID, mistake.answer)
     assert report.mistake is mistake
-    assert "The models told " in str(report)
+    assert "The models got " in str(report)
 
 
 def test_check_says_what_a_right_answer_reached(one_seed, capsys):
     from posenc_course import check
 
     check(ID, ENCODING.reference)
-    assert "Cards told by five models: 99." in capsys.readouterr().out
+    assert "Cards that five models got right: 99." in capsys.readouterr().out
 
 
 # --- What is no encoding ---------------------------------------------------------------------------
@@ -200,19 +200,25 @@ def hides_all(n: int) -> np.ndarray:
         (lambda p: None, "It returned None"),
         (lambda p: bias(len(p)), "return a dict"),
         (lambda p: {"bias": bias(len(p))}, "There is no door 'bias'"),
-        (lambda p: {"biased": None}, "'biased' is no table of real numbers"),
-        (lambda p: {"biased": "a bias"}, "'biased' is no table of real numbers"),
-        (lambda p: {"biased": bias(len(p)) > 0}, "'biased' is no table of real numbers"),
-        (lambda p: {"rotated": np.exp(1j * np.ones((len(p), 8)))}, "'rotated' is no table of real numbers"),
-        (lambda p: {"added": [[1.0], [1.0, 2.0]]}, "'added' is no table of real numbers"),
-        (lambda p: {"added": np.zeros((len(p), 31))}, "'added' has shape (32, 31); shape (32, 32) is asked"),
+        (lambda p: {"biased": None}, "'biased' is not a table of real numbers"),
+        (lambda p: {"biased": "a bias"}, "'biased' is not a table of real numbers"),
+        (lambda p: {"biased": bias(len(p)) > 0}, "'biased' is not a table of real numbers"),
+        (
+            lambda p: {"rotated": np.exp(1j * np.ones((len(p), 8)))},
+            "'rotated' is not a table of real numbers",
+        ),
+        (lambda p: {"added": [[1.0], [1.0, 2.0]]}, "'added' is not a table of real numbers"),
+        (
+            lambda p: {"added": np.zeros((len(p), 31))},
+            "'added' has shape (32, 31), but shape (32, 32) was expected",
+        ),
         (lambda p: {"biased": bias(32)}, "For 128 positions, 'biased' has shape (2, 32, 32)"),
         (lambda p: {"added": np.full((len(p), 32), np.nan)}, "not finite"),
         (lambda p: {"added": np.full((len(p), 32), -np.inf)}, "not finite"),
         (lambda p: {"rotated": np.full((len(p), 8), 1e300)}, "beyond a million"),
         (lambda p: {"biased": bias(len(p)) + np.inf}, "not finite"),
         (lambda p: {"biased": hides_all(len(p))}, "A query sees no key"),
-        (lambda p: {"biased": np.random.default_rng().normal(size=(2, len(p), len(p)))}, "other numbers"),
+        (lambda p: {"biased": np.random.default_rng().normal(size=(2, len(p), len(p)))}, "different numbers"),
         (lambda p: 1 / 0, "It raised ZeroDivisionError"),
     ],
 )

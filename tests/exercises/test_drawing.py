@@ -66,7 +66,10 @@ def test_right_answers_draw_the_same_figure_and_it_is_told_whose_it_is(asked):
 def test_an_answer_that_gives_nothing_to_draw_has_passed_all_the_same(name, fault):
     asked = exercise(name)
     drawn = drawing_by(report_on(name, asked.reference), fault)
-    assert f"your {asked.function} was called once more, and that gave nothing to draw" in drawn.words
+    assert (
+        f"Your {asked.function} was called once more, to draw the picture, and gave nothing to draw"
+        in drawn.words
+    )
     assert "<svg" not in drawn.html
 
 

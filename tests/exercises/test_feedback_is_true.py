@@ -170,9 +170,9 @@ KINDS: dict[str, Callable[[np.ndarray], Any]] = {
     WHOLE: cut,
     COARSE: lambda value: value.astype(np.float16),
     "Its numbers are complex": lambda value: value + 1j,
-    "which is no number": with_none,
+    "which is not a number": with_none,
     "It is empty": lambda value: value[:0],
-    "That is a single number": lambda value: value.reshape(-1)[0],
+    "This is a single number": lambda value: value.reshape(-1)[0],
     "It returned text": lambda value: str(value)[:80],
     "It returned rows of different lengths": lambda value: [[1.0], [1.0, 2.0]],
     "It returned booleans": lambda value: value > 0,
@@ -198,20 +198,20 @@ def test_an_array_of_another_kind_is_told_as_what_it_is(asked):
 
 
 VALUES = (
-    ("02-the-formula.longest_wavelength", None, "It is None: nothing has been assigned yet."),
-    ("02-the-formula.longest_wavelength", "60611", "'60611' is text: numbers are asked for."),
-    ("02-the-formula.longest_wavelength", [60611.0], "the number itself is asked for"),
-    ("02-the-formula.longest_wavelength", [1.0, 2.0], "a single one is asked for"),
-    ("02-the-formula.longest_wavelength", True, "True is a truth value: numbers are asked for."),
+    ("02-the-formula.longest_wavelength", None, "It is still None: nothing has been assigned to it yet."),
+    ("02-the-formula.longest_wavelength", "60611", "'60611' is text, but numbers were expected."),
+    ("02-the-formula.longest_wavelength", [60611.0], "Give the number itself."),
+    ("02-the-formula.longest_wavelength", [1.0, 2.0], "a single number was expected"),
+    ("02-the-formula.longest_wavelength", True, "True is a truth value, but numbers were expected."),
     ("02-the-formula.longest_wavelength", 3 + 4j, "Its numbers are complex"),
-    ("02-the-formula.longest_wavelength", {"positions": 3}, "It is a dict: numbers are asked for."),
-    ("02-the-formula.wrong_columns", 2, "That is a single number: several are asked for."),
-    ("02-the-formula.wrong_columns", ["2", "3", "5"], "At index [0] stands '2', which is no number."),
-    (REACH, (10, None), "Number 2: It is None: nothing has been assigned yet."),
-    (REACH, ("near", 9), "Number 1: 'near' is text: numbers are asked for."),
-    (REACH, ([3, 4], 9), "a single one is asked for"),
+    ("02-the-formula.longest_wavelength", {"positions": 3}, "It is a dict, but numbers were expected."),
+    ("02-the-formula.wrong_columns", 2, "This is a single number, but several were expected."),
+    ("02-the-formula.wrong_columns", ["2", "3", "5"], "At index [0] there is '2', which is not a number."),
+    (REACH, (10, None), "Number 2: It is still None: nothing has been assigned to it yet."),
+    (REACH, ("near", 9), "Number 1: 'near' is text, but numbers were expected."),
+    (REACH, ([3, 4], 9), "a single number was expected"),
     (REACH, (10, 10**9), "Number 2 is “the gentlest head”."),
-    (REACH, 3, "There should be 2 values, as a tuple: the steepest head; the gentlest head."),
+    (REACH, 3, "The answer should be a tuple of 2 values: the steepest head; the gentlest head."),
 )
 
 
@@ -236,9 +236,9 @@ def test_of_a_dict_the_wrong_part_is_named():
     wrong = str(by_name(right, layout="half", base=500_000.0))
     assert "Of your 2 values, number 2 is wrong. Number 2 is “the base”." in wrong
     assert "10000" not in wrong
-    assert "Number 1: 7 is no text: a word is asked for." in str(by_name(right, layout=7, base=10_000.0))
+    assert "Number 1: 7 is not text. It should be a word." in str(by_name(right, layout=7, base=10_000.0))
     for other in ({"layout": "half"}, {**right, "scale": 1.0}):
-        assert "There should be a dict with the keys 'layout', 'base'." in str(by_name(right, **other))
+        assert "The answer should be a dict with the keys 'layout', 'base'." in str(by_name(right, **other))
     assert "Number 2: In the case “your prediction” your answer is NaN" in str(
         by_name(right, layout="half", base=np.nan)
     )
@@ -254,7 +254,8 @@ def test_a_softmax_without_the_largest_score_taken_away_is_told_of_its_nan():
         report = judge(asked, run(by_the_root_of_squares, asked.cases()))
     text = str(report)
     assert (
-        "In the case “scores around 1000” your answer holds NaN, “not a number”, first at index [0]." in text
+        "In the case “scores around 1000” your answer contains NaN, “not a number”, first at index [0]."
+        in text
     )
     assert "No weight can be negative" not in text
     assert "must sum to 1" in text  # the rows of the first case do not
@@ -282,9 +283,9 @@ def test_the_right_infinities_are_not_told():
     ("exercise_id", "answer", "words"),
     [
         (THREE_PRODUCTS, lambda a, b, c: (a, b + 1, c), "Of your 3 values, number 2 is wrong."),
-        (THREE_PRODUCTS, lambda a, b, c: [a + 1, b, "c"], "these are wrong: numbers 1, 3."),
-        (THREE_PRODUCTS, lambda a, b, c: (0, 0, 0), "All of your 3 values are wrong."),
-        (THREE_PRODUCTS, lambda a, b, c: (a, b), "There should be 3 values"),
+        (THREE_PRODUCTS, lambda a, b, c: [a + 1, b, "c"], "numbers 1, 3 are wrong."),
+        (THREE_PRODUCTS, lambda a, b, c: (0, 0, 0), "None of your 3 values is right."),
+        (THREE_PRODUCTS, lambda a, b, c: (a, b), "a tuple of 3 values"),
         (THREE_PRODUCTS, lambda a, b, c: (a, b, np.nan), "number 3 is wrong"),
         (REACH, lambda a, b: (a, b + 1), "Of your 2 values, number 2 is wrong."),
         (REACH, lambda a, b: np.array([a + 1, b]), "Of your 2 values, number 1 is wrong."),
@@ -304,4 +305,4 @@ def test_of_several_values_the_wrong_one_is_named_and_no_right_one_is_told(exerc
 def test_of_several_returned_values_the_wrong_one_is_named_with_what_was_expected():
     asked = exercise("04-extrapolation.blocks_and_sliding")
     report = judge(asked, run(lambda *args: (asked.reference(*args)[0], 7.0), asked.cases()))
-    assert "Of your 2 values, number 2 is wrong. Number 2: It returned 7; " in str(report)
+    assert "Of your 2 values, number 2 is wrong. Number 2: It returned 7, but " in str(report)

@@ -75,7 +75,7 @@ def test_an_encoding_is_worth_what_its_models_do_and_a_hostile_one_nothing(grade
     assert "Part of it is right: 6 of 10 points." in graded.feedback("alibi")
     assert "This is ALiBi with its own slopes" in graded.feedback("alibi")
     assert "calls the library" in graded.feedback("peeks")
-    assert "it gave other numbers" in graded.feedback("other")
+    assert "it gave different numbers" in graded.feedback("other")
     assert "not finite" in graded.feedback("infinite")
 
 

@@ -47,7 +47,7 @@ def frequencies_in_float32(positions, dim):
     return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim).astype(np.float16)
 
 
-ANOTHER_TYPE = "The numbers are right, but their type is {}; float16 was asked for."
+ANOTHER_TYPE = "The numbers are right, but their type is {}. It should be float16."
 NOT_KNOWN = (
     ("half_table", lambda positions, dim: np.full((len(positions), dim), np.nan), "65504"),
     ("half_table", cast_never, ANOTHER_TYPE.format("float64")),
@@ -64,7 +64,7 @@ def test_nobody_is_told_to_leave_float16_where_it_is_asked_for():
     for seed in range(3):
         report = report_on(HALF_TABLE.id, lambda p, d: cast_never(p + 1e-3, d).astype(np.float16), seed=seed)
         assert not report.passed
-        assert "which holds three digits" not in str(report)
+        assert "which keeps only about three digits" not in str(report)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

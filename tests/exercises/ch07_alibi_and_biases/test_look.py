@@ -14,6 +14,6 @@ def new_before_kept(x, layer, model, past):
 
 NOT_KNOWN = (
     ("look", new_before_kept, "must begin with what was kept before"),
-    ("look", lambda x, layer, model, past: (x, past), "All of your 2 values are wrong"),
-    ("look", lambda x, layer, model, past: x, "There should be 2 values"),
+    ("look", lambda x, layer, model, past: (x, past), "None of your 2 values is right"),
+    ("look", lambda x, layer, model, past: x, "a tuple of 2 values"),
 )

@@ -15,7 +15,7 @@ def test_a_latent_layer_of_deepseek_keeps_576_numbers_for_a_token():
 
 def test_whole_numbers_are_told_in_full():
     report = judge(CACHE_NUMBERS, run(lambda layers, tokens: 123_456_789, CACHE_NUMBERS.cases()))
-    assert "It returned 123456789; " in str(report)
+    assert "It returned 123456789, but " in str(report)
     assert "e+" not in str(report)
 
 

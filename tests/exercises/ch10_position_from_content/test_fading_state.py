@@ -21,6 +21,6 @@ def test_a_state_is_attention_without_softmax_with_alibis_weights():
 
 
 NOT_KNOWN = (
-    ("fading_state", lambda *args: right(FADING_STATE, *args)[0], "There should be 2 values"),
+    ("fading_state", lambda *args: right(FADING_STATE, *args)[0], "a tuple of 2 values"),
     ("fading_state", lambda q, k, v, gates, state: right(FADING_STATE, q, k, v, gates**2, state), None),
 )

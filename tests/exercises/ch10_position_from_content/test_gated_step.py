@@ -17,5 +17,5 @@ def parted(answer, part):
 
 NOT_KNOWN = (
     ("gated_step", parted(np.exp, 3), "the kept sums"),
-    ("gated_step", lambda *args: right(GATED_STEP, *args)[0], "There should be 4 values"),
+    ("gated_step", lambda *args: right(GATED_STEP, *args)[0], "a tuple of 4 values"),
 )
