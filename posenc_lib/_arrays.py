@@ -1,6 +1,6 @@
 """The one seam between the maths and the array libraries (NumPy, PyTorch, CuPy, JAX).
 
-Everything else in the library is written against the array API standard. Here stands what the
+Everything else in the library is written against the array API standard. Here is what the
 standard leaves open: which library an array belongs to, what its default real type is,
 where float64 arithmetic can be done for it, and whether someone traces it. All that PyTorch keeps private and
 the library asks for nevertheless is asked for here.
@@ -47,7 +47,7 @@ def namespace(*arrays: Array) -> Any:
     libraries = sorted({_library(a) for a in arrays})
     if len(libraries) > 1:
         raise TypeError(
-            f"arrays of different libraries were mixed: {' and '.join(libraries)}; "
+            f"the arrays come from different libraries, {' and '.join(libraries)}; "
             "convert them to one library first"
         )
     try:
@@ -77,7 +77,7 @@ def _require_plain(array: Array) -> None:
     elif torch is not None and array.is_quantized:
         kind, remedy = f"a quantized tensor, {array.dtype}", "its dequantize()"
     if kind:
-        raise TypeError(f"this is {kind}, for which the formulas are not made; give {remedy}")
+        raise TypeError(f"this is {kind}, which the formulas cannot use; give {remedy}")
 
 
 def device_of(array: Array) -> Any:
@@ -115,7 +115,7 @@ def result_dtype(array: Array, dtype: Any = None) -> Any:
     """The dtype of a result: as asked, else the array's own if real, else the library's default.
 
     Raises:
-        TypeError: `dtype` is no real floating-point dtype of the array's library.
+        TypeError: `dtype` is not a real floating-point dtype of the array's library.
     """
     xp = namespace(array)
     if dtype is None:
@@ -127,8 +127,9 @@ def result_dtype(array: Array, dtype: Any = None) -> Any:
     if not real:
         library = _library(array)
         raise TypeError(
-            f"dtype={dtype!r} is no real floating-point dtype of {library}, the library of the positions; "
-            f"give one such as {library}.float32 (for a result of another library, give its positions)"
+            f"dtype={dtype!r} is not a real floating-point dtype of {library}, the library of the positions; "
+            f"give one such as {library}.float32 (for a result in another library, give positions of that "
+            "library)"
         )
     return dtype
 
@@ -303,7 +304,7 @@ def register_pytree(kind: type, array: Array) -> None:
     _REGISTERED.add((kind, library))
 
     def rebuilt(arrays: Any) -> Any:
-        new: Any = object.__new__(kind)  # unchecked: a transform also puts in what is no array
+        new: Any = object.__new__(kind)  # unchecked: a transform also puts in what is not an array
         new.__dict__.update(zip(names, arrays, strict=True))
         return new
 
@@ -401,7 +402,7 @@ def is_open(size: Any) -> bool:
 
 
 def surely(condition: Any) -> bool:
-    """The condition; False where it hangs on sizes that a compiler leaves open, which it would tie down."""
+    """The condition; False where it depends on sizes that a compiler leaves open, which it would tie down."""
     if not is_compiling():
         return bool(condition)
     from torch.fx.experimental.symbolic_shapes import statically_known_true
@@ -429,7 +430,7 @@ def is_watched(tensor: Any) -> bool:
 
 
 def may_look(array: Array) -> bool:
-    """Whether a decision may hang on the numbers: NumPy's, or of a tensor on the CPU that nobody follows."""
+    """Whether a decision may depend on the numbers: NumPy's, or a CPU tensor's that nobody follows."""
     return on_cpu(array) and (isinstance(array, np.ndarray) or not is_watched(array))
 
 
@@ -536,7 +537,7 @@ def _library(array: Any) -> str:
 
 def _no_array(given: Any) -> str:
     return (
-        f"{type(given).__name__} is no array; give an array of NumPy, PyTorch or another library "
+        f"{type(given).__name__} is not an array; give an array of NumPy, PyTorch or another library "
         "that follows the array API standard"
     )
 

@@ -1,4 +1,4 @@
-"""What attention asks of axes: where the sequence stands, and fewer heads of keys than of queries."""
+"""What attention asks of axes: where the sequence is, and fewer heads of keys than of queries."""
 
 from __future__ import annotations
 

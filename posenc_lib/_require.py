@@ -31,7 +31,7 @@ from posenc_lib._arrays import (
 def count(value: Any, name: str, least: int = 1) -> int:
     """`value` as an int; TypeError unless integral, ValueError below `least`."""
     if not is_count(value):
-        raise TypeError(f"{name}={value!r} is no integer; give an integer, {least} or more")
+        raise TypeError(f"{name}={value!r} is not an integer; give an integer, {least} or more")
     if value < least:
         raise ValueError(f"{name}={int(value)} is too small; give {least} or more")
     if value > _MOST:
@@ -50,7 +50,7 @@ def is_count(value: Any) -> bool:
 def even_dim(dim: Any, name: str = "dim") -> int:
     """`dim` as an int; TypeError unless integral, ValueError unless even and at least 2."""
     if isinstance(dim, bool) or not isinstance(dim, Integral):
-        raise TypeError(f"{name}={dim!r} is no integer; give an even integer such as 64")
+        raise TypeError(f"{name}={dim!r} is not an integer; give an even integer such as 64")
     count(dim, name, -_MOST)
     if dim < 2 or dim % 2:
         raise ValueError(
@@ -62,7 +62,7 @@ def even_dim(dim: Any, name: str = "dim") -> int:
 def positive(value: Any, name: str) -> float:
     """`value` as a float; TypeError unless a real number, ValueError unless finite and above 0."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} is no real number; give a positive number")
+        raise TypeError(f"{name}={value!r} is not a real number; give a positive number")
     number = float(value)
     if not 0 < number < math.inf:
         raise ValueError(f"{name}={value!r} is not allowed; give a finite number above 0")
@@ -72,7 +72,7 @@ def positive(value: Any, name: str) -> float:
 def finite(value: Any, name: str, remedy: str) -> float:
     """`value` as a float; TypeError unless a real number, ValueError for NaN and infinity."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} is no real number; {remedy}")
+        raise TypeError(f"{name}={value!r} is not a real number; {remedy}")
     number = float(value)
     if not -math.inf < number < math.inf:  # which a compiler can trace
         raise ValueError(f"{name}={value!r} is not finite; {remedy}")
@@ -82,10 +82,10 @@ def finite(value: Any, name: str, remedy: str) -> float:
 def probability(value: Any, name: str) -> float:
     """`value` as a float; TypeError unless a real number, ValueError unless from 0 to 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} is no real number; give a probability, from 0 to 1")
+        raise TypeError(f"{name}={value!r} is not a real number; give a probability, from 0 to 1")
     number = float(value)
     if not 0 <= number <= 1:
-        raise ValueError(f"{name}={value!r} is no probability; give a number from 0 to 1")
+        raise ValueError(f"{name}={value!r} is not a probability; give a number from 0 to 1")
     return number
 
 
@@ -102,7 +102,7 @@ def choice(value: Word, name: str, allowed: tuple[str, ...]) -> Word:
 def flag(value: Any, name: str) -> bool:
     """`value` as a bool; TypeError for anything else, which would pass for True or False unseen."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={value!r} is no boolean; give True or False")
+        raise TypeError(f"{name}={value!r} is not a boolean; give True or False")
     return bool(value)
 
 
@@ -150,15 +150,17 @@ def numbers(given: Any, name: str) -> Array:
         try:
             given = np.asarray(given)
         except ValueError as error:
-            raise ValueError(f"{name} are lists of unequal length; give lists that form an array") from error
+            raise ValueError(
+                f"the lists in {name} have different lengths; give lists that form an array"
+            ) from error
     xp = namespace(given)
     if not xp.isdtype(given.dtype, ("integral", "real floating")):
         raise TypeError(
             f"{name} have dtype {given.dtype}; give integers or real numbers "
-            "(a mask of booleans is no list of positions)"
+            "(a mask of booleans is not a list of positions)"
         )
     if is_floating(given) and values_are_known(given) and not bool(xp.all(xp.isfinite(given))):
-        raise ValueError(f"{name} hold NaN or infinity; give finite numbers")
+        raise ValueError(f"there is NaN or infinity in {name}; give finite numbers")
     return given
 
 
@@ -166,7 +168,7 @@ def positions(given: Any) -> Array:
     """Positions as an array: an int n means 0 .. n-1, an array stays as it is.
 
     Raises:
-        TypeError: for a lone real number (one position is a 0-d array) and for what is no number.
+        TypeError: for a lone real number (one position is a 0-d array) and for what is not a number.
         ValueError: for n < 0, NaN or infinity.
     """
     if isinstance(given, bool):
@@ -227,7 +229,8 @@ def whole(array: Array, name: str = "positions") -> Array:
     """The array, unless it holds real numbers."""
     if is_floating(array):
         raise TypeError(
-            f"{name} have dtype {array.dtype}; only whole distances serve: round them and give integers"
+            f"{name} have dtype {array.dtype}, but distances must be whole numbers; round them and give "
+            "integers"
         )
     return array
 
@@ -281,7 +284,7 @@ def same_device(**arrays: Array) -> None:
     devices = {name: str(device) for name, device in bound.items() if device is not None}
     if len(set(devices.values())) > 1:
         places = ", ".join(f"{name} on {device}" for name, device in devices.items())
-        raise ValueError(f"arrays stand on different devices: {places}; move them to one device")
+        raise ValueError(f"the arrays are on different devices: {places}; move them to one device")
 
 
 def same_dtype(**arrays: Array) -> None:
@@ -289,7 +292,7 @@ def same_dtype(**arrays: Array) -> None:
     dtypes = {name: array.dtype for name, array in arrays.items() if torch_of(array) is not None}
     if any(dtype != next(iter(dtypes.values())) for dtype in dtypes.values()):
         given = ", ".join(f"{name} {dtype}" for name, dtype in dtypes.items())
-        raise TypeError(f"dtypes differ: {given}; cast them to one")
+        raise TypeError(f"the dtypes differ: {given}; cast them to one dtype")
 
 
 def same_head_dim(**arrays: Array) -> None:
@@ -303,11 +306,11 @@ def same_head_dim(**arrays: Array) -> None:
 
 
 def no_more_queries(queries: int, keys: int) -> None:
-    """Raise ValueError where the last query stands at the last key, and the first before all keys."""
+    """Raise ValueError where the last query is at the last key, and the first before all keys."""
     if queries > keys:
         raise ValueError(
-            f"{queries} queries on {keys} keys: the last query stands at the last key, so there must be at "
-            "least as many keys as queries"
+            f"{queries} queries, but only {keys} keys: the last query is at the last key, so there must be "
+            "at least as many keys as queries"
         )
 
 
@@ -315,7 +318,7 @@ def one_each(positions: Array, length: int, name: str, array: str) -> None:
     """Raise ValueError unless there are `length` positions, one for each row of the named array."""
     if positions.shape[-1] != length:
         raise ValueError(
-            f"{name} gives {positions.shape[-1]} positions, and {array} has {length}; give one each"
+            f"{name} gives {positions.shape[-1]} positions, but {array} has {length}; give one for each"
         )
 
 
@@ -341,11 +344,11 @@ def fits_in_front(shape: Any, to: Any) -> bool:
 def seq_axis(given: Any, ndim: int) -> int:
     """Which axis is the sequence, from the end: -2 in (..., seq, dim), -3 in (..., seq, heads, dim)."""
     if isinstance(given, bool) or not isinstance(given, Integral):
-        raise TypeError(f"seq_axis={given!r} is no integer; {_SEQ_AXES}")
+        raise TypeError(f"seq_axis={given!r} is not an integer; {_SEQ_AXES}")
     axis = int(given)
     from_the_end = axis - ndim if axis >= 0 else axis
-    if axis != -2 and not -ndim <= from_the_end <= -2:  # a lone vector stands at one position
-        raise ValueError(f"seq_axis={axis} is no axis before the last of {ndim}; {_SEQ_AXES}")
+    if axis != -2 and not -ndim <= from_the_end <= -2:  # a lone vector is at one position
+        raise ValueError(f"seq_axis={axis} is not an axis before the last of {ndim}; {_SEQ_AXES}")
     return from_the_end
 
 
@@ -366,7 +369,7 @@ def mask(array: Array, scores: tuple[int, ...]) -> None:
     if array.dtype != namespace(array).bool:
         raise TypeError(
             f"mask has dtype {array.dtype}; give booleans, True where a query may look at a key "
-            "(numbers to add to the scores are a bias)"
+            "(numbers that are added to the scores are a bias)"
         )
     to_scores(array, "mask", scores)
     one_reading_of_mask(array, scores)
@@ -376,7 +379,7 @@ def one_reading_of_mask(array: Array, scores: tuple[int, ...]) -> None:
     """Raise ValueError for (n, queries, keys) where both the batch and the heads are n."""
     if array.ndim == 3 and fits_in_front(array.shape[:2], scores[:-1]):
         raise ValueError(
-            f"mask of shape {tuple(array.shape)} may be meant for the rows of the batch or for the heads of "
+            f"mask of shape {tuple(array.shape)} could be for the rows of the batch or for the heads of "
             f"scores of shape {tuple(scores)}; give (batch, 1, queries, keys), or (1, heads, queries, keys)"
         )
 

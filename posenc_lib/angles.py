@@ -36,7 +36,7 @@ def frequencies(
         (dim/2,) NumPy float64, in rad/position.
 
     Raises:
-        TypeError: dim is no integer, base no number, or scaling no such rule.
+        TypeError: dim is not an integer, base not a number, or scaling not such a rule.
         ValueError: dim is odd or below 2, base is not finite and positive, the spacing is unknown,
             a scaling rule meets tensor2tensor's spacing, or a dict names no rule that can be built.
 
@@ -62,7 +62,7 @@ def frequencies(
     if spacing != "paper":
         raise ValueError(
             f"scaling={scaling!r} with spacing={spacing!r}: scaling rules are made for the paper's "
-            "spacing; leave one of the two out"
+            "spacing; leave out one of the two"
         )
     scaled: np.ndarray = scaling.scale(plain, dim=dim, base=base)
     return scaled if is_compiling() else _read_scaled(scaled, scaling, pairs)  # NumPy's dtypes are not traced
@@ -70,13 +70,13 @@ def frequencies(
 
 def _read_scaled(scaled: Any, scaling: Any, pairs: int) -> np.ndarray:
     """What a rule gave, which may be somebody else's."""
-    wanted = f"scaling={scaling!r} must give {pairs} finite frequencies, one per pair, as a NumPy array"
+    wanted = f"scaling={scaling!r} must return {pairs} finite frequencies, one per pair, as a NumPy array"
     if not isinstance(scaled, np.ndarray) or scaled.dtype.kind not in "iuf":
-        raise TypeError(f"{wanted}; it gave {type(scaled).__name__}")
+        raise TypeError(f"{wanted}; it returned {type(scaled).__name__}")
     if scaled.shape != (pairs,):
-        raise ValueError(f"{wanted}; it gave shape {scaled.shape}")
+        raise ValueError(f"{wanted}; it returned shape {scaled.shape}")
     if not np.isfinite(scaled).all():
-        raise ValueError(f"{wanted}; it gave NaN or infinity")
+        raise ValueError(f"{wanted}; it returned NaN or infinity")
     return scaled.astype(np.float64, copy=False)
 
 

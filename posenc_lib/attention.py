@@ -87,18 +87,18 @@ def attention(
         v: (..., keys, value_dim), heads as those of k.
         norm: a function from an array to one of the same shape, applied to q and to k before `rotate`; a pair
             of them, (for q, for k), where each has weights of its own (QK-norm: Qwen3, Gemma 3).
-        rotate: the same, applied after it; a pair where queries and keys stand at different positions.
+        rotate: the same, applied after it; a pair where queries and keys are at different positions.
         scale: what q k^T is multiplied by; 1 / sqrt(head_dim) by default. `LayerPositions.softmax_scale`.
         softcap: c, for c tanh(scores / c) in place of scaled scores: none is then above c (Gemma 2).
         bias: real numbers of any width, added to the scaled scores; broadcasts to (..., queries, keys).
         mask: booleans, True where the query may look at the key; broadcasts like `bias`.
-        causal: let no query look past itself. The last query stands at the last key, so that a
+        causal: let no query look past itself. The last query is at the last key, so that a
             few new queries can attend to a longer cache of keys.
         window: how many keys a query sees going back, itself among them, and as far ahead without `causal`,
             the last query at the last key: as `window_mask` takes it. All by default.
         cu_seqlens: for texts packed one after another, where each ends, see `posenc_lib.packed_positions`; a
             pair, (for q, for k), where they differ. No query looks at another text; with `causal`, the last
-            query of each text stands at the text's last key.
+            query of each text is at the text's last key.
         sink: (heads,) numbers, or one as a 0-d array: the score of a key that is always there, and has no
             value. What the softmax gives it is lost, so that a head need not look at anything (gpt-oss).
         seq_axis: which axis of q, k and v is the sequence: -2 for (batch, heads, seq, head_dim), -3 (or 1)
@@ -170,8 +170,8 @@ def _near(q: Array, k: Array, window: int, cu_seqlens: Any) -> Array:
     """At which keys a query may look within the window, (queries, keys), on either side."""
     if isinstance(cu_seqlens, tuple) and len(cu_seqlens) == 2 and not isinstance(cu_seqlens[0], Integral):
         raise ValueError(
-            "a window counts keys of one sequence, and cu_seqlens are a pair, (for q, for k); give a mask, "
-            "such as window_mask of the positions in each text"
+            "a window counts the keys of one sequence, but cu_seqlens is a pair, (for q, for k); give a "
+            "mask, such as window_mask of the positions in each text"
         )
     window, queries, keys = require.count(window, "window"), q.shape[-2], k.shape[-2]
     require.no_more_queries(queries, keys)
@@ -193,7 +193,7 @@ def texts_of(cu_seqlens: Any, q: Array, k: Array) -> tuple[Array, Array]:
     queries, keys = q.shape[-2], k.shape[-2]
     if of_k is None and queries != keys:
         raise ValueError(
-            f"cu_seqlens are one for {queries} queries and {keys} keys; give a pair, (for q, for k)"
+            f"there is one cu_seqlens for {queries} queries and {keys} keys; give a pair, (for q, for k)"
         )
     return read_both(of_q, queries, of_k, keys, like=q)
 
@@ -251,12 +251,12 @@ def _rotated(rotation: Rotation | None, x: Array, name: str, which: str = "rotat
     turned = rotation(x)
     if getattr(turned, "shape", None) != x.shape:
         raise ValueError(
-            f"{which} gave {_shape(turned)} for {name} of shape {_shape(x)}; it must return an array of "
+            f"{which} returned {_shape(turned)} for {name} of shape {_shape(x)}; it must return an array of "
             "the shape that it is given"
         )
     namespace(x, turned)
     if not is_floating(turned):
-        raise TypeError(f"{which} gave dtype {turned.dtype} for {name}; it must return real numbers")
+        raise TypeError(f"{which} returned dtype {turned.dtype} for {name}; it must return real numbers")
     return turned
 
 
@@ -264,7 +264,7 @@ def _read_rotations(rotate: Any, name: str = "rotate") -> tuple[Rotation | None,
     pair = rotate if isinstance(rotate, tuple) else (rotate, rotate)
     if len(pair) != 2 or not all(r is None or callable(r) for r in pair):
         raise TypeError(
-            f"{name}={rotate!r} cannot be applied; give a function of one array, or a pair of them, "
+            f"{name}={rotate!r} cannot be called; give a function of one array, or a pair of them, "
             "(for q, for k)"
         )
     return pair
@@ -289,7 +289,7 @@ def _require_fit(
                 f"{name} has shape {_shape(array)}; give (..., positions, width), at least two axes"
             )
     if not q.dtype == k.dtype == v.dtype:
-        raise TypeError(f"dtypes differ: q {q.dtype}, k {k.dtype}, v {v.dtype}; cast them to one")
+        raise TypeError(f"the dtypes differ: q {q.dtype}, k {k.dtype}, v {v.dtype}; cast them to one dtype")
     require.same_head_dim(q=q, k=k)
     if k.shape[-2] != v.shape[-2] or k.shape[-2] == 0:
         raise ValueError(

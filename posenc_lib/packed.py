@@ -27,20 +27,20 @@ from posenc_lib._arrays import (
 
 
 def packed_positions(cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None) -> ArrayT:
-    """Where each token of packed texts stands in its own text: 0, 1, 2, and from 0 again.
+    """Where each token of packed texts is in its own text: 0, 1, 2, and from 0 again.
 
     Args:
         cu_seqlens: (texts + 1,), integers that begin with 0 and do not decrease: where texts end.
         length: how many tokens there are, with which cu_seqlens end. Needed where a compiler traces, which
             does not know their values.
         keys: cu_seqlens of the keys, where these are more than the queries, as with a cache. Then the last
-            query of each text stands at the text's last key.
+            query of each text is at the text's last key.
 
     Returns:
         (length,), int64, in the library and on the device of cu_seqlens; NumPy for a list.
 
     Raises:
-        TypeError: cu_seqlens are no integers, or those of keys of another library.
+        TypeError: cu_seqlens are not integers, or those of keys of another library.
         ValueError: cu_seqlens that do not begin with 0, decrease, or do not end with length; keys of
             another number of texts, or fewer than the queries of a text.
 
@@ -50,7 +50,7 @@ def packed_positions(cu_seqlens: ArrayT, length: int | None = None, *, keys: Arr
         >>> packed_positions([0, 1, 3], keys=[0, 4, 9])  # one query on 4 keys, two on 5
         array([3, 3, 4])
 
-    Source: flash-attn, `flash_attn_varlen_func`, where queries and keys stand so.
+    Source: flash-attn, `flash_attn_varlen_func`, which places queries and keys in the same way.
     """
     return placed(*read_both(cu_seqlens, length, keys), length).positions
 
@@ -68,7 +68,7 @@ def packed_mask(
         (queries, keys) booleans, True where the query may look: a mask for `attention`, CoPE and modules.
 
     Raises:
-        TypeError: as `packed_positions`; causal is no boolean.
+        TypeError: as `packed_positions`; causal is not a boolean.
         ValueError: as `packed_positions`.
 
     Example:
@@ -97,11 +97,11 @@ class Placed(NamedTuple):
     text: Array
     """(tokens,) the number of each token's text."""
     positions: Array
-    """(tokens,) where it stands there."""
+    """(tokens,) its position in that text."""
 
 
 def placed(ends: Array, of_keys: Array, length: int | None) -> Placed:
-    """The tokens with these cu_seqlens, of which the last in each text stands at the text's last key."""
+    """The tokens with these cu_seqlens, of which the last in each text is at the text's last key."""
     xp = namespace(ends)
     numbers = xp.arange(int(ends[-1]) if length is None else length, device=device_of(ends))
     text = xp.searchsorted(ends[1:], xp.astype(numbers, ends.dtype), side="right")
@@ -128,8 +128,8 @@ def read_both(
     of_keys = _read(keys, keys_length, "the cu_seqlens of keys", ends)
     if of_keys.shape != ends.shape:
         raise ValueError(
-            f"cu_seqlens hold {ends.shape[0] - 1} texts, and those of keys {of_keys.shape[0] - 1}; give as "
-            "many for both"
+            f"cu_seqlens has {ends.shape[0] - 1} texts, but that of the keys has {of_keys.shape[0] - 1}; "
+            "give as many for both"
         )
     return ends, of_keys
 
@@ -163,14 +163,14 @@ def _require_order(ends: Array, length: int | None, whose: str) -> None:
         values = [int(ends[0]), int(ends[-1])]
         if values[0] != 0:
             raise ValueError(
-                f"{wanted}; these begin with {values[0]} (lengths of texts are to be added up: "
+                f"{wanted}; these begin with {values[0]} (add up the lengths of the texts: "
                 "[0, 3, 8] for 3 tokens and 5)"
             )
         if not bool(rises):
             raise ValueError(f"{wanted}; these decrease: {ends}")
         if length is not None and values[1] != length:
-            raise ValueError(f"{wanted}; these end with {values[1]}, and there are {length} tokens")
+            raise ValueError(f"{wanted}; these end with {values[1]}, but there are {length} tokens")
     elif length is None:
-        raise TypeError(f"the values of {whose} are not known while they are traced; give length=")
+        raise TypeError(f"the values of {whose} are not known during tracing; give length=")
     elif torch_of(ends) is not None and is_compiling():
         refuse_unless((ends[0] == 0) & rises & (ends[-1] == length), wanted)

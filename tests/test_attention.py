@@ -348,7 +348,7 @@ BAD: list[tuple[str, Callable[[], Any], type[Exception], list[str]]] = [
         "more queries than keys, causal",
         lambda: attention(K, Q, np.ones((2, 3, 6)), causal=True),
         ValueError,
-        ["5 queries on 3 keys", "at least as many"],
+        ["5 queries, but only 3 keys", "at least as many"],
     ),
     ("bias too wide", lambda: attention(Q, K, V, bias=np.ones(4)), ValueError, ["bias", "(4,)", "(2, 3, 5)"]),
     (
@@ -462,7 +462,7 @@ def test_a_window_in_packed_texts_is_that_of_each_text():
     apart = [attention(*(x[:, :, text] for x in (q, k, v)), window=3, causal=True) for text in texts]
     together = attention(q, k, v, window=3, causal=True, cu_seqlens=[0, 5, 9])
     np.testing.assert_allclose(together, np.concatenate(apart, axis=2), atol=1e-12)
-    with pytest.raises(ValueError, match="a window counts keys of one sequence"):
+    with pytest.raises(ValueError, match="a window counts the keys of one sequence"):
         attention(q, k, v, window=3, cu_seqlens=([0, 5, 9], [0, 4, 9]))
 
 
@@ -473,7 +473,7 @@ def test_a_norm_comes_before_the_rotation():
     turn = partial(apply_rotary, positions=9)
     got = attention(q, k, v, norm=(of_q, of_k), rotate=turn)
     np.testing.assert_allclose(got, attention(turn(of_q(q)), turn(of_k(k)), v), atol=1e-12)
-    with pytest.raises(ValueError, match="norm gave"):
+    with pytest.raises(ValueError, match="norm returned"):
         attention(q, k, v, norm=lambda x: x[..., :4])
 
 

@@ -160,11 +160,19 @@ def test_modules(name: str) -> None:
 
 X = torch.zeros(BATCH, LENGTH, HEADS, WIDTH)
 BAD: list[tuple[Any, type[Exception], str]] = [
-    (lambda: apply_rotary(X, LENGTH, seq_axis=-1), ValueError, "seq_axis=-1 is no axis before the last of 4"),
-    (lambda: apply_rotary(X, LENGTH, seq_axis=3), ValueError, "seq_axis=3 is no axis before the last of 4"),
+    (
+        lambda: apply_rotary(X, LENGTH, seq_axis=-1),
+        ValueError,
+        "seq_axis=-1 is not an axis before the last of 4",
+    ),
+    (
+        lambda: apply_rotary(X, LENGTH, seq_axis=3),
+        ValueError,
+        "seq_axis=3 is not an axis before the last of 4",
+    ),
     (lambda: apply_rotary(X, LENGTH, seq_axis=-5), ValueError, "give -2 for"),
-    (lambda: apply_rotary(X, LENGTH, seq_axis="bshd"), TypeError, "seq_axis='bshd' is no integer"),
-    (lambda: apply_rotary(X, LENGTH, seq_axis=True), TypeError, "seq_axis=True is no integer"),
+    (lambda: apply_rotary(X, LENGTH, seq_axis="bshd"), TypeError, "seq_axis='bshd' is not an integer"),
+    (lambda: apply_rotary(X, LENGTH, seq_axis=True), TypeError, "seq_axis=True is not an integer"),
     (lambda: apply_rotary(X, LENGTH), ValueError, "give seq, its axis -2, or an array"),
     (lambda: apply_rotary(X, HEADS, seq_axis=-3), ValueError, "give seq, its axis -3, or an array"),
     (
@@ -173,12 +181,16 @@ BAD: list[tuple[Any, type[Exception], str]] = [
         "give (seq,), or (batch, seq)",
     ),
     (lambda: rotate(X, rotary_tables(torch.arange(5), WIDTH), seq_axis=1), ValueError, "up to the sequence"),
-    (lambda: attention(X, X, X, seq_axis=4), ValueError, "seq_axis=4 is no axis"),
+    (lambda: attention(X, X, X, seq_axis=4), ValueError, "seq_axis=4 is not an axis"),
     (lambda: attention(X[0, 0], X[0, 0], X[0, 0], seq_axis=-3), ValueError, "give three axes or more"),
-    (lambda: alibi_attention(X, X, X, seq_axis=None), TypeError, "seq_axis=None is no integer"),
-    (lambda: cope_bias(X, X, X[0, 0], seq_axis=3), ValueError, "seq_axis=3 is no axis"),
-    (lambda: make_encoding("rope", Sizes(32, 4)).rotate(X, X, 6, 6, seq_axis=3), ValueError, "is no axis"),
-    (lambda: make_encoding("alibi", Sizes(32, 4)).bias(X, X, 6, 6, seq_axis=3), ValueError, "is no axis"),
+    (lambda: alibi_attention(X, X, X, seq_axis=None), TypeError, "seq_axis=None is not an integer"),
+    (lambda: cope_bias(X, X, X[0, 0], seq_axis=3), ValueError, "seq_axis=3 is not an axis"),
+    (
+        lambda: make_encoding("rope", Sizes(32, 4)).rotate(X, X, 6, 6, seq_axis=3),
+        ValueError,
+        "is not an axis",
+    ),
+    (lambda: make_encoding("alibi", Sizes(32, 4)).bias(X, X, 6, 6, seq_axis=3), ValueError, "is not an axis"),
 ]
 
 

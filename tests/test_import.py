@@ -59,7 +59,7 @@ def test_what_is_no_array_is_named_without_any_other_package() -> None:
         "except TypeError as error:\n"
         "    print(error)\n"
     )
-    assert shown.startswith("str is no array; give an array of NumPy")
+    assert shown.startswith("str is not an array; give an array of NumPy")
 
 
 def test_tensors_without_array_api_compat_say_what_to_install() -> None:

@@ -90,7 +90,7 @@ def test_the_workflow_tries_every_python_that_is_promised():
     least = re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text())[1]
     tried = jobs["test"]["strategy"]["matrix"]["python"]
     assert tried[0] == least
-    assert all(isinstance(version, str) for version in tried), "3.10 is no number"
+    assert all(isinstance(version, str) for version in tried), "3.10 is not a number"
 
 
 def test_the_development_container_builds_and_serves_the_book():

@@ -61,7 +61,7 @@ def test_a_sink_learns():
         (lambda: attention(Q, K, V, sink=torch.ones(4)), TypeError, "different libraries"),
         (lambda: window_mask(5, 5, 0), ValueError, "window=0 is too small"),
         (lambda: window_mask(5, 5, 2, sinks=-1), ValueError, "sinks=-1 is too small"),
-        (lambda: window_mask(5, 5, 2, causal=1), TypeError, "causal=1 is no boolean"),
+        (lambda: window_mask(5, 5, 2, causal=1), TypeError, "causal=1 is not a boolean"),
         (lambda: window_mask(6, 5, 2), ValueError, "queries=6 are more than the 5 keys"),
     ],
 )

@@ -224,7 +224,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a set": lambda: {1},
     "an object": object,
     "a class": lambda: int,
-    "lists of unequal length": lambda: [[1, 2], [3]],
+    "lists of different lengths": lambda: [[1, 2], [3]],
     "a list of text": lambda: ["a"],
     "complex numbers": lambda: X * 1j,
     "objects": lambda: np.array([object()]),
@@ -262,7 +262,7 @@ NUMBERS: dict[str, Callable[[], Any]] = {
 }
 """Right for some arguments."""
 
-RIGHT_HERE = {("grid_sinusoidal", "shape", "lists of unequal length")}  # the coordinates of each axis
+RIGHT_HERE = {("grid_sinusoidal", "shape", "lists of different lengths")}  # the coordinates of each axis
 
 BOOLEANS = {"True", "NumPy's True"}
 WHOLE = {"-8", "0", "1", "NumPy's -1"}
@@ -360,7 +360,7 @@ def test_a_rule_must_give_one_finite_frequency_per_pair(gives, error) -> None:
         lambda: posenc_lib.apply_rotary(X, 6, scaling=Rule(gives)),
         lambda: nn.Rotary(8, scaling=Rule(gives)),
     ):
-        with pytest.raises(error, match="must give 4 finite frequencies"):
+        with pytest.raises(error, match="must return 4 finite frequencies"):
             call()
 
 

@@ -50,7 +50,7 @@ def shifted_table(
     Returns:
         (len(like), 2 * len(rates)) in that layout of `sinusoidal`, as `like` in kind and place.
     """
-    host = widen(like[:0])  # where float64 is: beside `like`, or NumPy or the CPU in its stead
+    host = widen(like[:0])  # where float64 is: beside `like`, or NumPy or the CPU instead
     xp = namespace(host)
     count, pairs = like.shape[0], rates.shape[0]
     rows = min(max(_BLOCK // pairs, 1), count)

@@ -1,4 +1,4 @@
-"""A convolution in place of positions: each token is told what stands around it."""
+"""A convolution in place of positions: each token is told what is around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def convolution_positions(
 ) -> ArrayT:
     """GELU of a grouped convolution along the sequence, to be added to x: wav2vec 2.0's positions.
 
-    No position goes in. A token learns what its neighbours are and on which side they stand, and near the
+    No position goes in. A token learns what its neighbours are and on which side they are, and near the
     ends of the sequence, where zeros stand in for neighbours, how far away the end is. A common shift of all
     positions changes nothing; padding must be zeros, and packed texts must be taken one at a time.
 
@@ -29,7 +29,7 @@ def convolution_positions(
         (..., length, dim), of the library, device and dtype of x. Gradients reach all arrays.
 
     Raises:
-        TypeError: no real numbers, arrays of different libraries or dtypes; causal no boolean.
+        TypeError: not real numbers, arrays of different libraries or dtypes; causal not a boolean.
         ValueError: shapes that do not fit, different devices.
 
     Who does what: wav2vec 2.0, HuBERT and WavLM of transformers 5.24.0: 128 taps, 16 groups, dim 768; a layer
@@ -93,7 +93,7 @@ def convolution_weight(direction: ArrayT, magnitude: Array) -> ArrayT:
         (dim, dim / groups, taps), for `convolution_positions`, of the direction's library, device and dtype.
 
     Raises:
-        TypeError: no real numbers, arrays of different libraries.
+        TypeError: not real numbers, arrays of different libraries.
         ValueError: shapes that do not fit, different devices.
 
     Example:

@@ -31,7 +31,7 @@ def fourier_features(
         in float64, whole ones are dropped exactly, and the cast comes last.
 
     Raises:
-        TypeError: no numbers, or a dtype that is no real type of the library.
+        TypeError: not numbers, or a dtype that is not a real type of the library.
         ValueError: NaN; a matrix that is not (features, axes) for these coordinates; different
             devices; unknown layout.
 
@@ -91,7 +91,7 @@ def gaussian_frequencies(
         (features, axes) NumPy float64, in cycles per unit.
 
     Raises:
-        TypeError: counts or seed are no integers.
+        TypeError: counts or seed are not integers.
         ValueError: counts below 1, a negative seed, or a scale that is not positive.
 
     Example:
@@ -117,7 +117,7 @@ def power_of_two_frequencies(bands: int, axes: int) -> np.ndarray:
         of the second, and so on. The slowest has a wavelength of 2 units: made for [-1, 1].
 
     Raises:
-        TypeError: counts are no integers.
+        TypeError: counts are not integers.
         ValueError: counts below 1.
 
     Example:
@@ -138,7 +138,7 @@ def read_generator(seed: Any) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed={seed!r} is no integer; give one, or a numpy.random.Generator")
+        raise TypeError(f"seed={seed!r} is not an integer; give one, or a numpy.random.Generator")
     if seed < 0:
         raise ValueError(f"seed={int(seed)} is negative; give 0 or more")
     return np.random.default_rng(int(seed))

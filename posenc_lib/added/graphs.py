@@ -1,4 +1,4 @@
-"""Where a node stands in a graph: eigenvectors of the Laplacian, and the chance that a walk comes back."""
+"""Where a node is in a graph: eigenvectors of the Laplacian, and the chance that a walk comes back."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def laplacian_eigenvectors(
         apart.
 
     Raises:
-        TypeError: adjacency no real numbers, count no integer, a dtype that is no real type.
+        TypeError: adjacency not real numbers, count not an integer, a dtype that is not a real type.
         ValueError: a matrix that is not square or not symmetric, negative or NaN weights, a count out of
             range, unknown normalization.
 
@@ -114,8 +114,8 @@ def laplacian_eigenvectors(
 def eigenspaces(values: ArrayT, *, tolerance: float = 1e-6) -> ArrayT:
     """Which eigenvectors share an eigenvalue, so that their directions are arbitrary: equal numbers do.
 
-    A rotation of such vectors among themselves gives others that are as right. No sign will mend that: use
-    what does not depend on the basis, as v v^T summed over a whole eigenspace.
+    A rotation of such vectors among themselves gives others that are just as right. No choice of signs
+    helps: use what does not depend on the basis, as v v^T summed over a whole eigenspace.
 
     Args:
         values: (count,) eigenvalues, ascending.
@@ -125,13 +125,13 @@ def eigenspaces(values: ArrayT, *, tolerance: float = 1e-6) -> ArrayT:
         (count,) int64, counting the eigenspaces from 0, in the library and on the device of the values.
 
     Raises:
-        TypeError: values are no numbers, tolerance no real number.
+        TypeError: values are not numbers, tolerance not a real number.
         ValueError: not (count,), NaN, values that fall, tolerance not above 0.
 
     Example:
         >>> ring = np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)
         >>> values, _ = laplacian_eigenvectors(ring, 5)
-        >>> eigenspaces(values)  # each wave of a ring may stand anywhere: a sine and a cosine
+        >>> eigenspaces(values)  # each wave of a ring may be anywhere: a sine and a cosine
         array([0, 0, 1, 1, 2])
 
     Source: Lim et al. 2023, "Sign and Basis Invariant Networks for Spectral Graph Representation Learning",
@@ -152,7 +152,7 @@ def eigenspaces(values: ArrayT, *, tolerance: float = 1e-6) -> ArrayT:
 def flip_signs(vectors: ArrayT, generator: Any) -> ArrayT:
     """Each column with the sign that a coin gives it: one draw for all nodes, for each training step.
 
-    A model that has seen both signs cannot hang on either.
+    A model that has seen both signs cannot rely on either.
 
     Args:
         vectors: (..., nodes, count), such as `laplacian_eigenvectors` gives.
@@ -162,7 +162,7 @@ def flip_signs(vectors: ArrayT, generator: Any) -> ArrayT:
         (..., nodes, count), of the vectors' library, device and dtype.
 
     Raises:
-        TypeError: vectors no real numbers, a generator of neither library.
+        TypeError: vectors not real numbers, a generator of neither library.
         ValueError: fewer than two axes.
 
     Example:
@@ -192,7 +192,7 @@ def sign_invariant(vectors: ArrayT, phi: Callable[[Array], Array]) -> ArrayT:
         What phi returns, twice.
 
     Raises:
-        TypeError: vectors no real numbers, phi no function.
+        TypeError: vectors not real numbers, phi not a function.
         ValueError: fewer than two axes.
 
     Example:
@@ -211,7 +211,7 @@ def sign_invariant(vectors: ArrayT, phi: Callable[[Array], Array]) -> ArrayT:
 
 
 def return_probabilities(adjacency: ArrayT, steps: int, *, dtype: Any = None) -> ArrayT:
-    """The chance that a walker who leaves a node stands there again after 1, 2, ... steps.
+    """The chance that a walker who leaves a node is back after 1, 2, ... steps.
 
     It has no sign and no basis to choose. A chance above 0 at step 3 is a triangle; on a tree, the odd ones
     are 0. Nodes that look alike from everywhere, as all of a ring, get the same numbers.
@@ -227,7 +227,7 @@ def return_probabilities(adjacency: ArrayT, steps: int, *, dtype: Any = None) ->
         of the adjacency. A node without an edge has 0. Gradients reach the weights.
 
     Raises:
-        TypeError: adjacency no real numbers, steps no integer, a dtype that is no real type.
+        TypeError: adjacency not real numbers, steps not an integer, a dtype that is not a real type.
         ValueError: a matrix that is not square, negative or NaN weights, steps below 1.
 
     Example:

@@ -51,7 +51,7 @@ def grid_sinusoidal(
         with a class token put a row of zeros before them.
 
     Raises:
-        TypeError: sizes or widths are no integers, coordinates no numbers, or dtype no real type.
+        TypeError: sizes or widths are not integers, coordinates not numbers, or dtype not a real type.
         ValueError: not two or three axes; widths that are odd or do not add up; a negative size;
             coordinates that are not 1-d, or are NaN; unknown axes, layout or spacing; different devices.
 
@@ -112,8 +112,8 @@ def _read_shape(shape: Any) -> list[Array]:
     """One 1-d array of coordinates per axis, all of one library."""
     if not isinstance(shape, (tuple, list)) or len(shape) not in AXES:
         raise ValueError(
-            f"shape={shape!r} is no grid; give (height, width) or (depth, height, width), each a number of "
-            "positions or a 1-d array of coordinates (for one axis: sinusoidal)"
+            f"shape={shape!r} is not a grid; give (height, width) or (depth, height, width), each a number "
+            "of positions or a 1-d array of coordinates (for one axis: sinusoidal)"
         )
     arrays = [axis for axis in shape if not isinstance(axis, Integral)]
     coordinates = [require.positions(axis) for axis in shape]

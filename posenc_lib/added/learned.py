@@ -35,8 +35,8 @@ def learned(
     Args:
         table: (N, dim), real; row p is the encoding of position p.
         positions: an int n for positions 0 .. n-1, or an array of whole numbers of any shape (...).
-            Negative ones are refused: they are no rows, and do not count from the end.
-        beyond: what stands past the last row. "raise" refuses. "clamp" repeats the last row, so
+            Negative ones are refused: they are not rows, and do not count from the end.
+        beyond: what is past the last row. "raise" refuses. "clamp" repeats the last row, so
             that all later positions look the same. "zero" adds nothing there. "interpolate" stretches
             the table over 0 .. length-1 and reads between rows: position p takes row
             p * (N-1)/(length-1), in a straight line between its two neighbours. The first and the last
@@ -49,7 +49,7 @@ def learned(
         (..., dim), of the table's library, device and dtype. Gradients reach the table.
 
     Raises:
-        TypeError: the table is not of real numbers; positions are no whole numbers (real ones are for
+        TypeError: the table is not of real numbers; positions are not whole numbers (real ones are for
             "interpolate"), or of another library than the table.
         ValueError: the table is not (N, dim) or is empty; a position is negative, or lies past the last
             row where `beyond` does not provide for it; unknown `beyond`; `length` below 1 or without
@@ -115,7 +115,7 @@ def hybrid(
 ) -> ArrayT:
     """Sinusoidal plus learned: a fixed structure at every position, and a correction where trained.
 
-    With beyond="zero" the learned part ends with its table, and the sinusoidal one goes on alone.
+    With beyond="zero" the learned part ends with its table, and the sinusoidal one continues alone.
 
     Args:
         table, beyond, length: as in `learned`; the table's dim even.
@@ -170,7 +170,7 @@ def _read_length(length: Any, beyond: str, positions: Any, rows: int) -> int:
             "leave length out"
         )
     if isinstance(length, bool) or not isinstance(length, Integral):
-        raise TypeError(f"length={length!r} is no integer; give a number of positions")
+        raise TypeError(f"length={length!r} is not an integer; give a number of positions")
     if length < 1:
         raise ValueError(f"length={int(length)} is below 1; give the number of positions to serve")
     return int(length)
@@ -184,7 +184,7 @@ def _read_rows(positions: Any, table: Array, beyond: str) -> Array:
     require.same_device(table=table, positions=positions)
     if beyond != "interpolate" and not xp.isdtype(positions.dtype, "integral"):
         raise TypeError(
-            f"positions have dtype {positions.dtype}, and a table has rows for whole positions alone; "
+            f"positions have dtype {positions.dtype}, but a table has rows for whole positions only; "
             "give integers, or beyond='interpolate' to read between rows"
         )
     return positions
@@ -198,7 +198,7 @@ def _require_inside(positions: Array, length: int | None, beyond: str) -> None:
     smallest, largest = xp.min(positions), xp.max(positions)
     if bool(smallest < 0):
         raise ValueError(
-            f"position {smallest.item():g} is before the table's first row; give positions from 0 on "
+            f"position {smallest.item():g} comes before the table's first row; give positions of 0 or more "
             "(a table does not count from its end)"
         )
     if length is not None and bool(largest > length - 1):
@@ -207,7 +207,7 @@ def _require_inside(positions: Array, length: int | None, beyond: str) -> None:
             if beyond == "interpolate"
             else "give a longer table, or say beyond='clamp', 'zero' or 'interpolate'"
         )
-        raise ValueError(f"position {largest.item():g} lies past the last one, {length - 1}; {remedy}")
+        raise ValueError(f"position {largest.item():g} is past the last one, {length - 1}; {remedy}")
 
 
 def _rows(xp: Any, table: Array, index: Array) -> Array:

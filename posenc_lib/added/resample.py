@@ -34,7 +34,7 @@ def resample_grid(
 
     Args:
         table: (..., first + height * width + last, dim), real: the patches in reading order, between rows
-            of tokens that stand on no grid.
+            of tokens that are on no grid.
         shape: (height, width) of the grid that it was trained on.
         new_shape: (height, width) of the grid that is wanted.
         mode: "bicubic" or "bilinear".
@@ -48,7 +48,7 @@ def resample_grid(
         summed in float32 or wider. Gradients reach the table. With new_shape equal to shape, the table.
 
     Raises:
-        TypeError: table no real numbers; sizes, first or last no integers; antialias or align_corners no
+        TypeError: table not real numbers; sizes, first or last not integers; antialias or align_corners no
             boolean; offset no real number.
         ValueError: a table with another number of rows; a size below 1; unknown mode; negative offset;
             align_corners with antialias or with an offset.
@@ -78,7 +78,7 @@ def resample_grid(
     patches = old[0] * old[1]
     if table.shape[-2] != first + patches + last:
         raise ValueError(
-            f"table of shape {tuple(table.shape)} has {table.shape[-2]} rows, and a grid of {old} with "
+            f"table of shape {tuple(table.shape)} has {table.shape[-2]} rows, but a grid of {old} with "
             f"first={first} and last={last} has {first + patches + last}; give (..., rows, dim) with one row "
             "for each patch and other token"
         )
@@ -102,7 +102,7 @@ def resample_grid(
 def read_grid(shape: Any, name: str) -> tuple[int, int]:
     """(height, width) as two ints."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise ValueError(f"{name}={shape!r} is no grid of patches; give (height, width)")
+        raise ValueError(f"{name}={shape!r} is not a grid of patches; give (height, width)")
     return require.count(shape[0], f"{name}[0]"), require.count(shape[1], f"{name}[1]")
 
 
@@ -114,13 +114,13 @@ def read_settings(
     antialias = require.flag(antialias, "antialias")
     align_corners = require.flag(align_corners, "align_corners")
     if isinstance(offset, bool) or not isinstance(offset, Real):
-        raise TypeError(f"offset={offset!r} is no real number; give 0 or more patches, such as 0.1")
+        raise TypeError(f"offset={offset!r} is not a real number; give 0 or more patches, such as 0.1")
     if not 0 <= float(offset) < math.inf:
         raise ValueError(f"offset={offset!r} is not allowed; give 0 or more patches, such as 0.1")
     if align_corners and (antialias or offset):
         raise ValueError(
-            f"align_corners=True with antialias={antialias} and offset={offset}: corners that stay in their "
-            "place go with neither; leave align_corners out, or the two others"
+            f"align_corners=True with antialias={antialias} and offset={offset}: corners that stay in "
+            "place allow neither of the two; leave out align_corners, or the two others"
         )
     return mode, antialias, align_corners, float(offset)
 
@@ -143,7 +143,7 @@ def _weights(
     middles = i * step if align_corners else (i + 0.5) * step - 0.5
     below = np.floor(middles).astype(np.int64)
     weights = np.zeros((new, old))
-    for tap in (-1, 0, 1, 2):  # beyond the edge stands the row at the edge
+    for tap in (-1, 0, 1, 2):  # beyond the edge is the row at the edge
         share = _kernel(mode, middles - (below + tap), sharpness=-0.75)
         np.add.at(weights, (i, np.clip(below + tap, 0, old - 1)), share)
     return weights

@@ -63,7 +63,7 @@ def sinusoidal(
     Args:
         positions: an int n for positions 0 .. n-1, or an array of any shape (...): integers or
             reals, negative ones too. They need not be token numbers: time stamps, diffusion
-            steps or metres serve as well, once in a unit in which neighbours stand about 1 apart
+            steps or metres serve as well, once in a unit in which neighbours are about 1 apart
             (the shortest wavelength is 2*pi units, the longest under 2*pi*base).
         dim: width of the encoding; even, unless `odd` says otherwise.
         base: the constant of the geometric series of wavelengths.
@@ -71,7 +71,7 @@ def sinusoidal(
             all cosines) or "split-cos-first" (all cosines, then all sines).
         spacing: of the frequencies: "paper", or "tensor2tensor"; see `frequencies`.
         odd: what to do with an odd dim, which is refused by default. "truncate" writes the paper's
-            formula as it stands, so that the last sine has no cosine; "pad" adds a column of zeros
+            formula as it is, so that the last sine has no cosine; "pad" adds a column of zeros
             to the encoding of dim - 1.
         dtype: of the result; by default that of real positions, else the library's default.
 
@@ -84,7 +84,7 @@ def sinusoidal(
         way, which agrees with the plain one to the error of the angles.
 
     Raises:
-        TypeError: positions are no numbers, dim no integer, or dtype no real type of the library.
+        TypeError: positions are not numbers, dim not an integer, or dtype not a real type of the library.
         ValueError: n < 0; NaN positions; odd dim without `odd`; base not positive; unknown layout,
             spacing or odd; "truncate" with tensor2tensor's spacing, which nobody defines.
 
@@ -150,7 +150,7 @@ def shift_matrix(
         (..., dim, dim), in the library and on the device of `offset` (NumPy for a number).
 
     Raises:
-        TypeError: offset is no number, or dim no integer.
+        TypeError: offset is not a number, or dim not an integer.
         ValueError: NaN offset; odd dim; base not positive; unknown layout or spacing.
 
     Example:
@@ -189,7 +189,7 @@ def similarity(
         (...), in the library and on the device of `offsets` (NumPy for a number).
 
     Raises:
-        TypeError: offsets are no numbers, or dim no integer.
+        TypeError: offsets are not numbers, or dim not an integer.
         ValueError: NaN offsets; odd dim; base not positive; unknown spacing.
 
     Example:
@@ -243,7 +243,7 @@ def _read_width(dim: Any, base: float, spacing: Spacing, odd: Odd | None) -> tup
         return frequencies(width - 1, base=base, spacing=spacing), "column"
     if require.choice(spacing, "spacing", SPACINGS) != "paper":
         raise ValueError(
-            "odd='truncate' is the paper's formula as it stands and has no meaning with "
+            "odd='truncate' is the paper's own formula, and means nothing with "
             f"spacing={spacing!r}; give odd='pad', as tensor2tensor does"
         )
     rates: np.ndarray = require.positive(base, "base") ** (-np.arange(0.0, width, 2.0) / width)

@@ -33,7 +33,7 @@ def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> Ar
         (..., length), of the library, device and dtype of the bases. Done twice, it gives the bases again.
 
     Raises:
-        TypeError: bases no integers, pairs no list of integers.
+        TypeError: bases not integers, pairs not a list of integers.
         ValueError: bases without an axis, not among the pairs, or one-hot; pairs that are not each other's
             partners.
 
@@ -80,7 +80,7 @@ def centred_positions(length: int, *, like: Array | None = None) -> Array:
         float32 where that has fewer bits: in bfloat16, 1,001 positions would be 757.
 
     Raises:
-        TypeError: length no integer.
+        TypeError: length not an integer.
         ValueError: a negative length.
 
     Example:
@@ -114,9 +114,9 @@ def _read_pairs(pairs: object) -> np.ndarray:
         raise TypeError(f"pairs={pairs!r}; give the partner of each base, such as (3, 2, 1, 0)")
     partners = np.asarray(pairs, dtype=np.int64)
     if not len(pairs) or not np.array_equal(np.sort(partners), np.arange(len(pairs))):
-        raise ValueError(f"pairs={pairs!r} do not name each base once; give such as (3, 2, 1, 0)")
+        raise ValueError(f"pairs={pairs!r} do not name each base once; give something like (3, 2, 1, 0)")
     if not np.array_equal(partners[partners], np.arange(len(pairs))):
         raise ValueError(
-            f"pairs={pairs!r} are no partners of each other: the partner's partner must be the base itself"
+            f"pairs={pairs!r} are not partners of each other: the partner's partner must be the base itself"
         )
     return partners

@@ -1,4 +1,4 @@
-"""Times that are no counts: circles of the calendar, and learned waves for irregular stamps."""
+"""Times that are not counts: circles of the calendar, and learned waves for irregular stamps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def calendar_phases(
     Args:
         times: (...), seconds since 1970-01-01 00:00, UTC, as whole numbers or in float64: a float32 is off by
             up to 64 seconds today, and is refused. For NumPy's dates:
-            stamps.astype("datetime64[s]").astype(int); milliseconds are to be divided by 1000.
+            stamps.astype("datetime64[s]").astype(int); divide milliseconds by 1000.
         circles: which ones, of "hour", "day", "week", "month" and "year".
         offset: seconds that the local clock is ahead, one number or one for each time: -18000 for five hours
             behind.
@@ -62,7 +62,7 @@ def calendar_phases(
         (..., circles), in the library and on the device of the times.
 
     Raises:
-        TypeError: times are no numbers, dtype no real type.
+        TypeError: times are not numbers, dtype not a real type.
         ValueError: NaN, unknown circles or none, offsets that do not broadcast, times in too short a type;
             times outside the years 1 to 9999 (milliseconds, most likely), offsets of less than 25 seconds
             (hours) or of a day and more.
@@ -100,7 +100,7 @@ def calendar_features(
     layout: Layout = "interleaved",
     dtype: Any = None,
 ) -> ArrayT:
-    """Times as points on circles: sin and cos of each phase, so that 23:59 stands beside 00:00.
+    """Times as points on circles: sin and cos of each phase, so that 23:59 is next to 00:00.
 
     As a number, hour 23 is as far from hour 0 as a day is long, and weekday 6 from weekday 0. On a circle
     neighbours are neighbours. A straight line in such features can say "at 9", but for "on Mondays at 9" a
@@ -141,7 +141,7 @@ def time2vec(times: ArrayT, rates: Array, phases: Array, *, dtype: Any = None) -
 
     The rates are in radians per unit of the times: for times in seconds, a rate of 1 is a wave of 6 seconds.
     Choose the unit so that what matters lies near 1, and start from several rates: a wave that is far off
-    does not find its way by gradients. The line goes on growing: test at times that lie later than those of
+    does not find its way by gradients. The line keeps growing: test at times later than those of
     training.
 
     Args:
@@ -154,7 +154,7 @@ def time2vec(times: ArrayT, rates: Array, phases: Array, *, dtype: Any = None) -
         last. Gradients reach rates, phases and times.
 
     Raises:
-        TypeError: no real numbers, arrays of different libraries, a dtype that is no real type.
+        TypeError: not real numbers, arrays of different libraries, a dtype that is not a real type.
         ValueError: NaN, rates and phases of different shapes or none, different devices.
 
     Example:
@@ -209,12 +209,12 @@ def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
     coarse = is_floating(times) and xp.finfo(times.dtype).bits < 64
     if coarse and max(-reach[0], reach[1]) >= 1 / float(xp.finfo(times.dtype).eps):
         raise ValueError(
-            f"times up to {reach[1]:g} seconds in {times.dtype}, which cannot tell one second from the next; "
-            "give integers, or float64"
+            f"times up to {reach[1]:g} seconds are in {times.dtype}, which cannot tell one second from the "
+            "next; give integers, or float64"
         )
     if reach[0] < _YEAR_1 or reach[1] >= _YEAR_10000:
         raise ValueError(
-            f"times from {reach[0]:.15g} to {reach[1]:.15g} seconds lie outside the years 1 to 9999; divide "
+            f"times from {reach[0]:.15g} to {reach[1]:.15g} seconds are outside the years 1 to 9999; divide "
             "milliseconds by 1000, and microseconds by 1000000"
         )
     return times, dtype

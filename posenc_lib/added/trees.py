@@ -1,4 +1,4 @@
-"""Where a node stands in a tree: which child to take at each step from the root."""
+"""Where a node is in a tree: which child to take at each step from the root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tree_paths(parents: ArrayT, branching: int, depth: int, *, dtype: Any = None
 
     Args:
         parents: (nodes,) whole numbers: the parent of each node, -1 for the root. Parents come before their
-            children, and children stand in the order of their nodes, as in a walk through a syntax tree.
+            children, and children are in the order of their nodes, as in a walk through a syntax tree.
         branching: the most children that a node has.
         depth: how many steps are kept, the nearest ones. Nodes deeper down forget the top of the tree.
         dtype: of the result; the library's default real type if None.
@@ -35,7 +35,7 @@ def tree_paths(parents: ArrayT, branching: int, depth: int, *, dtype: Any = None
         In the library and on the device of the parents.
 
     Raises:
-        TypeError: parents no integers, branching or depth no integers, dtype no real type.
+        TypeError: parents not integers, branching or depth not integers, dtype not a real type.
         ValueError: not (nodes,), a parent that does not come before its child, more roots than one, more
             children than `branching`, sizes below 1.
 
@@ -61,7 +61,7 @@ def tree_paths(parents: ArrayT, branching: int, depth: int, *, dtype: Any = None
     require.all_hold(
         (parents >= -1) & (parents < nodes),
         parents,
-        "each parent must stand before its children, and the root's be -1",
+        "each parent must come before its children, and the root's must be -1",
     )
     require.all_hold(
         nodes[:1] == xp.sum(xp.astype(parents < 0, xp.int64)) - 1,
@@ -88,7 +88,7 @@ def tree_paths(parents: ArrayT, branching: int, depth: int, *, dtype: Any = None
 
 
 def tree_features(paths: ArrayT, decays: Array, branching: int) -> ArrayT:
-    """Paths in which each step further up counts less, by several factors beside each other.
+    """Paths in which each step further up counts less, by several factors side by side.
 
     Args:
         paths: (..., depth * branching), such as `tree_paths` gives.
@@ -102,7 +102,7 @@ def tree_features(paths: ArrayT, decays: Array, branching: int) -> ArrayT:
         Gradients reach the decays.
 
     Raises:
-        TypeError: no real numbers, arrays of different libraries, branching no integer.
+        TypeError: not real numbers, arrays of different libraries, branching not an integer.
         ValueError: shapes that do not fit, decays that are not between -1 and 1, different devices.
 
     Example:
@@ -120,7 +120,7 @@ def tree_features(paths: ArrayT, decays: Array, branching: int) -> ArrayT:
     require.same_device(paths=paths, decays=decays)
     if paths.shape[-1] == 0 or paths.shape[-1] % branching:
         raise ValueError(
-            f"paths of shape {tuple(paths.shape)} are no steps of branching={branching}; give "
+            f"paths of shape {tuple(paths.shape)} are not steps of branching={branching}; give "
             "(..., depth * branching)"
         )
     if decays.ndim != 1 or decays.shape[0] == 0:

@@ -25,7 +25,7 @@ def alibi_slopes(heads: int, *, max_bias: float = 8.0) -> np.ndarray:
         (heads,) NumPy float64, all positive.
 
     Raises:
-        TypeError: heads is no integer, or max_bias no number.
+        TypeError: heads is not an integer, or max_bias not a number.
         ValueError: heads below 1, or max_bias not finite and positive.
 
     Who does what (checked against these versions in tests/conformance): BLOOM, MPT, Falcon
@@ -64,7 +64,7 @@ def alibi_bias(
 
     Args:
         heads: number of attention heads.
-        queries: an int n for the last n of the keys' positions (the last query stands at the last
+        queries: an int n for the last n of the keys' positions (the last query is at the last
             key, as in `attention(causal=True)`), or positions of shape (..., queries).
         keys: an int n for positions 0 .. n-1, or positions of shape (..., keys).
         causal: True for slope * (key - query) everywhere. That is positive for keys after the query,
@@ -82,7 +82,7 @@ def alibi_bias(
         is float64 and is rounded once.
 
     Raises:
-        TypeError: heads no integer, causal no boolean, positions or slopes no real numbers, arrays of
+        TypeError: heads not an integer, causal not a boolean, positions or slopes not real numbers, arrays of
             different libraries.
         ValueError: heads below 1, slopes not of shape (heads,), NaN, more queries than keys as ints,
             slopes_after with causal=True.

@@ -44,7 +44,7 @@ def _columns(
     """What q gets, (heads, queries, c), and what k gets, (keys, c), with products that add up to the bias.
 
     With slope = high + low and key = sum of digits, the products are high * digit and low * digit, each
-    exact. - slope * query, rounded, stands after the first. What it misses, and low bits that were dropped,
+    exact. - slope * query, rounded, comes after the first. What it misses, and low bits that were dropped,
     is alike for all keys of a query.
     """
     bits = _BITS[_name(dtype)]
@@ -123,7 +123,9 @@ def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
     require.same_device(**given)
     vectors = [tensor for name, tensor in given.items() if name != "mask"]
     if len({tensor.dtype for tensor in vectors}) > 1:
-        raise TypeError(f"dtypes differ: {', '.join(str(t.dtype) for t in vectors)}; cast them to one")
+        raise TypeError(
+            f"the dtypes differ: {', '.join(str(t.dtype) for t in vectors)}; cast them to one dtype"
+        )
     require.same_head_dim(q=q, k=k)
     if k.shape[-2] == 0 or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
         raise ValueError(
@@ -136,7 +138,7 @@ def require_fit(q: Any, k: Any, v: Any, causal: bool, mask: Any) -> None:
         raise ValueError(f"q and k need the same axes before the heads; got {require.shapes(**given)}")
     if q.dtype == torch.float16 and surely(k.shape[-2] > _MOST_KEYS_IN_FLOAT16):
         raise ValueError(
-            f"{k.shape[-2]} keys are beyond the range of float16 columns; use bfloat16 or float32, or "
+            f"{k.shape[-2]} keys are too many for float16 columns; use bfloat16 or float32, or "
             f"{_MOST_KEYS_IN_FLOAT16} keys at most"
         )
     if mask is not None:

@@ -151,7 +151,7 @@ def _with_line(
     window: int,
     causal: bool,
 ) -> torch.Tensor:
-    """Attention to the keys in the window around each block of queries; k and v stand last to first.
+    """Attention to the keys in the window around each block of queries; k and v go from last to first.
 
     A row of the bias is the row above, moved by one. So it is a view of one line of numbers, in which each
     row starts one further on: nothing is copied. That is why the keys run backwards: a row cannot start

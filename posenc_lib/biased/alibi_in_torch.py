@@ -46,7 +46,7 @@ def alibi_attention(
         k: (..., heads, keys, head_dim), or with fewer heads, of which each serves as many of q.
         v: (..., heads, keys, value_dim), with the heads of k.
         slopes: (heads,); `alibi_slopes(heads)` by default. They may be learned: gradients reach them.
-        causal: True for ALiBi as published: the last query stands at the last key, and none looks past
+        causal: True for ALiBi as published: the last query is at the last key, and none looks past
             itself. False for the symmetric -slope * |key - query| of encoders.
         mask: booleans, True where the query may look at the key; broadcasts to (..., heads, queries, keys).
         cu_seqlens: for packed texts, as in `attention`. Each text is attended to by itself.
@@ -56,7 +56,7 @@ def alibi_attention(
         (..., heads, queries, value_dim), of q's dtype. A query that may look at no key gets 0.
 
     Raises:
-        TypeError: q, k, v no tensors of one real dtype; a mask that is not boolean; causal no boolean;
+        TypeError: q, k, v not tensors of one real dtype; a mask that is not boolean; causal not a boolean;
             cu_seqlens no integers, or traced by a compiler.
         ValueError: shapes that do not fit, different devices, more queries than keys with causal=True, slopes
             not of shape (heads,) or, in float16, out of its range.
@@ -65,7 +65,7 @@ def alibi_attention(
     far that the lengths of q and k leave them no weight that could change the result are left out: that saves
     work, and the slow arithmetic of numbers next to 0. On a GPU, under a compiler, with learned slopes or
     a mask, causal attention goes through `alibi_columns`. What is left (a few queries, as in decoding, and
-    causal=False, whose bias is no such product) takes the bias itself, in blocks of queries. A bias is
+    causal=False, whose bias is not such a product) takes the bias itself, in blocks of queries. A bias is
     float32, but on a GPU in half precision it is rounded to q's dtype, which is all that the kernels there
     take.
 
@@ -109,7 +109,7 @@ def alibi_columns(q: torch.Tensor, k: torch.Tensor, slopes: Array | None = None)
 
     Returns:
         (q, k, scale): q and k of (..., head_dim + c), c from 4 to 15: the columns, what was given, and
-        zeros up to 16 bytes. The last query stands at the last key. q is multiplied by
+        zeros up to 16 bytes. The last query is at the last key. q is multiplied by
         1 / (sqrt(head_dim) scale), so that scale can be a power of 4, whose root is exact: some kernels
         multiply both q and k by it.
 

@@ -33,7 +33,7 @@ def cope_bias(
         k: (..., keys, head_dim); its heads may be a divisor of q's, as in `attention`.
         table: (positions, head_dim), learned, or (heads, positions, head_dim): row p is e[p]. Counts
             beyond the last row stay there.
-        causal: count no key after the query. The last query stands at the last key. CoPE is defined for
+        causal: count no key after the query. The last query is at the last key. CoPE is defined for
             causal attention; False counts all keys from j on.
         mask: booleans, True where the query may look at the key; broadcasts to (..., queries, keys). What
             may not be looked at is not counted: give padding here as well as to `attention`.
@@ -46,7 +46,7 @@ def cope_bias(
         count past 256.
 
     Raises:
-        TypeError: q, k or table no real numbers; a mask that is not boolean; causal no boolean;
+        TypeError: q, k or table not real numbers; a mask that is not boolean; causal not a boolean;
             arrays of different libraries.
         ValueError: shapes that do not fit, different devices, more queries than keys with `causal`.
 

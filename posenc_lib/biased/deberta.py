@@ -16,7 +16,7 @@ def deberta_buckets(
 ) -> Array:
     """The row of DeBERTa's table for each relative position, key - query.
 
-    Rows stand in the order of query - key, keys after the query first: row `buckets` is the query's own.
+    Rows are in the order of query - key, keys after the query first: row `buckets` is the query's own.
     Of each direction, the first half of the buckets hold one distance each; the others grow geometrically,
     and the last one holds max_distance and all beyond.
 
@@ -35,7 +35,7 @@ def deberta_buckets(
         of max_distance - 1.
 
     Raises:
-        TypeError: relative positions are no integers; buckets or max_distance no integer.
+        TypeError: relative positions are not integers; buckets or max_distance not an integer.
         ValueError: buckets odd or too few; max_distance too small.
 
     Who does what: DeBERTa's code rounds a float32 logarithm up. Here the borders are whole numbers, found
@@ -100,7 +100,7 @@ def deberta_bias(
         (..., heads, queries, keys).
 
     Raises:
-        TypeError: arrays no real numbers or of different libraries, positions no integers.
+        TypeError: arrays not real numbers or of different libraries, positions not integers.
         ValueError: both tables None; shapes that do not fit, different devices; as `deberta_buckets`.
 
     `attention` divides q . k by sqrt(head_dim): give it q / sqrt(3), and this function q itself. In v2 and
@@ -178,7 +178,7 @@ def _read_buckets(given: Any, max_distance: int) -> int:
     if max_distance < buckets // 2 + 2:
         raise ValueError(
             f"max_distance={max_distance} is too small: distances 0 to {buckets // 2} have a bucket each, "
-            f"and the others must reach further; give {buckets // 2 + 2} or more"
+            f"so the others must reach further; give {buckets // 2 + 2} or more"
         )
     return buckets
 

@@ -29,7 +29,7 @@ def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any
     Args:
         offsets: (...), key - query, in positions (of 128 base pairs each in Enformer) or in base pairs.
         features: how many, a multiple of 6.
-        length: the longest distance that is to be told apart; 1,536 in Enformer, 8 or more.
+        length: the longest distance to be told apart; 1,536 in Enformer, 8 or more.
         dtype: of the result; by default that of real offsets, else the library's default.
 
     Returns:
@@ -38,7 +38,7 @@ def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any
         attention.
 
     Raises:
-        TypeError: offsets are no numbers, features or length no integers, dtype no real type.
+        TypeError: offsets are not numbers, features or length not integers, dtype not a real type.
         ValueError: NaN, features no multiple of 6, length below 8.
 
     Example:
@@ -55,7 +55,8 @@ def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any
     features, length = require.count(features, "features"), require.count(length, "length", 8)
     if features % _KINDS:
         raise ValueError(
-            f"features={features} cannot be shared by {_KINDS} kinds of function; give a multiple of {_KINDS}"
+            f"features={features} cannot be split between {_KINDS} kinds of function; give a multiple of "
+            f"{_KINDS}"
         )
     dtype = result_dtype(offsets, dtype)
     (wide,) = widen_all(offsets)

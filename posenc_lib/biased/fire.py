@@ -42,7 +42,7 @@ def fire_distances(
         ValueError: c or threshold not above 0; NaN; more queries than keys as ints.
 
     Example:
-        >>> fire_distances(2, 4, c=1.0, threshold=2.0).round(2)  # the queries stand at 2 and 3
+        >>> fire_distances(2, 4, c=1.0, threshold=2.0).round(2)  # the queries are at 2 and 3
         array([[1.  , 0.63, 0.  , 0.63],
                [1.  , 0.79, 0.5 , 0.  ]])
 

@@ -6,8 +6,8 @@ other keys than the one to be biased, and Shaw's value term.
 
 FlexAttention scales scores by 1 / sqrt(head_dim), as `attention` does, and masks nothing by itself: give it a
 `block_mask` for causal attention, and `enable_gqa=True` where keys have fewer heads than queries; `heads` are
-those of the queries. Its indices count queries and keys from 0; `queries` and `keys` say where they stand:
-ints, of which the last query stands at the last key, or tensors of positions, (queries,) and (keys,), or
+those of the queries. Its indices count queries and keys from 0; `queries` and `keys` say where they are:
+ints, of which the last query is at the last key, or tensors of positions, (queries,) and (keys,), or
 (batch, queries) and (batch, keys).
 
     from torch.nn.attention.flex_attention import flex_attention

@@ -20,7 +20,7 @@ FAR = -1e4
 def fox_bias(logits: ArrayT, queries: int | None = None) -> ArrayT:
     """The bias of the Forgetting Transformer: D_ij, the sum of log f_t over the tokens t with j < t <= i.
 
-    The forget gate f_t = sigmoid(logit_t) of a token says, for each head, how much of what stood before it
+    The forget gate f_t = sigmoid(logit_t) of a token says, for each head, how much of what came before it
     may still be looked at. Where all logits of a head are the same, f = exp(-slope), this is ALiBi.
 
     Args:
@@ -35,12 +35,12 @@ def fox_bias(logits: ArrayT, queries: int | None = None) -> ArrayT:
         library and device, in their dtype or in float32 where that has fewer bits.
 
     Raises:
-        TypeError: logits no real numbers, queries no integer.
+        TypeError: logits not real numbers, queries not an integer.
         ValueError: more queries than keys; NaN.
 
     Example:
         >>> import numpy as np
-        >>> half = np.zeros((1, 3))  # each token lets through half of what stood before it
+        >>> half = np.zeros((1, 3))  # each token lets through half of what came before it
         >>> np.exp(fox_bias(half)[0])[-1]
         array([0.25, 0.5 , 1.  ])
 
@@ -50,7 +50,7 @@ def fox_bias(logits: ArrayT, queries: int | None = None) -> ArrayT:
     Source: Lin et al. 2025, "Forgetting Transformer: Softmax Attention with a Forget Gate", section 3.
     """
     require.real_array(logits, "logits", "(..., heads, keys)", 1, more=True)
-    require.all_hold(logits == logits, logits, "logits hold NaN; give numbers")
+    require.all_hold(logits == logits, logits, "logits contain NaN; give numbers")
     keys = logits.shape[-1]
     return penalties(
         log_sigmoid(logits), keys if queries is None else require.count(queries, "queries", 0), None
@@ -71,13 +71,13 @@ def data_dependent_alibi(
 ) -> ArrayT:
     """The sum of log gates from the key to the query: of the tokens t with key < t <= query.
 
-    A gate is a number between 0 and 1 that a token gives, of each head: how much of what stood before it
+    A gate is a number between 0 and 1 that a token gives, of each head: how much of what came before it
     may still be looked at. Where all gates of a head are exp(-slope), this is ALiBi.
 
     Args:
         log_gates: (..., heads, keys), 0 or less: the logarithm of each token's gate, `log sigmoid` of
-            something learned. Padding is to have 0: it does not count. Minus infinity is a gate of 0: nothing
-            before it is looked at.
+            something learned. Padding should have 0: it does not count. Minus infinity is a gate of 0:
+            nothing before it is looked at.
         queries: how many, the last ones of the keys; by default all.
         log_gates_after: the same for keys after the query, where both directions are looked at: then the
             bias of a key after the query is the sum over query < t <= key. By default those keys get 0,
@@ -88,7 +88,7 @@ def data_dependent_alibi(
         gates' library and device, in their dtype or in float32 where that has fewer bits.
 
     Raises:
-        TypeError: log gates no real numbers, queries no integer, arrays of different libraries.
+        TypeError: log gates not real numbers, queries not an integer, arrays of different libraries.
         ValueError: more queries than keys, log gates above 0, two arrays of different shapes or devices.
 
     Example:
@@ -111,7 +111,7 @@ def data_dependent_alibi(
     require.same_device(**given)
     if len({gates.shape for gates in given.values()}) > 1:
         shapes = require.shapes(**given)
-        raise ValueError(f"the two directions differ in shape: {shapes}; give one number each per token")
+        raise ValueError(f"the two directions differ in shape: {shapes}; give one number per token for each")
     count = log_gates.shape[-1] if queries is None else require.count(queries, "queries", 0)
     return penalties(log_gates, count, log_gates_after)
 
@@ -132,14 +132,14 @@ def per_row_alibi(log_gates: ArrayT) -> ArrayT:
 
     Args:
         log_gates: (..., queries, keys), 0 or less: what query i makes of token t, `log sigmoid` of a product
-            of two small vectors. The last query stands at the last key.
+            of two small vectors. The last query is at the last key.
 
     Returns:
         (..., queries, keys), 0 or less; keys after the query get 0, and must be masked. In the gates' dtype,
         or in float32 where that has fewer bits.
 
     Raises:
-        TypeError: log gates no real numbers.
+        TypeError: log gates not real numbers.
         ValueError: fewer than two axes, more queries than keys, log gates above 0.
 
     Example:

@@ -36,7 +36,7 @@ def kerple_bias(
         query and key; in the library and on the device of r1. Computed in float64, rounded once.
 
     Raises:
-        TypeError: r1, r2 or positions no real numbers; arrays of different libraries.
+        TypeError: r1, r2 or positions not real numbers; arrays of different libraries.
         ValueError: r1 and r2 not of one shape (heads,), not positive, or r2 above 2 with "power";
             unknown kind; NaN; more queries than keys as ints; different devices.
 

@@ -32,7 +32,7 @@ def path_products(
         (..., queries, keys), of q's dtype or float32 where that has fewer bits; 0 for keys after the query.
 
     Raises:
-        TypeError: arrays of other libraries or dtypes, or of no real numbers; block no integer.
+        TypeError: arrays of other libraries or dtypes, or not of real numbers; block not an integer.
         ValueError: shapes that do not fit, more queries than keys, a block below 1, different devices.
 
     Example:
@@ -140,7 +140,7 @@ def _rows(xp: Any, q: Array, blocks: list[_Block], first: int, keys: int) -> Arr
 
 
 def _for_each(xp: Any, q: Array, array: Array, axis: int) -> Array:
-    """The array with a head for each head of q; its heads stand on this axis from the end."""
+    """The array with a head for each head of q; its heads are on this axis from the end."""
     if array.ndim < axis or array.shape[-axis] in (1, q.shape[-3]):
         return array
     return xp.repeat(array, q.shape[-3] // array.shape[-axis], axis=-axis)

@@ -84,7 +84,7 @@ def pope_bias(
     Args:
         q: (..., queries, head_dim), real.
         k: (..., keys, head_dim); its heads may be a divisor of q's, as in `attention`.
-        queries, keys: where they stand, as in `relative_positions`.
+        queries, keys: where they are, as in `relative_positions`.
         delta: (head_dim,) or (heads, head_dim), of the keys, as in `pope_vectors`; heads are those of q.
         base: as in `pope_vectors`.
         seq_axis: of q and k, as in `attention`.

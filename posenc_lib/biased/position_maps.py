@@ -1,7 +1,7 @@
 """RoPE with other distances than the true ones: Self-Extend, dual chunk attention, caches that drop keys.
 
 A model that has seen distances up to some length reads further if no query meets a larger one. Each of these
-says which distance a query sees instead, and stands here as a *map*: a few pairs of positions, one of the
+says which distance a query sees instead, and is written here as a *map*: a few pairs of positions, one of the
 query and one of the key, and where each pair holds. The distance is their difference, and the score that of
 RoPE.
 """
@@ -20,7 +20,7 @@ from posenc_lib.rotated.tables import Layout
 
 
 class Part(NamedTuple):
-    """Where a query and a key are taken to stand, in a part of the map."""
+    """Where a query and a key are taken to be, in a part of the map."""
 
     queries: Array
     """(..., queries) positions."""
@@ -36,11 +36,12 @@ def self_extend_distances(
     """How far back each key is taken to be by Self-Extend: exactly within a window, by whole groups beyond.
 
     A key less than `window` back is as far as it is, query - key. Others are counted in groups of `group`
-    positions, query // group - key // group, and moved by window - window // group, so that distances go on
-    where those of the window end. A model trained to length L so reads (L - window) * group + window tokens.
+    positions, query // group - key // group, and moved by window - window // group, so that distances
+    continue where those of the window end. So a model trained to length L reads (L - window) * group +
+    window tokens.
 
     Args:
-        queries, keys: where they stand, as in `relative_positions`, whole numbers.
+        queries, keys: where they are, as in `relative_positions`, whole numbers.
         group: how many positions share one beyond the window.
         window: how many keys are seen at their true distance, the query itself among them.
         like: an array whose library and device the result has where both are ints; NumPy if None.
@@ -49,7 +50,7 @@ def self_extend_distances(
         (..., queries, keys), int64: query - key as the rotation sees it. Keys after the query keep theirs.
 
     Raises:
-        TypeError: positions that are not whole numbers; group or window no integer.
+        TypeError: positions that are not whole numbers; group or window not an integer.
         ValueError: group or window below 1; positions that do not fit.
 
     Example:
@@ -70,12 +71,12 @@ def dual_chunk_distances(
 ) -> Array:
     """How far back each key is taken to be by dual chunk attention: never further than chunk + window - 1.
 
-    Keys stand at key % chunk. A query stands at query % chunk for keys of its own chunk (intra), `chunk`
+    Keys are at key % chunk. A query is at query % chunk for keys of its own chunk (intra), `chunk`
     further for those of the chunk before, but at chunk + window - 1 at most (successive), and at chunk +
     window - 1 for all chunks before that (inter). So a key less than `window` back is always as far as it is.
 
     Args:
-        queries, keys: where they stand, as in `relative_positions`, whole numbers.
+        queries, keys: where they are, as in `relative_positions`, whole numbers.
         chunk: the paper's s, how many tokens are a chunk.
         window: the paper's w = c - s, where c is the length that the model was trained on; chunk at most.
         like: an array whose library and device the result has where both are ints; NumPy if None.
@@ -84,7 +85,7 @@ def dual_chunk_distances(
         (..., queries, keys), int64: query - key as the rotation sees it. Keys after the query must be masked.
 
     Raises:
-        TypeError: positions that are not whole numbers; chunk or window no integer.
+        TypeError: positions that are not whole numbers; chunk or window not an integer.
         ValueError: chunk or window below 1, or window above chunk; positions that do not fit.
 
     Example:
@@ -93,7 +94,7 @@ def dual_chunk_distances(
         >>> dual_chunk_distances(1, 8, chunk=6, window=4)
         array([[7, 6, 5, 4, 3, 2, 1, 0]])
 
-    Who does what: the authors' code, HKUNLP/ChunkLlama, lets queries stand one further, at chunk_size, which
+    Who does what: the authors' code, HKUNLP/ChunkLlama, lets queries be one further, at chunk_size, which
     is chunk and local_window together: give window = local_window + 1 for it. It takes chunk_size = 3/4 of
     the trained length.
 
@@ -111,7 +112,7 @@ def streaming_distances(
     as if there had been none between. So the largest distance is sinks + window - 1, in a text of any length.
 
     Args:
-        queries, keys: where they stand in the text, as in `relative_positions`, whole numbers from 0.
+        queries, keys: where they are in the text, as in `relative_positions`, whole numbers from 0.
         sinks: how many of the first keys stay; 4 in the paper.
         window: how many of the last keys stay, the query itself among them.
         like: an array whose library and device the result has where both are ints; NumPy if None.
@@ -121,7 +122,7 @@ def streaming_distances(
         after the query, must be masked: `window_mask(queries, keys, window, sinks=sinks)`.
 
     Raises:
-        TypeError: positions that are not whole numbers; sinks or window no integer.
+        TypeError: positions that are not whole numbers; sinks or window not an integer.
         ValueError: sinks below 0, or window below 1; positions that do not fit.
 
     Example:

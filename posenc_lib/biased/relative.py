@@ -1,4 +1,4 @@
-"""What every bias is made of: where each query and each key stands, and how far apart they are."""
+"""What every bias is made of: where each query and each key is, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def relative_positions(queries: ArrayT, keys: int | Array, *, like: Array | None
 
 
 def relative_positions(queries: int | Array, keys: int | Array, *, like: Array | None = None) -> Array:
-    """Where each key stands as seen from each query: key - query, negative for the past.
+    """Where each key is as seen from each query: key - query, negative for the past.
 
     Args:
-        queries: an int n for the last n of the keys' positions (so that the last query stands at the
+        queries: an int n for the last n of the keys' positions (so that the last query is at the
             last key, as in `attention(causal=True)` with a cache of keys), or an array of positions
             of shape (..., queries).
         keys: an int n for positions 0 .. n-1, or an array of shape (..., keys).
@@ -51,7 +51,7 @@ def relative_positions(queries: int | Array, keys: int | Array, *, like: Array |
         (..., queries, keys): int64, or float64 where positions are real numbers.
 
     Raises:
-        TypeError: positions are no numbers, or arrays of different libraries.
+        TypeError: positions are not numbers, or arrays of different libraries.
         ValueError: negative counts, more queries than keys as ints, NaN positions, 0-d arrays, shapes
             that do not broadcast, different devices.
 
@@ -81,8 +81,8 @@ def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tupl
         count, available = _read_count(queries, "queries"), key_positions.shape[-1]
         if count > available:
             raise ValueError(
-                f"queries={count} are more than the {available} keys: as an int it means the last positions "
-                "of the keys; give an array of positions where the queries stand elsewhere"
+                f"queries={count} are more than the {available} keys: an int means the last positions of the "
+                "keys; if the queries are elsewhere, give an array of their positions"
             )
         query_positions = key_positions[..., available - count :]
     namespace(query_positions, key_positions)
@@ -114,7 +114,7 @@ def _require_near(first: Array, second: Array) -> None:
     if ends[0] and ends[1] and max(ends[1][1] - ends[0][0], ends[0][1] - ends[1][0]) >= 2**31:
         raise ValueError(
             "positions are further apart than 32-bit integers count; set "
-            "jax.config.update('jax_enable_x64', True), or count them from a nearer start"
+            "jax.config.update('jax_enable_x64', True), or start counting closer to them"
         )
 
 

@@ -42,7 +42,7 @@ def sandwich_bias(
         library and on the device of the positions, NumPy for ints. Computed in float64, rounded once.
 
     Raises:
-        TypeError: heads, dim or first_pair no integer; positions no real numbers.
+        TypeError: heads, dim or first_pair not an integer; positions not real numbers.
         ValueError: heads below 1; odd dim; base not positive; first_pair neither 0 nor 1; NaN; more queries
             than keys as ints.
 

@@ -21,7 +21,7 @@ def shaw_bias(
 ) -> ArrayT:
     """Shaw's bias: scale * q_i . w_r, with r = key - query, clipped to -k .. k.
 
-    It depends on the content of the query, and so is made anew from every q. Adding it to
+    It depends on the content of the query, and so is computed again from every q. Adding it to
     q_i . k_j / sqrt(head_dim) gives the paper's score, q_i . (k_j + w_r) / sqrt(head_dim).
 
     Args:
@@ -40,10 +40,10 @@ def shaw_bias(
         first axes of q, (..., heads, queries, head_dim).
 
     Raises:
-        TypeError: q or table no real numbers, positions no integers, arrays of different libraries.
+        TypeError: q or table not real numbers, positions not integers, arrays of different libraries.
         ValueError: shapes that do not fit, a table with an even number of rows, different devices.
 
-    The rows stand in the order of tensor2tensor's code (`_generate_relative_positions_matrix`).
+    The rows are in the order of tensor2tensor's code (`_generate_relative_positions_matrix`).
 
     Example:
         >>> import numpy as np
@@ -78,7 +78,7 @@ def shaw_values(weights: ArrayT, table: Array, queries: int | Array, keys: int |
         (..., queries, value_dim).
 
     Raises:
-        TypeError: weights or table no real numbers, positions no integers, arrays of different libraries.
+        TypeError: weights or table not real numbers, positions not integers, arrays of different libraries.
         ValueError: shapes that do not fit, a table with an even number of rows, different devices.
 
     Example:
@@ -139,17 +139,16 @@ def read_table(x: Array, name: str, table: Array) -> Any:
     xp = namespace(x, table)
     require.same_dtype(**{name: x, "table": table})
     if table.shape[-2] % 2 == 0:
-        raise ValueError(
-            f"table has {table.shape[-2]} rows; it needs 2k + 1 of them, for the distances -k .. k"
-        )
+        raise ValueError(f"table has {table.shape[-2]} rows; it needs 2k + 1, for the distances -k .. k")
     if name == "q":
         require.same_head_dim(q=x, table=table)
     if table.ndim > 3 or (
         table.ndim == 3 and (x.ndim < 3 or not require.divides(table.shape[0], x.shape[-3]))
     ):
         raise ValueError(
-            f"table of shape {tuple(table.shape)} has other heads than {name} of shape {tuple(x.shape)}; "
-            "give (2k + 1, head_dim) for all heads, or (heads, 2k + 1, head_dim), heads as many or a divisor"
+            f"table of shape {tuple(table.shape)} does not fit the heads of {name} of shape "
+            f"{tuple(x.shape)}; give (2k + 1, head_dim) for all heads, or (heads, 2k + 1, head_dim), with as "
+            "many heads or a divisor"
         )
     return xp
 

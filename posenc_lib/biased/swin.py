@@ -31,7 +31,7 @@ def swin_index(
         queries: which tokens ask, an array of whole numbers (..., queries): a patch is its number in
             reading order. An int n means the last n of the keys; None, all tokens of the window.
         keys: which tokens are asked, (..., keys). An int n means tokens 0 .. n-1; None, all of them.
-        class_token: token 0 is no patch, as in BEiT, and the patches are 1 .. height * width. Three
+        class_token: token 0 is not a patch, as in BEiT, and the patches are 1 .. height * width. Three
             more rows are for it: from it to a patch, from a patch to it, and to itself.
         like: an array whose library and device the result has where no array is given; NumPy if None.
 
@@ -39,7 +39,7 @@ def swin_index(
         (..., queries, keys) int64, 0 .. (2 height - 1)(2 width - 1) - 1, and three more with `class_token`.
 
     Raises:
-        TypeError: sizes or tokens are no integers; class_token is no boolean.
+        TypeError: sizes or tokens are not integers; class_token is not a boolean.
         ValueError: shape is not (height, width), or a token lies outside the window.
 
     Example:
@@ -92,7 +92,7 @@ def swin_bias(
 
     Args:
         table: ((2 height - 1)(2 width - 1), heads), learned; with `class_token` three rows more. That is
-            `relative_position_bias_table` of a Swin or BEiT checkpoint as it stands.
+            `relative_position_bias_table` of a Swin or BEiT checkpoint as it is.
         shape, queries, keys, class_token: as in `swin_index`.
 
     Returns:
@@ -100,7 +100,7 @@ def swin_bias(
         and on the device of the table, and of its dtype.
 
     Raises:
-        TypeError: as `swin_index`; table no real numbers, arrays of different libraries.
+        TypeError: as `swin_index`; table not real numbers, arrays of different libraries.
         ValueError: as `swin_index`; a table with another number of rows, different devices.
 
     For another window the table has to be resampled: `posenc_lib.resample_grid`, whose grid has
@@ -122,8 +122,8 @@ def swin_bias(
     rows = rows_of_window(shape, class_token)
     if table.shape[0] != rows:
         raise ValueError(
-            f"table has {table.shape[0]} rows, and a window of {tuple(shape)} with class_token={class_token} "
-            f"has {rows} kinds of offset; give one row each, or resample the table (resample_grid)"
+            f"table has {table.shape[0]} rows, but a window of {tuple(shape)} with class_token={class_token} "
+            f"has {rows} kinds of offset; give one row for each, or resample the table (resample_grid)"
         )
     return by_head(table, swin_index(shape, queries, keys, class_token=class_token, like=table))
 
@@ -138,7 +138,7 @@ def rows_of_window(shape: tuple[int, int], class_token: bool) -> int:
 def read_window(shape: Any, name: str = "shape") -> tuple[int, int]:
     """(height, width) as two ints."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise ValueError(f"{name}={shape!r} is no window; give (height, width), in patches")
+        raise ValueError(f"{name}={shape!r} is not a window; give (height, width), in patches")
     return require.count(shape[0], f"{name}[0]"), require.count(shape[1], f"{name}[1]")
 
 
@@ -155,7 +155,7 @@ def _read_tokens(tokens: Array, count: int, shape: Any) -> Array:
     if values_are_known(tokens) and bool(xp.any(outside)):
         first = int(tokens[outside][0])
         raise ValueError(
-            f"position {first} lies outside the window {tuple(shape)}, whose tokens are 0 to {count - 1}, in "
+            f"position {first} is outside the window {tuple(shape)}, whose tokens are 0 to {count - 1}, in "
             "reading order; give fewer tokens or a larger window"
         )
     return tokens

@@ -27,7 +27,7 @@ def swin_v2_coordinates(shape: tuple[int, int], *, pretrained: tuple[int, int] |
         ((2 height - 1)(2 width - 1), 2) NumPy float64: down and across, in the order of `swin_index`.
 
     Raises:
-        TypeError: sizes are no integers.
+        TypeError: sizes are not integers.
         ValueError: not (height, width), or a size below 1.
 
     Example:
@@ -58,7 +58,7 @@ def swin_v2_bias(
 
     Args:
         weights: (w1, b1, w2), learned, of shapes (hidden, 2), (hidden,) and (heads, hidden):
-            `continuous_position_bias_mlp` of a SwinV2 checkpoint as it stands, with 512 hidden units.
+            `continuous_position_bias_mlp` of a SwinV2 checkpoint as it is, with 512 hidden units.
         shape, queries, keys: as in `posenc_lib.swin_index`.
         pretrained: as in `swin_v2_coordinates`.
 

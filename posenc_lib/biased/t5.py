@@ -37,7 +37,7 @@ def t5_buckets(
         relative positions (NumPy for a number).
 
     Raises:
-        TypeError: relative positions are not integers; buckets or max_distance no integer;
+        TypeError: relative positions are not integers; buckets or max_distance not an integer;
             bidirectional no boolean.
         ValueError: buckets too few, or odd with bidirectional; max_distance too small.
 
@@ -94,7 +94,7 @@ def t5_bias(
         library and on the device of the table, and of its dtype.
 
     Raises:
-        TypeError: table no real numbers, positions no integers, arrays of different libraries.
+        TypeError: table not real numbers, positions not integers, arrays of different libraries.
         ValueError: table not of two axes, different devices, and what `t5_buckets` refuses.
 
     T5 itself does not divide scores by sqrt(head_dim), so give `attention` q * sqrt(head_dim) to run
@@ -131,7 +131,7 @@ def _buckets_of_one_side(buckets: int, bidirectional: bool) -> int:
         return buckets
     if buckets < 4 or buckets % 2:
         raise ValueError(
-            f"buckets={buckets} cannot be shared by the two directions; give an even number, 4 or more "
+            f"buckets={buckets} cannot be split between the two directions; give an even number, 4 or more "
             "(or bidirectional=False)"
         )
     return buckets // 2
@@ -142,7 +142,7 @@ def _read_max_distance(given: Any, one_side: int) -> int:
     if max_distance <= one_side // 2:
         raise ValueError(
             f"max_distance={max_distance} is too small: distances 0 to {one_side // 2 - 1} have a bucket "
-            f"each, and the others must reach further; give {one_side // 2 + 1} or more"
+            f"each, so the others must reach further; give {one_side // 2 + 1} or more"
         )
     if max_distance > _FURTHEST:
         raise ValueError(f"max_distance={max_distance} is beyond 64-bit integers; give {_FURTHEST} at most")

@@ -17,7 +17,7 @@ def relative_shift(x: ArrayT, keys: int) -> ArrayT:
 
     Args:
         x: (..., queries, keys), for causal attention, or (..., queries, queries + keys - 1), which has
-            columns for keys after the query as well. The last query stands at the last key.
+            columns for keys after the query as well. The last query is at the last key.
         keys: how many there are, at least as many as queries.
 
     Returns:
@@ -25,7 +25,7 @@ def relative_shift(x: ArrayT, keys: int) -> ArrayT:
         what the reshape moved in from the next row, to be masked.
 
     Raises:
-        TypeError: x no real numbers, or keys no integer.
+        TypeError: x not real numbers, or keys not an integer.
         ValueError: x of another width, or more queries than keys.
 
     Who does what: Transformer-XL's `_rel_shift` is the causal form (its zero column goes before the others);
@@ -87,11 +87,11 @@ def transformer_xl_bias(
 
     Returns:
         (..., heads, queries, keys). With relative keys for the past only, keys after the query have no
-        position term, and must be masked: attention(..., causal=True). The last query stands at the last
+        position term, and must be masked: attention(..., causal=True). The last query is at the last
         key: the keys before the first query are the paper's memory.
 
     Raises:
-        TypeError: arrays no real numbers, or of different libraries.
+        TypeError: arrays not real numbers, or of different libraries.
         ValueError: shapes that do not fit, more queries than keys, different devices.
 
     Example:

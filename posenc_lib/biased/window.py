@@ -71,7 +71,7 @@ def window_mask(
     """At which keys each query may look: at those less than `window` back, and at the first `sinks`.
 
     Args:
-        queries, keys: where they stand, as in `relative_positions`.
+        queries, keys: where they are, as in `relative_positions`.
         window: how many keys are seen, the query itself among them, as models count their `sliding_window`.
         sinks: how many of the first positions, from 0 on, are seen by all, as in StreamingLLM.
         causal: False for keys less than `window` ahead as well.
@@ -82,7 +82,7 @@ def window_mask(
         shape (batch, ...) put an axis for the heads into it.
 
     Raises:
-        TypeError: window or sinks no integer, causal no boolean, positions no numbers.
+        TypeError: window or sinks not an integer, causal not a boolean, positions not numbers.
         ValueError: window below 1, or sinks below 0; positions that do not fit.
 
     Example:

@@ -7,7 +7,7 @@
 
 `PositionalEncoding` is the base of them all: three doors, `add`, `rotate` and `bias`, of which each encoding
 opens its own. `Attention` calls `rotate` and `bias`, `Transformer` all three. `ENCODINGS` has them by name.
-The maths is that of the pure functions in `posenc_lib`: here stands what modules need besides, parameters,
+The maths is that of the pure functions in `posenc_lib`: here is what modules need besides, parameters,
 kept tables, padding and caches of keys.
 
 Importing `posenc_lib` does not import this package, nor torch.

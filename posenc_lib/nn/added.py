@@ -99,7 +99,7 @@ class Learned(PositionalEncoding):
     Args:
         length: how many positions have a row.
         dim: width of x.
-        beyond: what stands past the last row: "raise", "clamp", "zero" or "interpolate", as in
+        beyond: what is past the last row: "raise", "clamp", "zero" or "interpolate", as in
             `posenc_lib.learned`.
         stretch_to: how many positions "interpolate" stretches the table over; by default `length`. Set
             the attribute after training, to read longer texts.
@@ -131,7 +131,7 @@ class Learned(PositionalEncoding):
         learned(self.table.detach()[:1], 1, beyond=beyond, length=stretch_to)  # refuses what does not fit
 
     def reset_parameters(self) -> None:
-        """Draw the rows anew."""
+        """Draw the rows again."""
         nn.init.normal_(self.table, std=self.std)
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
@@ -152,7 +152,7 @@ class Hybrid(Learned):
 
     Args:
         length, dim, stretch_to, std: as in `Learned`; dim even.
-        beyond: as in `Learned`; "zero" by default: past the table the sinusoidal part goes on alone.
+        beyond: as in `Learned`; "zero" by default: past the table the sinusoidal part continues alone.
         base, layout, spacing: as in `Sinusoidal`.
 
     Raises:
@@ -246,7 +246,7 @@ class FourierFeatures(PositionalEncoding):
         else:
             given = f"of shape {tuple(places.shape)}" if isinstance(places, Tensor) else f"{places!r}"
             raise ValueError(
-                f"positions {given} are no coordinates of {self.axes} axes; give a tensor of shape "
+                f"positions {given} are not coordinates of {self.axes} axes; give a tensor of shape "
                 f"({self.axes}, batch or 1, length)"
             )
         directions = for_tracer(self.directions, x.device)

@@ -42,8 +42,8 @@ class Attention(nn.Module):
         softcap: no score is above it: c tanh(scores / c) takes their place (Gemma 2).
         sinks: whether each head has the learned score of a key that is always there, `sinks` (gpt-oss).
         qk_norm: the epsilon of an RMS norm over each head's queries, and of one over its keys, before they
-            are rotated: modules `q_norm` and `k_norm` (Qwen3; Gemma 3, whose weights are to be 1 more than in
-            its files). None for none.
+            are rotated: modules `q_norm` and `k_norm` (Qwen3; Gemma 3, whose weights must be 1 more than in
+            its files). None for no norm.
 
     Raises:
         TypeError, ValueError: heads do not divide dim, or kv_heads heads; one of them, or a window, scale,
@@ -93,7 +93,7 @@ class Attention(nn.Module):
         self.sinks = nn.Parameter(torch.empty(self.heads, **where)) if require.flag(sinks, "sinks") else None
         if self.dropout and (sinks or softcap is not None):
             raise ValueError(
-                f"dropout={dropout!r} with sinks or a softcap, which drop no weights; give dropout=0"
+                f"dropout={dropout!r} with sinks or a softcap, which do not support dropout; give dropout=0"
             )
         self.q_norm = self.k_norm = None
         if qk_norm is not None:
@@ -104,7 +104,7 @@ class Attention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the projections anew, as `nn.MultiheadAttention` does."""
+        """Draw the projections again, as `nn.MultiheadAttention` does."""
         self.out_proj.reset_parameters()
         nn.init.xavier_uniform_(self.in_proj_weight)
         if self.in_proj_bias is not None:
@@ -274,7 +274,7 @@ def read_texts(cu_seqlens: Any, x: Tensor, cache: Any) -> Tensor:
     """Where the texts end that are packed along x's second axis, (texts + 1,)."""
     if cache is not None:
         raise ValueError(
-            "packed texts have no cache; for decoding, give each text a row, padded to one length"
+            "packed texts cannot use a cache; to decode, give each text its own row, padded to one length"
         )
     ends: Tensor = read_both(cu_seqlens, x.shape[1], like=x)[0]
     return ends
@@ -310,7 +310,8 @@ def require_input(x: Any, name: str, attention: Attention, shape: str = "(batch,
     require.same_device(**{name: x, "the weights": weight})
     if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
         raise TypeError(
-            f"{name} has dtype {x.dtype}, and the weights {weight.dtype}; cast one of them, with .to(dtype)"
+            f"{name} has dtype {x.dtype}, but the weights have {weight.dtype}; cast one of them, with "
+            ".to(dtype)"
         )
 
 
@@ -356,14 +357,14 @@ class LayerCache:
         else:
             if k.shape[0] != self.k.shape[0]:
                 raise ValueError(
-                    f"{k.shape[0]} rows in the batch, and {self.k.shape[0]} in the cache; a cache serves one "
-                    "batch: make a new one"
+                    f"{k.shape[0]} rows in the batch, but {self.k.shape[0]} in the cache; a cache belongs to "
+                    "one batch, so make a new one"
                 )
             for name, given, kept in (("k", k, self.k), ("v", v, self.v)):
                 if given.shape[1::2] != kept.shape[1::2]:
                     raise ValueError(
-                        f"{name} has shape {tuple(given.shape)}, and the cache holds {tuple(kept.shape)}: it "
-                        "is another layer's; make a new one"
+                        f"{name} has shape {tuple(given.shape)}, but the cache holds {tuple(kept.shape)}: it "
+                        "belongs to another layer; make a new one"
                     )
             self.k, self.v = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
             self.positions = _joined(self.positions, new, k.device)

@@ -101,7 +101,7 @@ class PositionalEncoding(nn.Module):
         """
         if type(self).add is PositionalEncoding.add and not isinstance(self, NoPE):
             raise TypeError(
-                f"{type(self).__name__} adds nothing to x, but enters attention by `rotate` or `bias`; "
+                f"{type(self).__name__} adds nothing to x; it works inside attention, by `rotate` or `bias`; "
                 "give it to posenc_lib.nn.Transformer, or to EncoderLayer in nn.TransformerEncoder"
             )
         return self.add(x, Span(0, x.shape[-2]) if positions is None else positions)

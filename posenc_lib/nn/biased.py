@@ -163,7 +163,7 @@ class T5Bias(_OffsetBias):
             self._between(torch.arange(1), torch.arange(1), torch.float32)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the table again."""
         nn.init.normal_(self.table, std=self.std)
 
     def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
@@ -203,7 +203,7 @@ class KERPLE(_OffsetBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw r1 and r2 anew."""
+        """Draw r1 and r2 again."""
         least = 0.01
         with torch.no_grad():
             if self.kind == "log":
@@ -303,7 +303,7 @@ class FIRE(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the network anew, and put c and L to their start."""
+        """Draw the network again, and put c and L to their start."""
         self.first.reset_parameters()
         self.second.reset_parameters()
         nn.init.constant_(self.c, self.start[0])
@@ -358,7 +358,7 @@ class Shaw(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the vectors anew."""
+        """Draw the vectors again."""
         rows, head_dim = self.table.shape[-2:]
         bound = (6 / (rows + head_dim)) ** 0.5
         nn.init.uniform_(self.table, -bound, bound)
@@ -410,7 +410,7 @@ class TransformerXL(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Draw all parameters again."""
         for parameter in (self.to_key.weight, self.u, self.v):
             nn.init.normal_(parameter, std=0.02)
 
@@ -435,7 +435,7 @@ class TransformerXL(ScoreBias):
         return by_offset + of_the_key
 
     def _of_one(self, q: Tensor, k: Tensor, u: Tensor, v: Tensor) -> Tensor:
-        """The bias of one query that stands last, as in decoding.
+        """The bias of one query that is last, as in decoding.
 
         The query is projected, in place of a relative key for each distance.
         """

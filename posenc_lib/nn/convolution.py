@@ -15,9 +15,9 @@ from posenc_lib.nn.positions import Positions, one_axis, read_places
 
 
 class ConvolutionPositions(PositionalEncoding):
-    """wav2vec 2.0's positions: each token is told, by a grouped convolution, what stands around it.
+    """wav2vec 2.0's positions: each token is told, by a grouped convolution, what is around it.
 
-    It does not look at positions, but at the order in which tokens stand in x. `Transformer` sets padding to
+    It does not look at positions, but at the order in which tokens are in x. `Transformer` sets padding to
     0 for it, as wav2vec does, takes packed texts one at a time, and refuses a cache.
 
     Args:
@@ -52,7 +52,7 @@ class ConvolutionPositions(PositionalEncoding):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the convolution anew."""
+        """Draw the convolution again."""
         nn.init.normal_(self.direction, std=2.0 * math.sqrt(1.0 / (self.taps * self.dim)))
         nn.init.zeros_(self.bias_of_columns)
         with torch.no_grad():

@@ -16,7 +16,7 @@ from posenc_lib.nn.positions import Places
 class DataDependentALiBi(ScoreBias):
     """ALiBi whose slope is read from the tokens: each key gives a gate, and all between count.
 
-    It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
+    It looks at no positions at all, only at the order of the keys; the last query is at the last key.
     Keys at which no query may look, such as padding, do not count.
 
     x-transformers reads the gates from the layer's input x, by a projection of its own. A bias of this
@@ -51,7 +51,7 @@ class DataDependentALiBi(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw w anew, as `nn.Linear` does, and put b to its start."""
+        """Draw w again, as `nn.Linear` does, and put b to its start."""
         bound = self.head_dim**-0.5
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.constant_(self.offset, self.start)
@@ -73,9 +73,9 @@ class DataDependentALiBi(ScoreBias):
 
 
 class FoX(DataDependentALiBi):
-    """The bias of the Forgetting Transformer: each token lets through a part of what stood before it.
+    """The bias of the Forgetting Transformer: each token lets through a part of what came before it.
 
-    It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
+    It looks at no positions at all, only at the order of the keys; the last query is at the last key.
     Keys at which no query may look, such as padding, close nothing.
 
     The paper reads the gates from the layer's input x, sigmoid(w_f . x + b_f). A bias of this library sees

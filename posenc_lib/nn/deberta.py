@@ -64,7 +64,7 @@ class DeBERTa(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table and the projections anew."""
+        """Draw the table and the projections again."""
         nn.init.normal_(self.table, std=0.02)
         for projection in (self.to_key, self.to_query):
             if projection is not None:

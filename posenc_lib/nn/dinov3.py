@@ -107,8 +107,8 @@ class DINOv3Rotary(TableRotation):
             return None
         if self._drawn is None:
             raise RuntimeError(
-                f"this module trains with {self.limits}, and nothing was drawn; call draw(generator) at the "
-                "start of each step, or eval()"
+                f"this module trains with {self.limits}, but nothing has been drawn; call draw(generator) at "
+                "the start of each step, or eval()"
             )
         return self._drawn
 

@@ -83,7 +83,7 @@ class ScoreBias(PositionalEncoding):
         require.vectors_of_heads(k, "k", q.shape[1], q.shape[3], grouped=True)
         if k.shape[0] != q.shape[0]:
             raise ValueError(
-                f"q has {q.shape[0]} rows in its batch, and k {k.shape[0]}; give the same for both"
+                f"q has {q.shape[0]} rows in its batch, but k has {k.shape[0]}; give the same number for both"
             )
         if k.device != q.device:
             require.same_device(q=q, k=k)
@@ -100,12 +100,12 @@ class ScoreBias(PositionalEncoding):
         return self.heads
 
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
-        """The bias for queries and keys of (batch, heads, length, head_dim), and where these stand."""
+        """The bias for queries and keys of (batch, heads, length, head_dim), and where these are."""
         raise NotImplementedError
 
 
 def places_of_vectors(positions: Any, x: Any, name: str, head_dim: int | None, seq_axis: int) -> Places:
-    """Where queries or keys stand, after a look at their shape."""
+    """Where queries or keys are, after a look at their shape."""
     require.vectors_of_heads(x, name, head_dim=head_dim)
     (first,) = heads_first(seq_axis, x=x)
     return places_of_heads(positions, first, f"{name}_positions")

@@ -20,7 +20,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class EncoderLayer(nn.Module):
-    """A drop-in for `nn.TransformerEncoderLayer` whose attention knows where tokens stand.
+    """A drop-in for `nn.TransformerEncoderLayer` whose attention knows where tokens are.
 
     Constructor, call and state dict are those of torch's layer; with encoding="none" so are the results.
     `nn.TransformerEncoder` copies the layer, so that each copy has its own encoding.
@@ -81,7 +81,7 @@ class EncoderLayer(nn.Module):
         if isinstance(activation, str):
             activation = ACTIVATIONS[require.choice(activation, "activation", tuple(ACTIVATIONS))]
         if not callable(activation) or isinstance(activation, type):
-            raise TypeError(f"activation={activation!r} cannot be applied; give a function, or its name")
+            raise TypeError(f"activation={activation!r} cannot be called; give a function, or its name")
         self.activation = activation
         self.batch_first, self.norm_first = batch_first, norm_first
         sizes = Sizes(dim=d_model, heads=nhead, causal=causal, length=length)
@@ -141,7 +141,7 @@ class EncoderLayer(nn.Module):
         return result
 
     def _join_masks(self, src_mask: Tensor | None, padding: Tensor | None, x: Tensor) -> Tensor | None:
-        """One mask for `Attention`: booleans, or numbers to add; None for none."""
+        """One mask for `Attention`: booleans, or numbers to add; None for no mask."""
         masks = []
         if src_mask is not None:
             length = x.shape[1]
@@ -168,7 +168,9 @@ class EncoderLayer(nn.Module):
                 continue
             if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
                 kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-                raise TypeError(f"{name} is {kind}; give booleans, True at what is hidden, or numbers to add")
+                raise TypeError(
+                    f"{name} is {kind}; give booleans, True where a token is hidden, or numbers to add"
+                )
             require.tensors(**{name: mask})
             require.same_device(**{"src": x, name: mask})
             if tuple(mask.shape) not in shapes:

@@ -40,7 +40,7 @@ class Sizes:
         dim: width of the model.
         heads: number of attention heads.
         causal: whether no token looks at later ones.
-        length: how long the sequences are to be; None for "not known".
+        length: how long the sequences will be; None for "not known".
     """
 
     dim: int
@@ -72,7 +72,7 @@ class Sizes:
         side = math.isqrt(self.length_for(name))
         if side * side != self.length:
             raise ValueError(
-                f"encoding={name!r} by name is for square images, and length={self.length} is no square; "
+                f"encoding={name!r} by name is for square images, and length={self.length} is not a square; "
                 "give an instance with the shape you have"
             )
         return side, side
@@ -189,7 +189,7 @@ def make_encoding(encoding: Any, sizes: Sizes) -> PositionalEncoding:
     made = encoding if isinstance(encoding, PositionalEncoding) else _made(encoding, sizes)
     if made.causal_only and not sizes.causal:
         raise ValueError(
-            f"{type(made).__name__} is made for keys up to the query; give causal=True, or another encoding"
+            f"{type(made).__name__} is only for keys up to the query; give causal=True, or another encoding"
         )
     return made
 
@@ -204,7 +204,7 @@ def _made(encoding: Any, sizes: Sizes) -> PositionalEncoding:
     if encoding not in ENCODINGS and any(each.name == encoding for each in catalogue()):
         rule = catalogue().named(encoding).functions[0].rpartition(".")[2]
         raise ValueError(
-            f"encoding={encoding!r} is a rule for RoPE with numbers of its own; give an instance, "
+            f"encoding={encoding!r} is a rule for RoPE that needs numbers of its own; give an instance, "
             f"posenc_lib.nn.Rotary({sizes.head_dim}, scaling=posenc_lib.{rule}(...))"
         )
     if encoding not in ENCODINGS:

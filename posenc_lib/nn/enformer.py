@@ -18,7 +18,7 @@ class Enformer(TransformerXL):
         dim: width of the model.
         heads: number of attention heads, a divisor of dim.
         features: of each distance, a multiple of 6; 192 in Enformer.
-        length: the longest distance that is to be told apart, as in `posenc_lib.enformer_features`.
+        length: the longest distance to be told apart, as in `posenc_lib.enformer_features`.
         causal: make relative keys for the past alone.
 
     Raises:

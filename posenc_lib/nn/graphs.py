@@ -164,9 +164,8 @@ class LaplacianEigenvectors(_OfNodes):
         elif self.signs == "random" and self.training:
             if self._drawn is None:
                 raise RuntimeError(
-                    "this module trains with random signs, and none were drawn; call draw(generator) at the "
-                    "start of "
-                    "each step, or eval()"
+                    "this module trains with random signs, but none have been drawn; call draw(generator) "
+                    "at the start of each step, or eval()"
                 )
             described = described * torch.from_numpy(self._drawn).to(described.dtype).to(described.device)
         return nn.functional.linear(described, weight, bias)
@@ -247,7 +246,7 @@ class TreePaths(_OfNodes):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the factors anew."""
+        """Draw the factors again."""
         nn.init.uniform_(self.decays, 0.7, 0.999)
 
     def _mapped(self, described: Tensor) -> Tensor:

@@ -66,7 +66,7 @@ class LearnedGrid(PositionalEncoding):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the rows anew."""
+        """Draw the rows again."""
         trunc_normal_(self.table, self.std)
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:

@@ -56,7 +56,7 @@ class MixedRotary(TableRotation):
         self.head_dim, self.base = head_dim, base
         self.shape = None if shape is None else read_shape(shape)
         if self.shape is not None and len(self.shape) != 2:
-            raise ValueError(f"shape={shape!r} is no image; give (height, width)")
+            raise ValueError(f"shape={shape!r} is not an image; give (height, width)")
         self.heads = None if heads is None else require.count(heads, "heads")
         self.layout = require.choice(layout, "layout", LAYOUTS)
         own = () if self.heads is None else (self.heads,)
@@ -64,7 +64,7 @@ class MixedRotary(TableRotation):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the directions anew."""
+        """Draw the directions again."""
         with torch.no_grad():
             device = self.rates.device
             turns = torch.rand(self.heads or 1, 1, device=device) * 2.0 * math.pi

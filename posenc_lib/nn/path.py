@@ -17,7 +17,7 @@ from posenc_lib.nn.positions import Places
 class PaTH(ScoreBias):
     """PaTH: each token between key and query turns the scores, by a reflection that is read from it.
 
-    It looks at no positions at all, only at the order of the keys; the last query stands at the last key.
+    It looks at no positions at all, only at the order of the keys; the last query is at the last key.
     Keys at which no query may look, such as padding, reflect nothing.
 
     The paper reads w and beta from the layer's input x, w by two thin matrices and a convolution of three
@@ -52,7 +52,7 @@ class PaTH(ScoreBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw W and u anew, as `nn.Linear` does, and put b to its start."""
+        """Draw W and u again, as `nn.Linear` does, and put b to its start."""
         for weight in (self.to_w, self.to_beta):
             nn.init.uniform_(weight, -(self.head_dim**-0.5), self.head_dim**-0.5)
         nn.init.constant_(self.offset, self.start)

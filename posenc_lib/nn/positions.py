@@ -1,4 +1,4 @@
-"""Where tokens stand, in every form in which a module may be told."""
+"""Where tokens are, in every form in which a module may be told."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Places = Span | Tensor
 """Positions as the encodings read them."""
 
 Positions = int | range | Span | Tensor
-"""Where tokens stand. An int n means 0 .. n-1, a `range` or a `Span` any positions without a gap (these are
+"""Where tokens are. An int n means 0 .. n-1, a `range` or a `Span` any positions without a gap (these are
 fastest: what they need is known without looking). A tensor is (length,), or (batch, length) where rows
 differ, of integers or reals; coordinates of several axes are (axes, batch or 1, length)."""
 
@@ -33,7 +33,7 @@ def read_places(positions: Any, tokens: Tensor, name: str = "positions") -> Plac
     """Positions of the tokens on the second-last axis of `tokens`.
 
     Raises:
-        TypeError: positions are no int, range or tensor, or booleans.
+        TypeError: positions are not an int, a range or a tensor, or are booleans.
         ValueError: another number of positions than tokens, another device, a negative int.
     """
     places = _read(positions, tokens, name)
@@ -117,7 +117,7 @@ def one_axis(places: Places, encoding: nn.Module) -> Places:
 def read_shape(shape: Any) -> tuple[int, ...]:
     """The sizes of a grid, all known: (height, width) or (depth, height, width)."""
     if not isinstance(shape, (tuple, list)) or len(shape) not in (2, 3):
-        raise ValueError(f"shape={shape!r} is no grid; give (height, width) or (depth, height, width)")
+        raise ValueError(f"shape={shape!r} is not a grid; give (height, width) or (depth, height, width)")
     return tuple(require.count(n, f"shape[{i}]") for i, n in enumerate(shape))
 
 
@@ -138,7 +138,9 @@ def among(places: Places, count: int, encoding: nn.Module, *, of: str, outside: 
     places = one_axis(places, encoding)
     if isinstance(places, Tensor):
         if places.is_floating_point():
-            raise TypeError(f"positions have dtype {places.dtype}; they are numbers of {of}: give integers")
+            raise TypeError(
+                f"positions have dtype {places.dtype}; they are numbers of {of}, so give integers"
+            )
         if not values_are_known(places) or places.numel() == 0:
             return places
         first, last = int(places.min()), int(places.max())
@@ -146,5 +148,5 @@ def among(places: Places, count: int, encoding: nn.Module, *, of: str, outside: 
         first, last = places.start, max(places.stop - 1, places.start)
     if first < 0 or last >= count:
         wrong = first if first < 0 else last
-        raise ValueError(f"position {wrong} lies outside {outside} 0 to {count - 1} {remedy}")
+        raise ValueError(f"position {wrong} is outside {outside} 0 to {count - 1} {remedy}")
     return places

@@ -269,7 +269,7 @@ class AxialRotary(TableRotation):
 class XPos(TableRotation):
     """xPos: RoPE whose pairs also fade with distance, the fast ones first. For causal attention.
 
-    Its tables are made anew in each call.
+    Its tables are made again in each call.
 
     Args:
         head_dim: width of a head's queries and keys, even.

@@ -2,7 +2,7 @@
 
 A kept table is a plain attribute of its module: no buffer, so that `.to()`, `load_state_dict` and the
 state dict never touch it. It is found by everything that it depends on, and where that cannot be
-known, it is made anew.
+known, it is made again.
 """
 
 from __future__ import annotations

@@ -80,13 +80,13 @@ class Transformer(nn.Module):
         encoding: a name, one of `ENCODINGS`, or a `PositionalEncoding`. By name, encodings whose source
             gives each layer its own parameters do so here (their `per_layer`); a module serves all layers.
         causal: let no token look at later ones: a language model. False for an encoder.
-        length: how long the sequences are to be. Encodings by name that need it say so: "learned" for the
+        length: how long the sequences will be. Encodings by name that need it say so: "learned" for the
             size of its table, "grid" for its shape.
         hidden: width of each block's network, 4 * dim by default.
         dropout: probability, in training.
 
     Raises:
-        TypeError: a size is no integer, the encoding neither a name nor a module.
+        TypeError: a size is not an integer, the encoding neither a name nor a module.
         ValueError: an unknown name, sizes that do not fit each other or the encoding.
 
     Example:
@@ -151,11 +151,11 @@ class Transformer(nn.Module):
 
         Args:
             tokens: (batch, length), integers; or (batch, length, dim), vectors, where vocabulary is None.
-            positions: where they stand, see `Positions`. By default each row counts its tokens from 0,
+            positions: where they are, see `Positions`. By default each row counts its tokens from 0,
                 padding left out, on from those in the cache.
             padding_mask: (batch, length) booleans, True at padding, which no token looks at (as
                 `src_key_padding_mask` of torch; Hugging Face's `attention_mask` is its opposite). Padding may
-                stand on the left or on the right.
+                are on the left or on the right.
             cache: a `Cache`, for decoding step by step: tokens are those that come after it.
             cu_seqlens: for texts packed one after another, (1, length), in place of padding: where they end,
                 as in `Attention`.
@@ -175,7 +175,8 @@ class Transformer(nn.Module):
         if cu_seqlens is not None:
             if padding_mask is not None:
                 raise ValueError(
-                    "packed texts need no padding_mask: cu_seqlens say where each one ends; give one of them"
+                    "packed texts need no padding_mask, because cu_seqlens says where each one ends; give "
+                    "one of the two"
                 )
             cu_seqlens = read_texts(cu_seqlens, tokens, cache)
             if positions is None:
@@ -214,8 +215,8 @@ class Transformer(nn.Module):
             return encoding.add(x, positions)
         if cache is not None:
             raise ValueError(
-                f"{type(encoding).__name__} reads the tokens beside each one, which a cache does not keep; "
-                "leave the cache out, and give the whole text anew"
+                f"{type(encoding).__name__} reads the neighbours of each token, which a cache does not keep; "
+                "leave out the cache, and give the whole text again"
             )
         if padding is not None:
             x = x.masked_fill(padding[..., None], 0.0)
@@ -239,7 +240,10 @@ class Transformer(nn.Module):
                 raise ValueError(f"tokens have shape {tuple(tokens.shape)}; give (batch, length)")
             _require_vocabulary(tokens, self.vocabulary)
         if tokens.shape[1] == 0:
-            raise ValueError(f"tokens have shape {tuple(tokens.shape)}: none at all; give one or more a row")
+            raise ValueError(
+                f"tokens have shape {tuple(tokens.shape)}: there are none at all; give at least one in each "
+                "row"
+            )
         if padding_mask is not None:
             require_padding_mask(padding_mask, tokens.shape[:2], "padding_mask")
         if cache is not None:
@@ -250,17 +254,17 @@ class Transformer(nn.Module):
             raise TypeError(f"cache is of type {type(cache).__name__}; give posenc_lib.nn.Cache()")
         if not self.causal:
             raise ValueError(
-                "a cache needs causal=True: where tokens look ahead, what was read before changes with every "
-                "token that comes after it"
+                "a cache needs causal=True: if tokens may look ahead, every new token changes what was "
+                "computed before it"
             )
         if not cache.layers:
             cache.layers = [LayerCache() for _ in self.blocks]
         lengths = {layer.length for layer in cache.layers}
         if len(cache.layers) != len(self.blocks) or lengths != {cache.length}:
             raise ValueError(
-                f"the cache holds {len(cache.layers)} layers of {sorted(lengths)} tokens, and this model of "
-                f"{len(self.blocks)} layers has read {cache.length}: the cache is another model's, or was "
-                "left by a call that failed; make a new one"
+                f"the cache holds {len(cache.layers)} layers of {sorted(lengths)} tokens, but this model of "
+                f"{len(self.blocks)} layers has read {cache.length}: the cache belongs to another model, or "
+                "a call failed halfway; make a new one"
             )
 
 
@@ -298,7 +302,7 @@ def _require_vocabulary(tokens: Tensor, vocabulary: int) -> None:
     least, most = int(tokens.min()), int(tokens.max())
     if least < 0 or most >= vocabulary:
         raise ValueError(
-            f"token {least if least < 0 else most} is not among the {vocabulary} of the vocabulary; give "
+            f"token {least if least < 0 else most} is not in the vocabulary of {vocabulary}; give "
             f"numbers from 0 to {vocabulary - 1}"
         )
 
@@ -314,7 +318,7 @@ def _with_past(padding: Tensor | None, cache: Cache | None, tokens: Tensor) -> T
     before = none.expand(batch, cache.length) if cache.padding is None else cache.padding
     now = none.expand(batch, tokens.shape[1]) if padding is None else padding
     if before.shape[0] != batch:
-        raise ValueError(f"{batch} rows in the batch, and {before.shape[0]} in the cache; make a new cache")
+        raise ValueError(f"{batch} rows in the batch, but {before.shape[0]} in the cache; make a new cache")
     return torch.cat([before, now], dim=-1)
 
 
@@ -324,7 +328,7 @@ def _count(tokens: Tensor, padding: Tensor | None, cache: Cache | None) -> Place
     if cache is not None:
         if cache.given_positions:
             raise ValueError(
-                "earlier tokens of this cache came with positions of yours; give positions= again"
+                "earlier tokens in this cache came with positions of your own; give positions= again"
             )
         past = cache.counts()
     if padding is not None:

@@ -17,9 +17,9 @@ from posenc_lib.rotated.vjepa2 import columns_of_an_axis
 
 
 class VJEPA2(PositionalEncoding):
-    """V-JEPA 2's mixing of columns by frame, row and column: meant as a rotation, and none.
+    """V-JEPA 2's mixing of columns by frame, row and column: meant as a rotation, but not one.
 
-    For its checkpoints. `posenc_lib.vjepa2_mix` says what is amiss; a new model takes `AxialRotary`.
+    For its checkpoints. `posenc_lib.vjepa2_mix` says what is wrong; a new model takes `AxialRotary`.
 
     Args:
         head_dim: width of a head's queries and keys, 6 or more.
@@ -39,7 +39,7 @@ class VJEPA2(PositionalEncoding):
         self.head_dim, self.shape = require.count(head_dim, "head_dim"), read_shape(shape)
         columns_of_an_axis(self.head_dim)
         if len(self.shape) != 3:
-            raise ValueError(f"shape={self.shape} is no video; give (frames, height, width), in patches")
+            raise ValueError(f"shape={self.shape} is not a video; give (frames, height, width), in patches")
         self.base = require.positive(base, "base")
 
     def rotate(

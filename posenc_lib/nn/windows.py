@@ -65,7 +65,7 @@ class SwinBias(_WindowBias):
     Args:
         heads: number of attention heads.
         shape: (height, width) of the window, in patches.
-        class_token: token 0 is no patch, as in BEiT.
+        class_token: token 0 is not a patch, as in BEiT.
         std: standard deviation of the numbers at the start.
 
     Raises:
@@ -86,7 +86,7 @@ class SwinBias(_WindowBias):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the table again."""
         trunc_normal_(self.table, self.std)
 
     def _table(self, dtype: torch.dtype) -> Tensor:
@@ -131,7 +131,7 @@ class SwinV2Bias(_WindowBias):
         self.second = nn.Linear(hidden, self.heads, bias=False)
 
     def reset_parameters(self) -> None:
-        """Draw the network anew."""
+        """Draw the network again."""
         self.first.reset_parameters()
         self.second.reset_parameters()
 

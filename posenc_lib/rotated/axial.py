@@ -41,7 +41,7 @@ def axial_tables(
         Qwen2-VL's image encoder; with "interleaved" and sections (8, 28, 28), Flux.
 
     Raises:
-        TypeError: positions are no numbers, dim no integer, or sections no list of integers.
+        TypeError: positions are not numbers, dim not an integer, or sections not a list of integers.
         ValueError: NaN positions; odd dim; sections that do not add up to dim/2 or do not fit the axes.
 
     Source: Su 2021, "Transformer upgrade path 4: 2-D rotary embedding" (kexue.fm/archives/8397);
@@ -94,7 +94,7 @@ def mrope_tables(
         Tables of shape (..., dim/2), for `rotate` (layout "half" in Qwen's models).
 
     Raises:
-        TypeError: positions are no numbers, dim no integer, or sections no list of integers.
+        TypeError: positions are not numbers, dim not an integer, or sections not a list of integers.
         ValueError: as `axial_tables`; sections that cannot be dealt out in turn.
 
     Source: Wang et al. 2024, "Qwen2-VL", section 2.1; transformers, `modeling_qwen2_vl.py` and
@@ -142,29 +142,29 @@ def mrope_positions(
     after: Literal["largest", "sides"] = "largest",
     like: Array | None = None,
 ) -> Array:
-    """Where tokens of a text with pictures and videos stand, for `mrope_tables`: time, height and width.
+    """Where tokens of a text with pictures and videos are, for `mrope_tables`: time, height and width.
 
-    Text counts on, all three axes alike. A picture or a video takes a block: its tokens stand at their frame,
-    row and column, counted from the position after what came before. What follows goes on after the largest
+    In text all three axes count on together. A picture or a video is a block: its tokens are at their frame,
+    row and column, counted from the position after what came before. What follows continues after the largest
     number in the block, or after its longer side (`after`). So a picture of 20 by 30 tokens takes 30
     positions, not 600.
 
     Args:
-        parts: what stands one after another: an int for so many tokens of text, and (frames, rows, columns)
+        parts: the pieces, one after another: an int for that many tokens of text, and (frames, rows, columns)
             for a picture (1 frame) or a video, in tokens, after patches were merged.
         start: the position of the first token, as after what is in a cache.
-        seconds_per_grid: how far apart two frames stand. 1 in Qwen2-VL; in Qwen2.5-VL the seconds between two
+        seconds_per_grid: how far apart two frames are. 1 in Qwen2-VL; in Qwen2.5-VL the seconds between two
             frames times `tokens_per_second`, rounded down for each frame.
-        after: where a video's text goes on. "largest": after the largest number of the block, as in the paper
-            and its authors' code. "sides": max(rows, columns) after the block's first number, as in
-            transformers 5; give this beside a model that runs there.
+        after: where the text after a video continues. "largest": after the largest number of the block, as in
+            the paper and its authors' code. "sides": max(rows, columns) after the block's first number, as
+            in transformers 5; give this with a model that runs there.
         like: an array whose library and device the result has; NumPy if None.
 
     Returns:
         (3, tokens), int64 (JAX: its default integer).
 
     Raises:
-        TypeError: parts that are no integers or no tuples of three; start no integer.
+        TypeError: parts that are not integers or not tuples of three; start not an integer.
         ValueError: sizes below 1 (0 tokens of text are none), seconds_per_grid not above 0, or an unknown
             `after`.
 
@@ -174,8 +174,8 @@ def mrope_positions(
                [0, 1, 2, 2, 2, 3, 3, 3, 5, 6],
                [0, 1, 2, 3, 4, 2, 3, 4, 5, 6]])
 
-    Who does what: the two agree for pictures, and for videos whose last frame stands at no larger number than
-    their longer side; for Qwen2.5-VL, whose frames stand seconds apart, they differ after nearly every video.
+    Who does what: the two agree for pictures, and for videos whose last frame is at no larger number than
+    their longer side; for Qwen2.5-VL, whose frames are seconds apart, they differ after nearly every video.
     With "sides", positions of the video and of what follows then overlap. Qwen3-VL writes each frame as a
     picture, with its time as text before it: give (1, rows, columns) for each.
 
@@ -196,7 +196,9 @@ def mrope_positions(
             block = np.indices(sizes).reshape(3, -1)
             block[0] = np.floor(block[0] * apart)
         else:
-            raise TypeError(f"{part!r} is no part; give a number of words, or (frames, rows, columns)")
+            raise TypeError(
+                f"{part!r} is not a part of a sequence; give a number of words, or (frames, rows, columns)"
+            )
         placed.append(block + at)
         taken = block if after == "largest" else block[1:]
         at += int(taken.max(initial=-1)) + 1
@@ -233,8 +235,8 @@ def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
     if dealt == "time last":
         if len(sections) != 3 or sections[0] != sections[1]:
             raise ValueError(
-                f"sections={sections}: height and width take pairs in turn, and time the rest; give three "
-                "numbers, of which the first two, for height and width, are equal"
+                f"sections={sections}: height and width take turns with the pairs, and time gets the rest; "
+                "give three numbers, of which the first two, for height and width, are equal"
             )
         height, _, time = sections
         return np.concatenate([np.tile([1, 2], height), np.zeros(time, dtype=np.int64)])
@@ -243,8 +245,8 @@ def owners(sections: tuple[int, ...], dealt: str) -> np.ndarray:
         owner[axis : axes * sections[axis] : axes] = axis
     if tuple(np.bincount(owner, minlength=axes)) != sections:
         raise ValueError(
-            f"sections={sections} cannot be dealt out in turn: there are not enough pairs for it; give "
-            "sections of nearly equal size, the first the largest"
+            f"with sections={sections} the axes cannot take turns: there are not enough pairs; give sections "
+            "of nearly equal size, the first the largest"
         )
     return owner
 

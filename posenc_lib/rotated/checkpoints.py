@@ -27,12 +27,12 @@ def rope_from_config(
     Args:
         config: the content of `config.json` as a dict, or an object with `to_dict()` such as
             transformers' configs. Of a multimodal config, its text part is read.
-        length: the longest sequence that is to be read; needed by rope types "dynamic" and "longrope".
+        length: the longest sequence to be read; needed by rope types "dynamic" and "longrope".
         layer_type: which layers, where they differ: "full_attention", "sliding_attention" or another of the
             kinds that this config's layers have.
         layout: which columns make a pair, "interleaved" or "half"; by default what the family's own code
             does. The original weights of LLaMA (not those in Hugging Face format) are interleaved: say so.
-        family: how the config is to be read, as the `model_type` of a known family, such as "llama": for
+        family: how to read the config, as the `model_type` of a known family, such as "llama": for
             configs with a `model_type` that this library does not know, or with none.
 
     Returns:
@@ -60,7 +60,8 @@ def rope_from_config(
     if not found:
         which = "no layer" if layer_type is None else f"no layer of the kind {layer_type!r}"
         raise ValueError(
-            f"by its config {which} of this model rotates; layers_from_config says what each layer does"
+            f"according to its config, {which} of this model rotates; layers_from_config says what each "
+            "layer does"
         )
     if len(found) > 1:
         kinds = tuple(dict.fromkeys(layer.kind for layer in layers))
@@ -70,7 +71,7 @@ def rope_from_config(
             else ""
         )
         raise ValueError(
-            f"this config's layers differ in their rotation; {advice}take each layer's from "
+            f"the layers of this config rotate in different ways; {advice}take each layer's settings from "
             "layers_from_config(config)"
         )
     assert found[0] is not None
@@ -124,7 +125,7 @@ def convert_layout(
         The same rows in another order, of the same shape, dtype and library.
 
     Raises:
-        TypeError: weight is no array, or heads no integer.
+        TypeError: weight is not an array, or heads not an integer.
         ValueError: rows that do not divide into heads; rotary_dim odd or above head_dim; an
             unknown layout.
 

@@ -105,7 +105,7 @@ class Given:
             require.choice(family, "family", tuple(sorted(FAMILIES)))
         self.config, self.model_type, self.inside = _text_part(_as_dict(config), family)
         if self.model_type in IMAGES:
-            raise ValueError(f"model_type {self.model_type!r} is no text model: {IMAGES[self.model_type]}")
+            raise ValueError(f"model_type {self.model_type!r} is not a text model: {IMAGES[self.model_type]}")
         if family is None and self.config.get("use_mla") is False:
             self.model_type = WITHOUT_LATENT_ATTENTION.get(self.model_type, self.model_type)
         self.family = FAMILIES.get(self.model_type, Family())
@@ -124,8 +124,8 @@ class Given:
         unread = sorted(key for key in OF_SOME_FAMILIES - read if self.config.get(key) is not None)
         if unread and self.model_type in FAMILIES:
             raise ValueError(
-                f"the config has {', '.join(map(repr, unread))}, which is not read in models of model_type "
-                f"{self.model_type!r}; remove it, or say by family= which family's code is meant"
+                f"the config has {', '.join(map(repr, unread))}, which models of model_type "
+                f"{self.model_type!r} do not use; remove it, or say with family= which family's code you mean"
             )
 
     def _require_no_rotation(self) -> None:
@@ -136,8 +136,8 @@ class Given:
         ]
         if said:
             raise ValueError(
-                f"models of model_type {self.model_type!r} rotate nothing, and the config has "
-                f"{', '.join(map(repr, said))}: it is read by another model's code. Say by family= which "
+                f"models of model_type {self.model_type!r} rotate nothing, but the config has "
+                f"{', '.join(map(repr, said))}: another model's code must read it. Say with family= which "
                 "family's, such as family='llama'"
             )
 
@@ -150,7 +150,7 @@ class Given:
             written = self.written_kinds(1)
             found = len(written) if written else None
         if found is None:
-            raise ValueError(f"the config names no {SIZES[name][0]!r}; add it")
+            raise ValueError(f"the config has no {SIZES[name][0]!r}; add it")
         return found
 
     def size_or_none(self, name: str) -> int | None:
@@ -171,13 +171,13 @@ class Given:
         width, heads = self.size_or_none("width"), self.size_or_none("heads")
         if width is None or heads is None:
             raise ValueError(
-                f"the config names no head_dim; it needs {key!r}, or 'hidden_size' and 'num_attention_heads'"
+                f"the config has no head_dim; it needs {key!r}, or 'hidden_size' and 'num_attention_heads'"
             )
         wide = self.family.heads_wider * width
         if wide % heads:
             raise ValueError(
-                f"{SIZES['width'][0]}={width} is not divisible by {SIZES['heads'][0]}={heads}; mend one of "
-                f"them, or add {key!r}"
+                f"{SIZES['width'][0]}={width} is not divisible by {SIZES['heads'][0]}={heads}; correct one "
+                f"of them, or add {key!r}"
             )
         return wide // heads
 
@@ -262,8 +262,8 @@ class Given:
             found = kinds(self._with_window(), layers)
         if len(found) < layers:
             raise ValueError(
-                f"the config tells the kinds of {len(found)} layers, of {layers}; give layer_types, one for "
-                "each"
+                f"the config gives the kinds of {len(found)} layers, but there are {layers}; give "
+                "layer_types, one for each"
             )
         return found[:layers]
 
@@ -305,8 +305,8 @@ class Given:
             kinds = [only]  # named among the parameters, and held by no layer
         if self.family.per_layer and not self.config.get("per_layer_config"):
             raise ValueError(
-                f"layers of model_type {self.model_type!r} differ in sizes; add per_layer_config, which has "
-                "them"
+                f"layers of model_type {self.model_type!r} differ in size; add per_layer_config, which lists "
+                "the sizes"
             )
         per_layer = {int(index): more for index, more in (self.config.get("per_layer_config") or {}).items()}
         alike, read = self._alike(), dict[str, LayerPositions]()
@@ -356,7 +356,7 @@ class Given:
         kv_heads: Any = config.get("num_key_value_heads")
         if require.is_count(heads) and require.is_count(kv_heads) and not require.divides(kv_heads, heads):
             raise ValueError(
-                f"num_key_value_heads={kv_heads} does not divide num_attention_heads={heads}; mend one of "
+                f"num_key_value_heads={kv_heads} does not divide num_attention_heads={heads}; correct one of "
                 "them"
             )
 
@@ -389,15 +389,15 @@ class Given:
         default, told = self.family.own_base, self.written().get("rope_theta") or self._beside(index)
         if default is not None and told is None:
             raise ValueError(
-                f"the config has no rope_theta: the code of {self.family.source} then turns by {default:g}, "
-                f"and transformers by {theta:g}; add the one that you mean"
+                f"the config has no rope_theta: without it, the code of {self.family.source} uses "
+                f"{default:g}, and transformers uses {theta:g}; add the one that you mean"
             )
         own = _follow(self.config, self.family.disputed_base)
         if own is not None and own != theta:
             raise ValueError(
-                f"{self.family.disputed_base}={own!r} is what the code of {self.family.source} turns by, and "
-                f"transformers passes it over and takes {theta!r}; write the base that you mean beside it, "
-                f"as 'rope_theta': {own!r}, which both read"
+                f"{self.family.disputed_base}={own!r} is the base that the code of {self.family.source} "
+                f"uses, but transformers ignores it and uses {theta!r}; also write the base that you mean "
+                f"'rope_theta': {own!r}, which both read"
             )
 
     def _ratio(self) -> float:
@@ -406,13 +406,11 @@ class Given:
         return 1.0 if ratio is None else require.positive(ratio, "rope_ratio")
 
     def written(self) -> Mapping[str, Any]:
-        """The config's rope parameters as they stand, in whichever spelling."""
+        """The config's rope parameters as they are, in whichever spelling."""
         new, old = self.config.get("rope_parameters"), self.config.get("rope_scaling")
         for value in (new, old):
             if value is not None and not isinstance(value, Mapping):
-                raise TypeError(
-                    f"the config's rope parameters are {value!r}; a dict or null is allowed there"
-                )
+                raise TypeError(f"the config's rope parameters are {value!r}; give a dict or null")
         if new and old:
             differing = sorted(key for key in set(new) & set(old) if new[key] != old[key])
             if differing:
@@ -432,7 +430,7 @@ class Given:
         return tuple(key for key, value in written.items() if isinstance(value, Mapping) or key in names)
 
     def parameters(self, index: int, kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The rope parameters of a layer, with `rope_theta` and what else stands beside them put in."""
+        """The rope parameters of a layer, with `rope_theta` and whatever else is written next to them."""
         family, nested = self.family, self.nested_kinds()
         label = family.labels.get(kind, kind)
         local = family.local if family.local is not None and kind in family.local.kinds else None
@@ -441,7 +439,7 @@ class Given:
             if label not in nested:
                 raise ValueError(
                     f"the rope parameters are nested by {', '.join(map(repr, nested))}, and this config has "
-                    f"layers of the kind {kind!r}; add what holds for {label!r}"
+                    f"layers of the kind {kind!r}; add the parameters for {label!r}"
                 )
             mine = dict(written[label])
         elif not written and label in family.by_kind and self._beside(index) is None:
@@ -480,14 +478,14 @@ class Given:
             or beside not in (None, self.family.base)
         ):
             raise ValueError(
-                f"the config has no rope parameters, and model_type {self.model_type!r} then takes a rule of "
-                f"its own, {dict(self.family.rule)!r}; write into rope_parameters which rule is meant, "
-                "'default' for none"
+                f"the config has no rope parameters, so model_type {self.model_type!r} uses a rule of its "
+                f"own, {dict(self.family.rule)!r}; say in rope_parameters which rule you mean, 'default' for "
+                "none"
             )
         return dict(self.family.rule)
 
     def _beside(self, index: int) -> Any:
-        """The base that stands beside the rope parameters, or None."""
+        """The base that is written next to the rope parameters, or None."""
         if self.family.still == "layer_rope_theta" and self.config.get("layer_rope_theta"):
             return _of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
         for key in self._base_keys():
@@ -522,8 +520,8 @@ class Given:
             found = partial_rotary_dim(self._cleaned(parameters), head_dim)
         if found % 2 or found < 2 or found > head_dim:
             raise ValueError(
-                f"of head_dim={head_dim} {found} columns would turn, and they turn in pairs; mend head_dim, "
-                "rotary_dim or partial_rotary_factor"
+                f"{found} of the {head_dim} columns of a head would turn, but columns turn in pairs; correct "
+                "head_dim, rotary_dim or partial_rotary_factor"
             )
         return found
 
@@ -533,15 +531,15 @@ class Given:
         if written is not None and self.family.mixed_sections:
             raise ValueError(
                 f"model_type {self.model_type!r} turns the two columns of a pair by different axes, which is "
-                "no rotation; leave mrope_section away for text alone, where all axes agree"
+                "no rotation; for text alone, where all axes agree, leave out mrope_section"
             )
         if written is None and self.family.sections is None:
             return None
         sections = tuple(require.count(n, "mrope_section", 0) for n in written or self.family.sections or ())
         if sum(sections) != rotary_dim // 2:
             raise ValueError(
-                f"mrope_section={list(sections)} shares out {sum(sections)} pairs, and {rotary_dim // 2} "
-                "turn; add mrope_section to the rope parameters, or mend it or partial_rotary_factor"
+                f"mrope_section={list(sections)} shares out {sum(sections)} pairs, but {rotary_dim // 2} "
+                "turn; add mrope_section to the rope parameters, or correct it or partial_rotary_factor"
             )
         owners(sections, self._dealt(parameters))
         return sections
@@ -553,8 +551,8 @@ class Given:
             return "in turn" if told else "in runs"
         if told is not None and bool(told) != (self.family.dealt == "in turn"):
             raise ValueError(
-                f"mrope_interleaved={told!r}, and model_type {self.model_type!r} deals its pairs "
-                f"{self.family.dealt}; remove the key, or give the family= that is meant"
+                f"mrope_interleaved={told!r}, but model_type {self.model_type!r} deals its pairs "
+                f"{self.family.dealt}; remove the key, or give the family= that you mean"
             )
         return self.family.dealt
 
@@ -630,9 +628,7 @@ class Given:
                 "original_max_position_embeddings"
             )
             if beta is not None and original is None:
-                raise ValueError(
-                    "llama_4_scaling_beta needs original_max_position_embeddings beside it; add it"
-                )
+                raise ValueError("llama_4_scaling_beta also needs original_max_position_embeddings; add it")
             return None if beta is None else QueryTemperature("ministral3", float(beta), float(original or 0))
         return None
 
@@ -685,7 +681,7 @@ def _as_dict(config: Any) -> Mapping[str, Any]:
 
 
 def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[str, Any], str, bool]:
-    """The part that reads text, its family, and whether it stands inside a larger config."""
+    """The part that reads text, its family, and whether it is inside a larger config."""
     inside = False
     while True:
         name = config.get("model_type") or ""
@@ -704,8 +700,8 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
     images = "depth" in config or "patch_size" in config
     if name in WHOLES and images and "num_hidden_layers" not in config:
         raise ValueError(
-            f"this config of model_type {name!r} is that of its part for images; give the whole config, or "
-            "its part for text"
+            f"this is only the image part of a config of model_type {name!r}; give the whole config, or its "
+            "text part"
         )
     if name in WHOLES and not known:  # a flat config of a model with several parts
         name, known = default, bool(default)
@@ -716,9 +712,9 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
             else "the config has no model_type"
         )
         raise ValueError(
-            f"{given}, and configs do not say all that counts: the layout, and what holds where a key is "
-            "left out. Say which family's code reads it, such as family='llama', or build RopeSettings from "
-            "values that you know"
+            f"{given}, and a config does not say everything: the layout is missing, and the defaults of the "
+            "keys that are left out. Say which family's code reads it, such as family='llama', or build "
+            "RopeSettings from values that you know"
         )
     return config, name, inside
 
@@ -744,6 +740,6 @@ def _of_layer(value: Any, index: int, key: str) -> Any:
         return value
     if index >= len(value):
         raise ValueError(
-            f"{key} holds {len(value)} values, and there is a layer {index}; give one for each layer"
+            f"{key} holds {len(value)} values, but there is a layer {index}; give one for each layer"
         )
     return value[index]

@@ -31,7 +31,7 @@ def patch_coordinates(shape: tuple[int, int], *, normalize: Normalize = "separat
         (2, height * width) NumPy float64, rows first, patches in reading order.
 
     Raises:
-        TypeError: sizes are no integers.
+        TypeError: sizes are not integers.
         ValueError: not (height, width), a size below 1, unknown normalize.
 
     Example:
@@ -75,7 +75,7 @@ def augment_coordinates(
         one for integers.
 
     Raises:
-        TypeError: coordinates or a limit no real numbers; a generator of neither library.
+        TypeError: coordinates or a limit not real numbers; a generator of neither library.
         ValueError: NaN, no axis of coordinates, a limit out of its range.
 
     Example:
@@ -115,10 +115,10 @@ def dinov3_tables(
         rotate the patches alone, as `posenc_lib.nn.DINOv3Rotary` does with `first`.
 
     Raises:
-        TypeError: coordinates are no numbers, dim no integer, base or periods no real numbers.
+        TypeError: coordinates are not numbers, dim not an integer, base or periods not real numbers.
         ValueError: NaN; a dim that the axes cannot share; base or periods not above 0.
 
-    DINOv3's published files hold the periods rounded to bfloat16; transformers and timm make them anew in
+    DINOv3's published files hold the periods rounded to bfloat16; transformers and timm compute them again in
     float32, and so does this, in float64.
 
     Example:
@@ -144,7 +144,7 @@ def dinov3_tables(
 def read_patches(shape: Any) -> tuple[int, int]:
     """(height, width) as two ints."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise ValueError(f"shape={shape!r} is no grid of patches; give (height, width)")
+        raise ValueError(f"shape={shape!r} is not a grid of patches; give (height, width)")
     return require.count(shape[0], "shape[0]"), require.count(shape[1], "shape[1]")
 
 
@@ -207,7 +207,9 @@ def _read_limit(given: Any, name: str, least: float) -> float | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, Real):
-        raise TypeError(f"{name}={given!r} is no real number; give {least:g} or more, or None for none")
+        raise TypeError(
+            f"{name}={given!r} is not a real number; give {least:g} or more, or None to leave it out"
+        )
     limit = float(given)
     if not least <= limit < math.inf:
         raise ValueError(f"{name}={given!r} is not allowed; give a finite number, {least:g} or more")

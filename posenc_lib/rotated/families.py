@@ -21,7 +21,7 @@ from posenc_lib.rotated.layer_kinds import SLIDING, Kinds, each
 
 @dataclass(frozen=True)
 class Local:
-    """Where the base of layers of other kinds stands, in configs that do not nest by kind.
+    """Where the base of layers of other kinds is, in configs that do not nest by kind.
 
     Attributes:
         key, base: the key, and what it is where it is left out.
@@ -37,12 +37,12 @@ class Local:
 
 @dataclass(frozen=True)
 class Family:
-    """One family: how its configs are to be read.
+    """One family: how to read its configs.
 
     Attributes:
         width, heads, layers, longest: defaults of `hidden_size` and the other sizes.
         head: the default of `head_dim`; None where it is width / heads.
-        head_key: where the width of the part that carries the rotation stands.
+        head_key: where the width of the part that carries the rotation is.
         heads_wider: how many times width / heads a head is wide. Its scores are scaled as for a narrow one.
         layout: "half" or "interleaved".
         base, base_key: the default of the base, and its key where that is not `rope_theta`.
@@ -50,14 +50,14 @@ class Family:
         share, share_key: the default of `partial_rotary_factor`, and an older key of it.
         rule: what the family takes where a config has no rope parameters at all.
         by_kind: the same for families whose rope parameters are nested by kind of layer.
-        labels: names of these nested parameters that are no kinds: {kind: label}.
-        local: where other layers' base stands in the old spelling.
+        labels: names of these nested parameters that are not kinds: {kind: label}.
+        local: where other layers' base is in the old spelling.
         kinds: how the kinds of layers follow, where `layer_types` is missing.
         turning: the kinds of layers that rotate; None for all that have attention.
         turning_unless: a key without which all layers rotate (EXAONE 4 without a window).
         still: "no_rope_layers" or "layer_rope_theta": lists that hold 0 for a layer that does not rotate.
             "flag=value" names a key with the value that it has where the model rotates.
-        per_layer: whether its layers differ in sizes that stand in `per_layer_config` alone.
+        per_layer: whether its layers differ in sizes that are in `per_layer_config` alone.
         cross: the default of `cross_attention_layers`, which attend to an image and do not rotate.
         still_where_full: whether without `layer_rope_theta` layers with full attention do not rotate.
         position_embedding: the default of `position_embedding_type`.
@@ -74,12 +74,12 @@ class Family:
         nope: the default of `qk_nope_head_dim`, the columns of a head that do not turn.
         full_head: the default of `global_head_dim`, the head_dim of layers with full attention (Gemma 4).
         rotary_dim: the default of `rotary_dim`, for families that say so how many columns turn.
-        rotary_dim_unread: whether `rotary_dim` stands in configs and is not read.
+        rotary_dim_unread: whether `rotary_dim` is in configs and is not read.
         temperature: "llama4", "ministral3", "beam" or "inkling": which queries grow with their position.
         floor: the default of `log_scaling_n_floor`, from which on Inkling's queries grow.
         sections: pairs per axis of M-RoPE where `mrope_section` is left out.
         dealt: how the pairs are dealt out: "in runs", "in turn", or "time last".
-        mixed_sections: whether the two columns of a pair would turn by different axes, which is no rotation.
+        mixed_sections: whether the two columns of a pair turn by different axes, so it is not a rotation.
         backwards: whether it turns the other way.
         scaled_layers: whether `rope_scaling_layers` names the layers that the rule is for (Molmo 2).
         extra: keys among the rope parameters that this family has beside those of its rule. They change no
@@ -763,7 +763,7 @@ WHOLES: dict[str, tuple[str, str]] = {
     "voxtral_realtime": ("text_config", "voxtral_realtime_text"),
     "xclip": ("text_config", "xclip_text_model"),
 }
-"""Models of several parts: where the part that reads text stands, and its family if that part names none."""
+"""Models of several parts: where the part that reads text is, and its family if that part names none."""
 
 # fmt: off
 UNROTATED = frozenset({
@@ -893,7 +893,7 @@ GEMMA_4_VISION = (
     "apply_rotary with layout 'half' does it"
 )
 V_JEPA_2 = (
-    "what it does to queries and keys is no rotation: the angles of the two columns of a pair differ; "
+    "what it does to queries and keys is not a rotation: the angles of the two columns of a pair differ; "
     "vjepa2_mix does it"
 )
 OF_ITS_OWN = (

@@ -203,7 +203,7 @@ def _rotate_recorded(
 ) -> torch.Tensor:
     if out is not None:
         raise ValueError(
-            "out= was given while gradients are recorded; leave it away, or rotate under torch.no_grad()"
+            "out= cannot be used while gradients are recorded; leave it out, or rotate under torch.no_grad()"
         )
     if tables.cos.requires_grad or tables.sin.requires_grad:  # learned frequencies
         learned: torch.Tensor = turn(array_api_compat.torch, x, tables, layout)
@@ -282,7 +282,7 @@ def _turn_pairs(x: torch.Tensor, out: torch.Tensor, turns: torch.Tensor) -> None
 def _turn_halves(x: torch.Tensor, out: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
     """Write x with columns j and j + dim/2 turned into out; they may be the same.
 
-    The cosines stand twice, as in `_across`: one product of whole rows takes less time than two of halves.
+    The cosines come twice, as in `_across`: one product of whole rows takes less time than two of halves.
     """
     casts = out.dtype != cos.dtype
     copies = casts or _same_place(x, out)

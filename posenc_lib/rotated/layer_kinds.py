@@ -207,6 +207,6 @@ def nemotron_h(config: Mapping[str, Any], layers: int) -> list[str]:
     pattern = config.get("hybrid_override_pattern")
     if not isinstance(pattern, str) or set(pattern) - set(letters):
         raise ValueError(
-            "this config names neither layers_block_type nor hybrid_override_pattern; add one of them"
+            "this config has neither layers_block_type nor hybrid_override_pattern; add one of them"
         )
     return [letters[letter] for letter in pattern]

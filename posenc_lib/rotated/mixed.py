@@ -33,7 +33,7 @@ def mixed_tables(positions: Array, rates: Array, *, dtype: Any = None) -> Rotary
         `rotate`. With layout "interleaved" that is RoPE-Mixed.
 
     Raises:
-        TypeError: positions or rates are no numbers, or of different libraries.
+        TypeError: positions or rates are not numbers, or of different libraries.
         ValueError: NaN, rates that do not fit the axes, positions without a length beside rates for heads,
             different devices.
 
@@ -59,8 +59,8 @@ def mixed_tables(positions: Array, rates: Array, *, dtype: Any = None) -> Rotary
         )
     if rates.ndim == 3 and positions.ndim == 1:
         raise ValueError(
-            f"positions of shape {tuple(positions.shape)} are one place, and rates differ by head; give "
-            f"({axes}, ..., length)"
+            f"positions of shape {tuple(positions.shape)} are a single position, but rates differ by head; "
+            f"give ({axes}, ..., length)"
         )
     if not isinstance(rates, np.ndarray):
         namespace(positions, rates)
@@ -93,7 +93,7 @@ def mixed_rates(
         (head_dim / 2, 2), or (heads, head_dim / 2, 2), NumPy float64, rows first.
 
     Raises:
-        TypeError: head_dim, heads or seed no integers, base no real number.
+        TypeError: head_dim, heads or seed not integers, base not a real number.
         ValueError: head_dim no multiple of 4, heads below 1, base not above 0, a negative seed.
 
     Example:
@@ -113,7 +113,7 @@ def mixed_speeds(head_dim: int, base: float) -> np.ndarray:
     """(head_dim / 4,) rad per unit: the series of each of the two directions."""
     head_dim = require.even_dim(head_dim, "head_dim")
     if head_dim % 4:
-        raise ValueError(f"head_dim={head_dim} cannot be shared by two directions; give a multiple of 4")
+        raise ValueError(f"head_dim={head_dim} cannot be split between two directions; give a multiple of 4")
     return frequencies(head_dim // 2, base=base)
 
 

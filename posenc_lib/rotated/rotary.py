@@ -47,7 +47,7 @@ def rotary_tables(
         Tables of shape (..., dim/2), in the library and on the device of `positions` (NumPy for an int).
 
     Raises:
-        TypeError: positions are no numbers, dim no integer, or scaling no rule.
+        TypeError: positions are not numbers, dim not an integer, or scaling not a rule.
         ValueError: n < 0; NaN positions; odd dim; base not positive; a scaling that cannot be built, or
             a base that contradicts the dict's.
 
@@ -97,7 +97,7 @@ def rotate(
 
     Raises:
         TypeError: x holds no real numbers; tables are none, narrower than x, or of another library;
-            out has another dtype; seq_axis is no integer.
+            out has another dtype; seq_axis is not an integer.
         ValueError: more columns to turn than x has; positions that do not broadcast, or in two ways; an out
             of another shape; an unknown layout; no such axis; different devices; out given where gradients
             are recorded.
@@ -154,7 +154,7 @@ def apply_rotary(
         The rotated vectors, of x's shape, dtype, library and device.
 
     Raises:
-        TypeError: x holds no real numbers; positions are no numbers or of another library.
+        TypeError: x holds no real numbers; positions are not numbers or of another library.
         ValueError: positions that do not broadcast, or in two ways, or NaN; rotary_dim odd or above
             head_dim; an unknown layout; different devices; and what `rotary_tables` raises.
 
@@ -228,5 +228,5 @@ def _write(out: Array, turned: Array) -> Array:
     try:
         out[...] = turned
     except TypeError as error:
-        raise TypeError(f"out of type {type(out).__name__} cannot be written to; leave out= away") from error
+        raise TypeError(f"out of type {type(out).__name__} cannot be written to; do not pass out=") from error
     return out

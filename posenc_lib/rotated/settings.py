@@ -66,15 +66,15 @@ class RopeSettings:
             require.flag(getattr(self, name), name)
         if self.sections_interleaved and self.time_last:
             raise ValueError(
-                "sections_interleaved=True deals the pairs out to all axes in turn, time_last=True to height "
-                "and width alone; give one of the two"
+                "sections_interleaved=True deals out the pairs to all axes in turn, time_last=True only to "
+                "height and width; give one of the two"
             )
         if self.sections is not None:
             self._read_sections(self.sections)
         elif self.sections_interleaved or self.time_last:
             raise ValueError(
-                "sections_interleaved and time_last say how sections are dealt out, and there are none; give "
-                "sections, or leave both False"
+                "sections_interleaved and time_last say how sections are dealt out, but there are no "
+                "sections; give sections, or leave both False"
             )
 
     def _read_sections(self, given: Any) -> None:
@@ -83,7 +83,7 @@ class RopeSettings:
         sections = tuple(require.count(n, "an element of sections", 0) for n in given)
         if sum(sections) != self.rotary_dim // 2:
             raise ValueError(
-                f"sections={sections} share out {sum(sections)} pairs; give {self.rotary_dim // 2} in all, "
+                f"sections={sections} add up to {sum(sections)} pairs; give {self.rotary_dim // 2} in all, "
                 f"half of rotary_dim={self.rotary_dim}"
             )
         owners(sections, self._dealt())
@@ -112,7 +112,7 @@ class RopeSettings:
             ValueError: the model has no sections.
         """
         if self.sections is None:
-            raise ValueError("this model's config names no mrope_section; use tables(positions)")
+            raise ValueError("this model's config has no mrope_section; use tables(positions)")
         return self._turned(
             tables_by_owner(
                 positions,
@@ -135,7 +135,7 @@ class RopeSettings:
         if x.ndim and x.shape[-1] != self.head_dim:
             raise ValueError(
                 f"x of shape {tuple(x.shape)} has {x.shape[-1]} columns; these settings are for head_dim="
-                f"{self.head_dim}. Of a head with more columns, give the part that turns"
+                f"{self.head_dim}. If a head has more columns, give only the part that turns"
             )
         return rotate(x, tables, layout=self.layout, out=out)
 

@@ -37,7 +37,7 @@ class RotaryTables:
             scales the pair (an attention factor, xPos), both are multiplied by that scale.
 
     Raises:
-        TypeError: one of them is no array of real numbers, or their libraries or dtypes differ.
+        TypeError: one of them is not an array of real numbers, or their libraries or dtypes differ.
         ValueError: their shapes or devices differ, or hold no pair.
 
     Example:
@@ -94,8 +94,8 @@ class RotaryTables:
         picked = RotaryTables(self.cos[index], self.sin[index])
         if picked.dim != self.dim:
             raise IndexError(
-                f"the index {index!r} reaches into the {self.dim // 2} pairs of each position; "
-                f"index the positions alone, which have shape {tuple(self.cos.shape[:-1])}"
+                f"the index {index!r} reaches into the {self.dim // 2} pairs of each position; index only "
+                f"the positions, which have shape {tuple(self.cos.shape[:-1])}"
             )
         return picked
 

@@ -45,7 +45,7 @@ def turned_members(xp: Any, x: Array, tables: RotaryTables, layout: str) -> tupl
 
 
 def columns(dim: int, layout: str) -> tuple[slice, slice]:
-    """Where the first and the second members of the pairs stand."""
+    """Where the first and the second members of the pairs are."""
     if layout == "half":
         return slice(0, dim // 2), slice(dim // 2, dim)
     return slice(0, dim, 2), slice(1, dim, 2)
@@ -79,12 +79,12 @@ def fitting(x: Any, tables: Any, out: Any, seq_axis: int) -> RotaryTables:
     require.same_device(x=x, tables=cos)
     if cos.dtype != x.dtype and not xp.finfo(cos.dtype).bits > xp.finfo(x.dtype).bits:
         raise TypeError(
-            f"tables are {cos.dtype}, x is {x.dtype}: they would spoil its precision; make them with "
+            f"tables are {cos.dtype}, but x is {x.dtype}: the result would lose precision; make them with "
             f"dtype={x.dtype} or a wider one"
         )
     if tables.dim > x.shape[-1]:
         raise ValueError(
-            f"tables turn {tables.dim} columns, x of shape {tuple(x.shape)} has {x.shape[-1]}; make the "
+            f"tables turn {tables.dim} columns, but x of shape {tuple(x.shape)} has {x.shape[-1]}; make the "
             "tables with dim=head_dim, or less for partial rotation"
         )
     require_broadcast("the tables' positions", cos.shape[:-1], x, seq_axis)
@@ -118,13 +118,12 @@ def require_broadcast(what: str, shape: tuple[int, ...], x: Array, seq_axis: int
         )
     if require.fits_in_front(shape, target):
         raise ValueError(
-            f"{what} of shape {tuple(shape)} may be meant for the rows of the batch or for the heads of x "
-            f"of shape {tuple(x.shape)}; give (batch, 1, seq) where rows differ, or (1, heads, seq) where "
-            "heads do"
+            f"{what} of shape {tuple(shape)} could be for the rows of the batch or for the heads of x of "
+            f"shape {tuple(x.shape)}; give (batch, 1, seq) if rows differ, or (1, heads, seq) if heads do"
         )
 
 
 def beside_heads(tables: RotaryTables, seq_axis: int) -> RotaryTables:
-    """The tables with axes of size 1 for what stands between the sequence and head_dim."""
+    """The tables with axes of size 1 for what is between the sequence and head_dim."""
     index = (..., *(None,) * (-2 - seq_axis), slice(None))
     return tables if seq_axis == -2 else RotaryTables(tables.cos[index], tables.sin[index])

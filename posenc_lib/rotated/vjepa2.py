@@ -1,4 +1,4 @@
-"""What V-JEPA 2 does to queries and keys in the place of a rotation. It is none."""
+"""What V-JEPA 2 does to queries and keys instead of a rotation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AXES = 3
 def vjepa2_mix(x: ArrayT, positions: Array, *, base: float = 10000.0, seq_axis: int = -2) -> ArrayT:
     """Queries or keys of V-JEPA 2, each pair of columns mixed by two different angles.
 
-    Meant as RoPE along frames, rows and columns, it is no rotation: the code repeats the list of angles as
+    Meant as RoPE along frames, rows and columns, it is not a rotation: the code repeats the list of angles as
     (t0, t1, t0, t1), which belongs to the half layout, but mixes neighbouring columns, which would need
     (t0, t0, t1, t1). So the members (a, b) of a pair become
 
@@ -39,7 +39,7 @@ def vjepa2_mix(x: ArrayT, positions: Array, *, base: float = 10000.0, seq_axis: 
         is rounded once.
 
     Raises:
-        TypeError: x no real vectors, positions no numbers, arrays of different libraries.
+        TypeError: x not real vectors, positions not numbers, arrays of different libraries.
         ValueError: head_dim below 6; positions not of 3 axes, NaN, or of a shape that does not broadcast;
             base not above 0; different devices.
 
@@ -52,7 +52,7 @@ def vjepa2_mix(x: ArrayT, positions: Array, *, base: float = 10000.0, seq_axis: 
 
     Source: Assran et al. 2025, "V-JEPA 2", section 2.1, for the intent; facebookresearch/vjepa2,
     `src/models/utils/modules.py`, `rotate_queries_or_keys`, whose pull request 15 names the slip. The same
-    stands in transformers 5.24.0, `modeling_vjepa2.py`.
+    is in transformers 5.24.0, `modeling_vjepa2.py`.
     """
     xp = require_vectors(x)
     (x,) = heads_first(seq_axis, x=x)

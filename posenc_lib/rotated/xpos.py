@@ -50,7 +50,7 @@ def xpos_tables(
         (tables of queries, tables of keys), of shape (..., dim/2) each, for `rotate`.
 
     Raises:
-        TypeError: as `rotary_tables`; center is no real number.
+        TypeError: as `rotary_tables`; center is not a real number.
         ValueError: as `rotary_tables`; center is not finite; scale_base or gamma not above 0; positions so
             far from the center that the dtype cannot hold their scale.
 
@@ -92,7 +92,7 @@ def _in_range(exponent: Array, positions: Array, dtype: Any, center: float, deca
     reach = -float(decay.min()) * max(abs(end - center) for end in ends)
     if reach > most:
         raise ValueError(
-            f"positions reach so far from center={center!r} that {dtype} cannot hold their scale, "
+            f"positions are so far from center={center!r} that {dtype} cannot hold their scale, "
             f"e^{reach:.0f}; {_CENTER}"
         )
     return exponent

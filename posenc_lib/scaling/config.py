@@ -1,4 +1,4 @@
-"""Scaling rules from Hugging Face's `rope_scaling` and `rope_parameters` dicts, as they stand in a
+"""Scaling rules from Hugging Face's `rope_scaling` and `rope_parameters` dicts, as they are in a
 checkpoint's config.
 
 Both spellings are read: the old one ("type", with `rope_theta` outside) and the new one
@@ -50,9 +50,9 @@ class _Given:
         value = getattr(self, name)
         if value is None:
             raise ValueError(
-                f"rope type {rope_type(self.parameters)!r} also needs {meaning}, which stands outside the "
-                f"dict; build the rule with scaling_from_config(..., {name}=...), or read the whole "
-                "config with rope_from_config(config, length=...)"
+                f"rope type {rope_type(self.parameters)!r} also needs {meaning}, which is outside the dict; "
+                f"build the rule with scaling_from_config(..., {name}=...), or read the whole config with "
+                "rope_from_config(config, length=...)"
             )
         return value
 
@@ -133,7 +133,7 @@ def _kind(build: Callable[[_Given], Scaling | None], required: str = "", optiona
 
 _KINDS = {
     "default": _kind(_plain),
-    "mrope": _kind(_plain),  # Qwen2-VL's first configs; what is special stands in mrope_section
+    "mrope": _kind(_plain),  # Qwen2-VL's first configs; what is special is in mrope_section
     "linear": _kind(_linear, "factor"),
     "dynamic": _kind(_dynamic, "factor"),
     "yarn": _kind(
@@ -157,17 +157,17 @@ def scaling_from_config(
     """The scaling rule that a `rope_scaling` or `rope_parameters` dict describes.
 
     Args:
-        parameters: the dict, or None for none.
+        parameters: the dict, or None for no scaling.
         max_length: the config's `max_position_embeddings`; needed by "dynamic", and by others
             where the dict names no `original_max_position_embeddings` or factor.
-        length: the longest sequence that is to be read (prompt and what is generated); needed by
+        length: the longest sequence to be read (prompt and what is generated); needed by
             "dynamic" and "longrope", whose frequencies depend on it.
 
     Returns:
         The rule, or None for "default" and for None.
 
     Raises:
-        TypeError: parameters are no dict, or a value has the wrong type.
+        TypeError: parameters are not a dict, or a value has the wrong type.
         ValueError: an unknown rope type, a key that is missing or unknown, a value out of range, or
             max_length or length needed and not given.
 
@@ -199,7 +199,7 @@ def rope_type(parameters: Mapping[str, Any]) -> str:
     for name in (new, old):
         if name == "axial":
             raise ValueError(
-                "rope_type='axial' turns by several coordinates and is no rule for frequencies; "
+                "rope_type='axial' turns by several coordinates and is not a rule for frequencies; "
                 "axial_tables(positions, head_dim, base=rope_theta) makes its tables for rows and columns"
             )
         if name is not None:
@@ -215,7 +215,7 @@ def rope_type(parameters: Mapping[str, Any]) -> str:
             )
         if set(parameters) - _ANYWHERE - _SECTIONS:
             raise ValueError(
-                f"the rope parameters name no rope_type; add one of {', '.join(map(repr, allowed))}"
+                f"the rope parameters have no rope_type; add one of {', '.join(map(repr, allowed))}"
             )
     return new or old or "default"
 
@@ -236,13 +236,13 @@ def read_scaling(scaling: Any, base: float) -> tuple[float, Scaling | None]:
         theta = require.positive(theta, "rope_theta")
         if base not in (DEFAULT_BASE, theta):
             raise ValueError(
-                f"base={base!r} contradicts the scaling dict's rope_theta={theta!r}; leave base away"
+                f"base={base!r} contradicts the scaling dict's rope_theta={theta!r}; leave out base"
             )
         return theta, rule
     if isinstance(scaling, type) or not callable(getattr(scaling, "scale", None)):
         raise TypeError(
-            f"scaling={scaling!r} is no scaling rule; give None, a rule such as YaRNScaling(4.0, 32768), an "
-            "object with a method scale(frequencies, *, dim, base), or a rope_scaling dict"
+            f"scaling={scaling!r} is not a scaling rule; give None, a rule such as YaRNScaling(4.0, 32768), "
+            "an object with a method scale(frequencies, *, dim, base), or a rope_scaling dict"
         )
     return base, scaling
 
@@ -262,18 +262,18 @@ def _require_keys(parameters: Mapping[str, Any], kind: _Kind) -> None:
     missing = sorted(key for key in kind.required if parameters.get(key) is None)
     if missing:
         raise ValueError(
-            f"rope type {name!r} needs {', '.join(map(repr, missing))}, given was {sorted(parameters)!r}"
+            f"rope type {name!r} needs {', '.join(map(repr, missing))}, but was given {sorted(parameters)!r}"
         )
     allowed = kind.required | kind.optional | _ANYWHERE | _SECTIONS
     unknown = sorted(set(parameters) - allowed)
     if "llama_4_scaling_beta" in unknown:
         raise ValueError(
-            "llama_4_scaling_beta is no part of a rule for frequencies: it multiplies queries by their "
+            "llama_4_scaling_beta is not part of a rule for frequencies: it multiplies queries by their "
             "position; read the whole config with layers_from_config(config), whose layers have it as their "
             "temperature"
         )
     if unknown:
         raise ValueError(
-            f"rope type {name!r} knows no {', '.join(map(repr, unknown))}; allowed are "
+            f"rope type {name!r} has no {', '.join(map(repr, unknown))}; its keys are "
             f"{', '.join(map(repr, sorted(allowed)))}. Remove a key that has nothing to do with rotation"
         )

@@ -48,7 +48,7 @@ class LinearScaling:
         factor: how many times longer the context becomes; above 0.
 
     Raises:
-        TypeError: factor is no number.
+        TypeError: factor is not a number.
         ValueError: factor is not finite and above 0.
 
     Source: Chen et al. 2023, "Extending Context Window of Large Language Models via Positional
@@ -105,7 +105,7 @@ class NTKScaling:
 
 @dataclass(frozen=True)
 class DynamicNTKScaling:
-    """NTK-aware scaling whose factor follows from the length that is to be read.
+    """NTK-aware scaling whose factor follows from the length to be read.
 
     Up to `original_length` nothing changes. Beyond it, with r = length / original_length:
 
@@ -126,7 +126,7 @@ class DynamicNTKScaling:
         formula: "transformers" or "paper".
 
     Raises:
-        TypeError: one of the three is no number.
+        TypeError: one of the three is not a number.
         ValueError: one of them is not finite and above 0, or the formula is unknown.
 
     Source: Peng et al. 2023, "YaRN", section 3.3; transformers, `modeling_rope_utils.py`.
@@ -169,7 +169,7 @@ class NTKByPartsScaling:
         alpha, beta: turns where the ramp begins and ends; a step where they are equal.
 
     Raises:
-        TypeError: one of them is no number.
+        TypeError: one of them is not a number.
         ValueError: one of them is not finite and above 0, or beta is below alpha.
 
     Source: Peng et al. 2023, "YaRN", section 3.2, equations 17-20 (alpha = 1, beta = 32 for LLaMA).
@@ -271,7 +271,7 @@ class YaRNScaling:
         ramp: "pair" or "turns".
 
     Raises:
-        TypeError: a number is no number, or truncate no boolean.
+        TypeError: a value is not a number, or truncate not a boolean.
         ValueError: a number out of range, beta_fast not above beta_slow, or an unknown ramp.
 
     Source: Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models",
@@ -298,7 +298,7 @@ class YaRNScaling:
         _require_order(beta_slow=self.beta_slow, beta_fast=self.beta_fast)
         require.choice(self.ramp, "ramp", ("pair", "turns"))
         if not isinstance(self.truncate, bool):
-            raise TypeError(f"truncate={self.truncate!r} is no boolean; give True or False")
+            raise TypeError(f"truncate={self.truncate!r} is not a boolean; give True or False")
         for name in ("mscale", "mscale_all_dim"):
             _require_weight(getattr(self, name), name)
         if self.attention_factor is not None:
@@ -359,7 +359,7 @@ class LongRoPEScaling:
             sqrt(1 + ln(factor) / ln(original_length)), or 1 where factor <= 1.
 
     Raises:
-        TypeError: a number is no number, or a list no list of numbers.
+        TypeError: a value is not a number, or a list is not a list of numbers.
         ValueError: a number is not above 0, or neither factor nor attention_factor is given; from
             `scale`, a list whose length is not dim/2.
 
@@ -392,7 +392,7 @@ class LongRoPEScaling:
         if self.factor is None and self.attention_factor is None:
             raise ValueError(
                 "neither factor nor attention_factor is given; give factor, how many times longer the "
-                "context became, or attention_factor=1.0 for none"
+                "context became, or attention_factor=1.0 to leave attention as it is"
             )
         if self.original_length < 2:
             raise ValueError(
@@ -413,8 +413,8 @@ class LongRoPEScaling:
         for name in ("short", "long"):
             if len(getattr(self, name)) != dim // 2:
                 raise ValueError(
-                    f"{name} holds {len(getattr(self, name))} divisors, dim={dim} has {dim // 2} pairs; give "
-                    "one per pair"
+                    f"{name} has {len(getattr(self, name))} divisors, but dim={dim} has {dim // 2} pairs; "
+                    "give one per pair"
                 )
         divisors = self.long if self.length > self.original_length else self.short
         scaled: np.ndarray = frequencies / np.asarray(divisors, dtype=np.float64)
@@ -433,7 +433,7 @@ class ProportionalScaling:
         factor: divides the frequencies of those that turn; above 0.
 
     Raises:
-        TypeError: one of them is no number.
+        TypeError: one of them is not a number.
         ValueError: one of them is out of range.
 
     Source: transformers, `modeling_rope_utils.py`, `rope_type="proportional"`.
@@ -495,5 +495,5 @@ def _require_weight(value: Any, name: str) -> None:
 
 def _divisors(given: Any, name: str) -> tuple[float, ...]:
     if type(given) not in (list, tuple, np.ndarray):
-        raise TypeError(f"{name}={given!r} is no list; give one divisor per pair, dim/2 numbers above 0")
+        raise TypeError(f"{name}={given!r} is not a list; give one divisor per pair, dim/2 numbers above 0")
     return tuple(require.positive(divisor, f"an element of {name}") for divisor in given)

@@ -99,7 +99,7 @@ POSITIONS: list[Row] = [
         ("text", "first", TypeError, ["str"]),
         ("nothing", None, TypeError, ["NoneType"]),
         ("a mapping", {0: 1}, TypeError, ["dict"]),
-        ("ragged lists", [[1, 2], [3]], ValueError, ["unequal length"]),
+        ("ragged lists", [[1, 2], [3]], ValueError, ["different lengths"]),
         ("objects", np.asarray([None, 1]), TypeError, ["object"]),
     ]
 ]
@@ -201,7 +201,7 @@ REST: list[Row] = [
             f"a negative position, {beyond}",
             lambda b=beyond: learned(TABLE, np.asarray([0, -1]), beyond=b),
             ValueError,
-            ["position -1", "give positions from 0 on"],
+            ["position -1", "give positions of 0 or more"],
         )
         for beyond in ("raise", "clamp", "zero", "interpolate")
     ),

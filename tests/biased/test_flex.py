@@ -161,7 +161,7 @@ def test_with_a_causal_block_mask_it_is_causal_attention():
             TypeError,
             "torch tensor, which FlexAttention needs",
         ),
-        (lambda: b.t5_score_mod(draw(32, 2), torch.rand(3), 3), TypeError, "whole distances"),
+        (lambda: b.t5_score_mod(draw(32, 2), torch.rand(3), 3), TypeError, "distances must be whole"),
         (
             lambda: b.shaw_score_mod(draw(2, 3, 4), draw(5, 4), 3, 3),
             ValueError,

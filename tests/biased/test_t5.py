@@ -114,7 +114,7 @@ def test_batched_positions_and_the_table_s_library_dtype_and_gradient():
 
 
 def test_real_positions_have_no_bucket():
-    with pytest.raises(TypeError, match="whole distances"):
+    with pytest.raises(TypeError, match="distances must be whole"):
         t5_buckets(np.asarray([1.0]))
-    with pytest.raises(TypeError, match="whole distances"):
+    with pytest.raises(TypeError, match="distances must be whole"):
         t5_bias(np.zeros((32, 2)), np.asarray([0.5]), 3)

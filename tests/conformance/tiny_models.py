@@ -108,7 +108,7 @@ def runs(config: Any) -> list[Seen]:
             with torch.no_grad():
                 model(input_ids=torch.arange(3, 11)[None], position_ids=positions, use_cache=False)
             both.append(list(caught))
-    if any(layer is not None for layer, *_ in both[0]):  # and what has no number is no layer
+    if any(layer is not None for layer, *_ in both[0]):  # and what has no number is not a layer
         both = [[call for call in calls if call[0] is not None] for calls in both]
     found = [
         Seen(n if layer is None else layer, at_zero, placed, scale)

@@ -66,7 +66,7 @@ def test_invariant_to_signs_and_sensitive_to_the_rest():
 
 def test_random_signs_are_drawn_for_training_alone():
     encoding = LaplacianEigenvectors(RING, DIM, count=4, signs="random").double()
-    with pytest.raises(RuntimeError, match=r"none were drawn; call draw\(generator\)"):
+    with pytest.raises(RuntimeError, match=r"none have been drawn; call draw\(generator\)"):
         encoding(zeros())
     still = encoding.eval()(zeros())
     encoding.train()
@@ -106,9 +106,9 @@ def test_random_walks_and_trees():
     ids=lambda e: type(e).__name__,
 )
 def test_what_describes_nodes_refuses_what_it_cannot_mean(encoding):
-    with pytest.raises(ValueError, match="position 6 lies outside the graph, whose nodes are 0 to 5"):
+    with pytest.raises(ValueError, match="position 6 is outside the graph, whose nodes are 0 to 5"):
         encoding.add(zeros(7), 7)
-    with pytest.raises(TypeError, match="numbers of nodes of the graph: give integers"):
+    with pytest.raises(TypeError, match="numbers of nodes of the graph, so give integers"):
         encoding.add(zeros(), torch.rand(6))
     with pytest.raises(ValueError, match=r"by 3 numbers; give 4, as \(4, batch or 1, length\)"):
         encoding.add(zeros(), torch.rand(3, 1, 6))

@@ -52,13 +52,13 @@ def test_a_cache_continues_where_it_was():
     [
         (lambda: DataDependentALiBi(0, 2), ValueError, "head_dim=0"),
         (lambda: DataDependentALiBi(8, 0), ValueError, "heads=0"),
-        (lambda: DataDependentALiBi(8, 2, causal=1), TypeError, "no boolean"),
+        (lambda: DataDependentALiBi(8, 2, causal=1), TypeError, "not a boolean"),
         (lambda: DataDependentALiBi(8, 2, start="5"), TypeError, "start='5'"),
         (lambda: DataDependentALiBi(8, 2, start=float("inf")), ValueError, "start=inf"),
         (
             lambda: DataDependentALiBi(8, 2).bias(torch.zeros(1, 2, 3, 8), torch.zeros(1, 2, 2, 8), 3, 2),
             ValueError,
-            "3 queries on 2 keys",
+            "3 queries, but only 2 keys",
         ),
     ],
 )

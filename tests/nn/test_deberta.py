@@ -51,7 +51,7 @@ def test_with_the_score_it_is_the_papers_sum(terms):
         (
             lambda: DeBERTa(32, 4).bias(*torch.zeros(2, 1, 4, 3, 8), torch.arange(3.0), 3),
             TypeError,
-            "only whole distances serve",
+            "distances must be whole numbers",
         ),
     ],
 )

@@ -29,14 +29,14 @@ def test_it_looks_rows_up_and_stretches_when_it_is_told_to():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: LearnedGrid((2,), 8), ValueError, "is no grid of patches"),
+        (lambda: LearnedGrid((2,), 8), ValueError, "is not a grid of patches"),
         (lambda: LearnedGrid((2, 3), 0), ValueError, "dim=0"),
         (lambda: LearnedGrid((2, 3), 8, first=-1), ValueError, "first=-1"),
         (lambda: LearnedGrid((2, 3), 8, mode="cubic"), ValueError, "'bicubic'"),
-        (lambda: LearnedGrid((2, 3), 8, stretch_to=9), ValueError, "stretch_to=9 is no grid"),
+        (lambda: LearnedGrid((2, 3), 8, stretch_to=9), ValueError, "stretch_to=9 is not a grid"),
         (lambda: LearnedGrid((2, 3), 8, std=-1), ValueError, "std=-1"),
-        (lambda: added(LearnedGrid((2, 3), 8), 7, 7), ValueError, "position 6 lies outside"),
-        (lambda: added(LearnedGrid((2, 3), 8, first=1), 8, 8), ValueError, "position 7 lies outside"),
+        (lambda: added(LearnedGrid((2, 3), 8), 7, 7), ValueError, "position 6 is outside"),
+        (lambda: added(LearnedGrid((2, 3), 8, first=1), 8, 8), ValueError, "position 7 is outside"),
         (lambda: added(LearnedGrid((2, 3), 8), torch.tensor([0.5]), 1), TypeError, "give integers"),
     ],
 )

@@ -27,12 +27,12 @@ def test_it_is_the_pure_function_by_patch_and_by_coordinates():
     ("call", "error", "words"),
     [
         (lambda: VJEPA2(5, SHAPE), ValueError, "head_dim=5"),
-        (lambda: VJEPA2(8, (3, 4)), ValueError, "is no video; give"),
+        (lambda: VJEPA2(8, (3, 4)), ValueError, "is not a video; give"),
         (lambda: VJEPA2(8, SHAPE, base=0), ValueError, "base=0"),
         (
             lambda: VJEPA2(8, SHAPE).rotate(*torch.zeros(2, 1, 2, 25, 8), 25, 25),
             ValueError,
-            "position 24 lies",
+            "position 24 is outside",
         ),
         (
             lambda: VJEPA2(8, SHAPE).rotate(*torch.zeros(2, 1, 2, 5, 8), *torch.zeros(2, 2, 1, 5)),

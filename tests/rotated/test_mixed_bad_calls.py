@@ -20,8 +20,12 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], str]] = [
         ValueError,
         r"rates of shape \(4, 3\) and positions of shape",
     ),
-    (lambda: mixed_tables(AT[:, 0], np.ones((2, 4, 2))), ValueError, r"one place.*give \(2, ..., length\)"),
-    (lambda: mixed_tables(AT, RATES * np.nan), ValueError, "rates hold NaN"),
+    (
+        lambda: mixed_tables(AT[:, 0], np.ones((2, 4, 2))),
+        ValueError,
+        r"a single position.*give \(2, ..., length\)",
+    ),
+    (lambda: mixed_tables(AT, RATES * np.nan), ValueError, "NaN or infinity in rates"),
     (lambda: mixed_tables(AT, torch.ones(4, 2)), TypeError, "numpy and torch"),
     (
         lambda: mixed_tables(torch.ones(2, 6), torch.ones(4, 2, device="meta")),
@@ -31,7 +35,7 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: mixed_rates(6),
         ValueError,
-        "head_dim=6 cannot be shared by two directions; give a multiple of 4",
+        "head_dim=6 cannot be split between two directions; give a multiple of 4",
     ),
     (lambda: mixed_rates(8, heads=0), ValueError, "heads=0 is too small"),
     (lambda: mixed_rates(8, base=-1.0), ValueError, "base=-1.0 is not allowed"),

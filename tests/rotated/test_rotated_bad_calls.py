@@ -108,7 +108,7 @@ ROTATIONS: list[Row] = [
     ("rotary_dim above head_dim", lambda: apply_rotary(X, 5, rotary_dim=10), ValueError, ["=10", "=8"]),
     ("an odd head_dim", lambda: apply_rotary(X[..., :7], 5), ValueError, ["=7", "even"]),
     ("an unknown layout", lambda: apply_rotary(X, 5, layout="split"), ValueError, ["'split'", "'half'"]),
-    ("a layout that is no name", lambda: apply_rotary(X, 5, layout=None), ValueError, ["None", "'half'"]),
+    ("a layout that is not a name", lambda: apply_rotary(X, 5, layout=None), ValueError, ["None", "'half'"]),
     ("NumPy positions for a tensor", lambda: apply_rotary(T, np.arange(5)), TypeError, ["Tensor", "ndarray"]),
     (
         "tensor positions for NumPy",
@@ -188,7 +188,7 @@ ROTATIONS: list[Row] = [
         TypeError,
         ["float32"],
     ),
-    ("rotate: out is no array", lambda: rotate(X, TABLES, out=3), TypeError, ["int"]),
+    ("rotate: out is not an array", lambda: rotate(X, TABLES, out=3), TypeError, ["int"]),
     (
         "rotate: out cannot be written",
         lambda: rotate(X, TABLES, out=np.broadcast_to(X[0], X.shape)),
@@ -228,7 +228,7 @@ AXES: list[Row] = [
     ("axial: no axes", lambda: axial_tables(np.asarray(1.0), 8), ValueError, ["()"]),
     ("axial: NaN", lambda: axial_tables(np.asarray([[NAN], [1.0]]), 8), ValueError, ["NaN"]),
     (
-        "axial: pairs that cannot be shared",
+        "axial: pairs that cannot be split",
         lambda: axial_tables(np.ones((3, 2)), 8),
         ValueError,
         ["4 pairs", "3 axes"],

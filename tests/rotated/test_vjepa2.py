@@ -1,4 +1,4 @@
-"""What V-JEPA 2 does is no rotation, and the library's axial RoPE, which it was meant to be, is one."""
+"""What V-JEPA 2 does is not a rotation, and the library's axial RoPE, which it was meant to be, is one."""
 
 from __future__ import annotations
 
