@@ -109,11 +109,12 @@ def same_again() -> Picture:
             axes.axis("off")
         return finish(
             figure,
-            alt="Six panels, each with something twice. A sentence of three words, and the same words "
+            alt="Six panels, each showing something twice. A sentence of three words, and the same words "
             "further to the right. A cross of bright patches, and the same cross one patch to the right. "
             "The days of the week on a circle, where Monday follows Sunday. The bases AACG with TTGC "
             "opposite, and an arrow for each strand, in opposite directions. A molecule of four atoms, and "
-            "the same one turned. A graph of five nodes, and the same one with other numbers at its nodes.",
+            "the same one turned. A graph of five nodes, and the same one with different numbers at its "
+            "nodes.",
         )
 
 
@@ -234,8 +235,8 @@ def learned(*cases: str) -> Picture:
                 axes.set_ylabel("")
         return finish(
             figure,
-            alt="Scores of trained models, from 0 for chance to 1 for all there is, a mark for each seed. "
-            + " ".join(told),
+            alt="Scores of trained models, from 0 for chance to 1 for everything there is to find, a mark "
+            "for each seed. " + " ".join(told),
         )
 
 

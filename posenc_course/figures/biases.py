@@ -30,7 +30,7 @@ def one_query() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     biases = {
         "no bias: every key alike": np.zeros(len(WORDS)),
         "a slope: each step back costs 1/2": -distance / 2.0,
-        "a gift to the key one back": np.where(distance == 1, 2.5, 0.0),
+        "a bonus for the key one back": np.where(distance == 1, 2.5, 0.0),
     }
     raised = {name: np.exp(bias) for name, bias in biases.items()}
     return {name: (biases[name], each / each.sum()) for name, each in raised.items()}
@@ -126,7 +126,7 @@ def what_counts(text: str = SENTENCES) -> Picture:
         axes = figure.subplots()
         axes.step(range(len(words)), tokens, where="mid", color=GREY, linestyle="--")
         axes.step(range(len(words)), stops, where="mid", color=BLUE)
-        axes.text(0.6, tokens[0] - 0.4, "tokens, as all others count", color=GREY, va="bottom")
+        axes.text(0.6, tokens[0] - 0.4, "tokens, as the others count", color=GREY, va="bottom")
         axes.text(0.2, stops[0] + 0.25, "full stops, as this query counts", color=BLUE, va="bottom")
         for place, word in enumerate(words):
             if word == ".":
@@ -186,7 +186,7 @@ def four_matrices(tokens: int = 6) -> Picture:
             alt=f"Four tables of {tokens} queries by {tokens} keys. In the first three every diagonal holds "
             "one number. Shaw: the offset, key minus query, clipped to minus 3 to 3. T5: the bucket, 0 "
             "on the diagonal, 1 to 3 for the past and 5 to 7 for keys after the query. ALiBi: 0 on the "
-            "diagonal, and half less with each step away from it. FIRE: 0 on the diagonal, and in the "
+            "diagonal, and 1/2 less with each step away from it. FIRE: 0 on the diagonal, and in the "
             "past a share that grows to 1 at key 0; here the same offset gives smaller numbers further "
             "down, because each row is divided by its own reach.",
         )
@@ -225,10 +225,10 @@ def buckets_by_offset(reach: int = 160) -> Picture:
         return finish(
             figure,
             alt="T5's bucket against the offset, two staircases. For keys up to the query it climbs from "
-            "bucket 0 at offset 0 to bucket 15 at the left; for keys after it from bucket 17 at offset 1 "
-            "to bucket 31 at the right. Within eight positions of the query each offset is a step of "
-            "its own; further out the steps grow ever longer, and the last ones begin at distance 91, before "
-            "the mark of max_distance at 128, and go on for ever.",
+            "bucket 0 at offset 0 to bucket 15 at the left; for keys after it from bucket 17 at offset 1 to "
+            "bucket 31 at the right. Within eight positions of the query each offset is a step of its own; "
+            "further out the steps grow ever longer, and the last ones begin at distance 91, before the "
+            "mark of max_distance at 128, and never end.",
         )
 
 

@@ -32,7 +32,7 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
     )
     if not found:
         raise ValueError(
-            "no cause has its runs by now; make them: python -m posenc_course.experiments causes"
+            "no cause has stored runs yet; make them: python -m posenc_course.experiments causes"
         )
     told = []
     with canvas(width=8.2, height=2.0 + 0.42 * len(found)) as figure:
@@ -54,7 +54,7 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
         axes.set_yticks(
             range(len(found)), [f"{name}\n{each.outcome}" for name, each in zip(names, found, strict=True)]
         )
-        axes.set_ylabel("what is changed, and what that says")
+        axes.set_ylabel("what was changed, and what that shows")
         axes.set_ylim(len(found) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0, labelsize=9)
         axes.set_xlabel("rise of the loss at four times the length of training (nats per byte)")
@@ -100,8 +100,8 @@ def costs(
         left.set_xlabel("where the text begins")
         left.set_ylabel("cost (nats per byte)")
         right.set_xticks(range(len(OFFSETS)), [f"{far:,}" for far in OFFSETS])
-        right.set_xlabel("how far back the key stands, from 4,096")
-        right.set_ylabel("error of a score, by their spread")
+        right.set_xlabel("how far back the key is, from 4,096")
+        right.set_ylabel("error of a score (1: their spread)")
         lines, names = left.get_legend_handles_labels()
         figure.legend(lines, names, loc="outside upper center", ncols=2, fontsize=10)
         return finish(
@@ -159,7 +159,7 @@ def untrained() -> Picture:
         shrinking.set_xscale("log", base=2)
         shrinking.set_yscale("log", base=2)
         shrinking.set_xlabel("tokens seen (dots: 1/n)")
-        shrinking.set_ylabel("variance, by the first's")
+        shrinking.set_ylabel("variance (1: the first token's)")
         kinds = ("all", "mean", "variance", "own token", "all but variance", "nothing")
         for row, left in enumerate(kinds):
             for number, count in enumerate((16, 256)):

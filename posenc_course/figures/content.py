@@ -68,9 +68,9 @@ def ruler_of_words(text: str = SENTENCES) -> Picture:
         told = ", ".join(f"{word} {value:.1f}" for word, value in zip(words, far["read"], strict=True))
         return finish(
             figure,
-            alt=f"The words of “{text}” on two rulers that end at the last word. On the upper one they stand "
-            "at equal steps. On the lower one each sentence is a cluster, with a wide gap before each full "
-            f"stop. How far the lower ruler says that each is from the last word: {told}.",
+            alt=f"The words of “{text}” on two rulers that end at the last word. On the upper one they are "
+            "evenly spaced. On the lower one each sentence is a cluster, with a wide gap before each full "
+            f"stop. By the lower ruler, the distances from the last word are: {told}.",
         )
 
 
@@ -129,7 +129,7 @@ def near_and_far() -> Picture:
         left.set_xscale("log", base=2)
         left.set_ylim(-6, 9)
         left.set_xlabel("how far back (tokens)")
-        left.set_ylabel("score, mean of the heads")
+        left.set_ylabel("score (mean of the heads)")
         left.legend(loc="lower left")
         right.set_xscale("log", base=2)
         right.set_ylim(0, 1.04)
@@ -141,9 +141,9 @@ def near_and_far() -> Picture:
         )
         return finish(
             figure,
-            alt="Left: the score of one word that stands everywhere, against how far back it stands. With "
-            "PaTH it falls from 8 to about 0 within some 100 tokens and stays there. With RoPE it falls and "
-            "stays well above 0. With FoX it falls without end. Right: the weight on the nearest "
+            alt="Left: the score of one word that is everywhere in the text, against how far back it is. "
+            "With PaTH it falls from 8 to about 0 within about 100 tokens and stays there. With RoPE it "
+            "falls and stays well above 0. With FoX it falls without end. Right: the weight on the nearest "
             f"{NEAR} tokens against the length of the text. {ends}. RoPE's falls from the start, PaTH's "
             "late, and FoX's is level.",
         )
@@ -251,9 +251,9 @@ def what_and_where() -> Picture:
         )
         return finish(
             figure,
-            alt="Two panels of waves against how far back a key stands, a wave for each of three words, with "
-            f"a mark at its crest. With RoPE the crests stand at different distances: {rope}. With PoPE the "
-            f"waves differ in height, and all crests stand at the same distance: {pope}.",
+            alt="Two panels of waves against how far back a key is, a wave for each of three words, with "
+            f"a mark at its crest. With RoPE the crests are at different distances: {rope}. With PoPE the "
+            f"waves differ in height, and all crests are at the same distance: {pope}.",
         )
 
 
@@ -304,8 +304,8 @@ def one_family(tokens: int = 24) -> Picture:
         return finish(
             figure,
             alt=f"Four triangles of scores of {tokens} queries and keys, all with the same content: RoPE, "
-            f"ALiBi, PaTH, FoX. Those of {striped} are the same along each diagonal. Those of the "
-            "two others are not: FoX's has steps where a gate closes, PaTH's has no pattern.",
+            f"ALiBi, PaTH, FoX. Those of {striped} are the same along each diagonal. The two others are not: "
+            "FoX's has steps where a gate closes, PaTH's has no pattern.",
         )
 
 
@@ -337,7 +337,7 @@ class Question:
 IN_A_ROW = Question(
     "Can tokens see ahead?",
     (
-        ("yes", Leaf("both-ways", "any encoding, and never none", "bags")),
+        ("yes", Leaf("both-ways", "any encoding, but always one", "bags")),
         (
             "no",
             Question(

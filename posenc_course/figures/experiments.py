@@ -113,7 +113,7 @@ def sizes() -> Picture:
         for axes in (left, right):
             axes.set_xscale("log", base=2)
             axes.set_xticks(ratios)
-            axes.set_xlabel("size of the encoding, by that of the content")
+            axes.set_xlabel("size of the encoding / size of the content")
         lines, names = right.get_legend_handles_labels()
         more, other = left.get_legend_handles_labels()
         figure.legend(lines + more, names + other, loc="outside upper center", ncols=3, fontsize=10)
@@ -128,7 +128,7 @@ def sizes() -> Picture:
 TASKS = {
     "back": "the symbol k back",
     "recall": "the value of a key",
-    "copy": "the same again",
+    "copy": "a copy of the text",
     "induction": "what came next last time",
     "addition": "a sum of two numbers",
     "parity": "odd or even",
@@ -185,10 +185,10 @@ def tasks(*, full: bool = False) -> Picture:
         _legend(figure, panels[0, 0])
         return finish(
             figure,
-            alt="Right answers against the size of a task, two panels for each task: above, those right from "
-            "end to end, below, token by token. All sizes of the training come first, then the largest of "
-            "them, twice, four and eight times that. Thick lines are means, thin ones seeds, a dotted one is "
-            f"chance. {' '.join(told)}",
+            alt="Right answers against the size of a task, two panels for each task: above, those right "
+            "from end to end, below, token by token. All sizes of the training come first, then then twice, "
+            "four times and eight times the largest. Thick lines are means, thin ones seeds, a dotted one "
+            f"is chance. {' '.join(told)}",
         )
 
 
@@ -226,8 +226,8 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
         _legend(figure, panels[0])
         return finish(
             figure,
-            alt="Tokens right at eight times the largest trained size, against how far back the token stands "
-            f"that has to be found. Thick lines are means, thin ones admitted seeds, a dotted one is chance. "
+            alt="Tokens right at eight times the largest trained size, against how far back the token is "
+            "that has to be found. Thick lines are means, thin ones admitted seeds, a dotted one is chance. "
             f"{' '.join(told)}",
         )
 
@@ -320,7 +320,7 @@ def confused(pairs: int, noise: float) -> Picture:
                 **look,
                 **named,
             )
-        lower.set_ylabel("taken for each other (%)")
+        lower.set_ylabel("confused (%)")
         lower.set_xlabel("how far off (positions)")
         lower.legend(ncols=2, fontsize=10)
         for axes in (upper, lower):
@@ -329,11 +329,11 @@ def confused(pairs: int, noise: float) -> Picture:
         return finish(
             figure,
             alt=f"Above, the kernel of an encoding of {waves} against the offset, from {offsets[0]} to "
-            f"{offsets[-1]}. Below, how often a distance is taken for one that is off by that much: bars for "
-            f"the best possible reader, a marker per seed of the model{_not_admitted(found)}. Of offsets "
-            f"from 3 on the one that this reader confuses most is {worst}: in "
-            f"{best.mean(axis=0)[at][0]:.1f}% of the cases, the models in "
-            f"{models.mean(axis=0)[at][0]:.1f}%, where the kernel is {kernel[at][0]:.2f}.",
+            f"{offsets[-1]}. Below, how often a distance is mistaken for one that is off by that much: bars "
+            f"for the best possible reader, a marker per seed of the model{_not_admitted(found)}. Among "
+            f"offsets of 3 or more, the one that this reader confuses most is {worst}: in "
+            f"{best.mean(axis=0)[at][0]:.1f}% of the cases, the models in {models.mean(axis=0)[at][0]:.1f}%, "
+            f"where the kernel is {kernel[at][0]:.2f}.",
         )
 
 

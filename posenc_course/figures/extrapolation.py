@@ -42,10 +42,10 @@ def three_claims() -> Picture:
         axes.set_ylabel("loss")
         return finish(
             figure,
-            alt="A sketch of a model's loss against the position in a text. The positions of the "
-            "training are shaded at the left, and there all models are alike: the loss falls. Past the shade "
-            "there are three curves. Defined there: the curve goes on, and rises "
-            "steeply. Works there: it stays level. Uses what is there: it keeps falling.",
+            alt="A sketch of a model's loss against the position in a text. The positions seen in training "
+            "are shaded on the left, and there all models are alike: the loss falls. Past the shading there "
+            "are three curves. Defined there: the curve continues, and rises steeply. Works there: it stays "
+            "level. Uses what is there: it keeps falling.",
         )
 
 
@@ -116,7 +116,7 @@ def right_by_position(
             axes.set_title(title)
             axes.set_xlabel("position (letters)")
             axes.legend(loc="upper right")
-        figure.axes[0].set_ylabel("share that is right")
+        figure.axes[0].set_ylabel("right answers (share)")
         return finish(figure, alt=alt)
 
 
@@ -166,7 +166,7 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
             alt=f"Loss in nats per byte against the position, up to {trained * len(mean['whole'])} bytes, of "
             f"models trained on {trained} bytes, one line per seed. After the whole text it is "
             f"{mean['whole'][0]:.2f} in the first {trained} bytes, {mean['whole'][1]:.2f} in the next, and "
-            f"{mean['whole'][-1]:.2f} in the last. After the last {trained} bytes alone, the same bytes cost "
+            f"{mean['whole'][-1]:.2f} in the last. After only the last {trained} bytes, the same bytes cost "
             f"{mean['sliding'][1]:.2f} and {mean['sliding'][-1]:.2f}. A level line at {counted:.2f} is the "
             "5-gram.",
         )

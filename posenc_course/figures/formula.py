@@ -163,11 +163,11 @@ def words_and_clocks(words: tuple[str, ...] = ("dog", "chases", "cat")) -> Pictu
         return finish(
             figure,
             alt=_(
-                "Three rows, one for each word of the sentence “{sentence}”. In each row stand four clocks "
-                "with one hand, and below them the vector of eight numbers that the tips of the hands make, "
-                "as colours from blue (minus 1) to red (1). In the first row all hands stand at 12 o'clock. "
-                "From row to row the hand of clock 0 goes on most, and each clock turns half as fast as the "
-                "one before. The vectors are: {vectors}."
+                "Three rows, one for each word of the sentence “{sentence}”. Each row shows four clocks "
+                "with one hand, and below them the vector of eight numbers that the tips of the hands give, "
+                "as colours from blue (minus 1) to red (1). In the first row all hands point to 12 o'clock. "
+                "From row to row the hand of clock 0 moves furthest, and each clock turns half as fast as "
+                "the one before. The vectors are: {vectors}."
             ).format(sentence=" ".join(words), vectors=told),
         )
 
@@ -306,7 +306,7 @@ def scale_sweep(dim: int = 512, *, seeds: int = 5) -> Picture:
         axes.set_xscale("log")
         axes.set_ylim(-4, 104)
         axes.set_xlabel("norm of the encoding / norm of the embedding")
-        axes.set_ylabel("read back right (%)")
+        axes.set_ylabel("read back correctly (%)")
         axes.legend(loc="center", bbox_to_anchor=(0.57, 0.45))
         return finish(
             figure,

@@ -51,7 +51,7 @@ class LiveFigure:
         names = [slider.name for slider in self.sliders]
         for name in given:
             if name not in names:
-                raise ValueError(f"there is no slider {name!r} here; there are {', '.join(names)}")
+                raise ValueError(f"there is no slider {name!r} here; the sliders are {', '.join(names)}")
         started = (_started(slider, given.get(slider.name, slider.start)) for slider in self.sliders)
         return replace(self, sliders=tuple(started))
 
@@ -63,7 +63,7 @@ class LiveFigure:
 def _started(slider: Slider, start: float) -> Slider:
     if start not in slider.values:
         allowed = ", ".join(f"{value:g}" for value in slider.values)
-        raise ValueError(f"{slider.name}={start:g} is no value of this slider; give one of {allowed}")
+        raise ValueError(f"{slider.name}={start:g} is not a value of this slider; give one of {allowed}")
     own = slider.values[slider.values.index(start)]  # 40, where 40.0 was given
     return replace(slider, start=own)
 

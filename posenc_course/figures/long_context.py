@@ -85,9 +85,10 @@ def slowed_by() -> Picture:
         axes.legend(loc="center left")
         return finish(
             figure,
-            alt="By what each of 64 pairs is slowed, for factor 8. PI: all pairs by 8. NTK: from 1 for the "
-            "first in a smooth rise to 8 for the last. YaRN stays at 1 up to pair 18 or so, and is at 8 from "
-            "pair 35. Llama 3 stays at 1 for longer, up to about pair 28, and rises more steeply to 8.",
+            alt="The factor by which each of 64 pairs is slowed, where the context grows 8 times. PI: all "
+            "pairs by 8. NTK: from 1 for the first in a smooth rise to 8 for the last. YaRN stays at 1 up "
+            "to about pair 18, and is at 8 from pair 35. Llama 3 stays at 1 for longer, up to about pair "
+            "28, and rises more steeply to 8.",
         )
 
 
@@ -191,14 +192,13 @@ def position_maps(tokens: int = 24) -> Picture:
             axes.set_title(f"{name}: up to {values.max()}", fontsize=11)
             axes.set_xlabel("key")
         every[0].set_ylabel("query")
-        figure.colorbar(image, ax=list(every), shrink=0.8).set_label("distance taken")
+        figure.colorbar(image, ax=list(every), shrink=0.8).set_label("distance used")
         return finish(
             figure,
             alt=f"Three triangles of the distances of {tokens} queries and keys. The true ones grow with "
-            f"each step from the diagonal, up to {tokens - 1}. Self-Extend is the same in a band beside the "
+            f"each step from the diagonal, up to {tokens - 1}. Self-Extend is the same in a band along the "
             f"diagonal and then grows in steps of three keys, up to {panels['Self-Extend'].max()}. Dual "
-            f"chunk "
-            f"attention repeats the same stripes in each chunk of six keys, and is nowhere above "
+            "chunk attention repeats the same stripes in each chunk of six keys, and is nowhere above "
             f"{panels['dual chunk'].max()}.",
         )
 

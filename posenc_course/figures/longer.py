@@ -24,7 +24,7 @@ MAPS = {
     ("rope", "yarn"): "YaRN",
     ("alibi", "plain"): "ALiBi",
     ("rope-and-none", "plain"): "RoPE in 3 layers of 4",
-    ("rope-window-and-none", "plain"): "RoPE in a window, none in the rest",
+    ("rope-window-and-none", "plain"): "RoPE in a window, nothing in the rest",
 }
 
 
@@ -121,8 +121,10 @@ def needles(*, full: bool = False) -> Picture:
         bar.set_label("values found (%)")
         return finish(
             figure,
-            alt="Five heat maps: the share of values found, by the length of the text and by how deep the "
-            f"needle stands in it, mean of the seeds. {' '.join(told)}".replace("Five", str(len(ways))),
+            alt="Five heat maps: the share of values found, by the length of the text and by how deep in it "
+            f"the needle is hidden, as the mean of the seeds. {' '.join(told)}".replace(
+                "Five", str(len(ways))
+            ),
         )
 
 
@@ -175,6 +177,6 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
         return finish(
             figure,
             alt="Share of values found against the length of the text, a panel for each kind of question: "
-            "mean over all depths. Thick lines are means, thin ones seeds, dotted those that had not learned "
-            f"this kind at the length of training. {' '.join(told)}",
+            "mean over all depths. Thick lines are means, thin ones seeds, dotted ones those that had not "
+            f"learned this kind at the length of training. {' '.join(told)}",
         )

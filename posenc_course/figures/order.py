@@ -33,7 +33,9 @@ def one_bag(first: str, second: str) -> Picture:
     """
     sentences = first.split(), second.split()
     if sorted(sentences[0]) != sorted(sentences[1]):
-        raise ValueError(f"“{first}” and “{second}” leave different bags; give two orders of the same words")
+        raise ValueError(
+            f"“{first}” and “{second}” are different bags of words; give the same words in two orders"
+        )
     colour_of = dict(zip(dict.fromkeys(sentences[0]), _WORDS, strict=False))
     with canvas(width=6.0, height=2.6) as figure:
         axes = _blank(figure, wide=12.0, high=5.2)
@@ -54,8 +56,8 @@ def one_bag(first: str, second: str) -> Picture:
         return finish(
             figure,
             alt=f"On the left two sentences, “{first}” and “{second}”, each word in a box of its own. An "
-            "arrow leads from each of them to one and the same bag on the right, in which the words lie "
-            f"about: {', '.join(sorted(sentences[0]))}. From the bag, nobody can tell which sentence it was.",
+            "arrow leads from each of them to the same bag on the right, in which the words lie in a heap: "
+            f"{', '.join(sorted(sentences[0]))}. Nobody can tell from the bag which sentence it was.",
         )
 
 
@@ -94,8 +96,8 @@ def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
         return finish(
             figure,
             alt=f"One query at work. Below, the word “{asks}” asks. A line leads from it to each word of the "
-            f"sentence above, as broad as the weight of that word: {parts}. Beside them a column, made of as "
-            "much of each word's value as its weight says.",
+            f"sentence above, and its width is the weight of that word: {parts}. Next to them is a column, "
+            "made of each word's value in proportion to its weight.",
         )
 
 
@@ -116,7 +118,9 @@ def with_and_without_the_root(widths: Sequence[int] = (4, 64, 1024)) -> Picture:
     with canvas(width=6.0, height=3.6) as figure:
         panels = figure.subplots(2, len(widths), sharex=True, sharey=True)
         rows = zip(
-            panels, ((False, ORANGE, "weight, not divided"), (True, BLUE, "weight, divided")), strict=True
+            panels,
+            ((False, ORANGE, "weight, without dividing"), (True, BLUE, "weight, divided")),
+            strict=True,
         )
         for row, (divided, colour, name) in rows:
             for axes, width, weights in zip(row, widths, found[divided], strict=True):
@@ -134,9 +138,9 @@ def with_and_without_the_root(widths: Sequence[int] = (4, 64, 1024)) -> Picture:
         return finish(
             figure,
             alt="Two rows of bar charts, the weights that one random query gives to eight random keys, for "
-            f"widths {', '.join(map(str, widths))}. Not divided, the largest bar is {ends[False]}: it grows "
-            f"until one key has nearly everything. Divided by the root of d, it is {ends[True]}: the keys "
-            "share at every width.",
+            f"widths {', '.join(map(str, widths))}. Without the division, the largest bar is {ends[False]}: "
+            f"it grows until one key has nearly everything. Divided by the root of d, it is {ends[True]}: "
+            "the keys share the weight at every width.",
         )
 
 
@@ -167,10 +171,10 @@ def shuffled_weights(words: Sequence[str], order: Sequence[int], before: Array, 
         return finish(
             figure,
             alt=f"Two heat maps of attention weights, one for “{' '.join(words)}”, one for "
-            f"“{' '.join(shuffled)}”. They hold the same numbers: each weight stands in the row and the "
-            f"column of the same two words. The row of the first word, “{words[0]}”, is framed in both: "
-            f"it has moved from row 1 to row {list(order).index(0) + 1}, and its numbers have changed places "
-            "as the columns did.",
+            f"“{' '.join(shuffled)}”. They hold the same numbers: each weight is in the row and the column "
+            f"of the same two words. The row of the first word, “{words[0]}”, is framed in both: it has "
+            f"moved from row 1 to row {list(order).index(0) + 1}, and its numbers have moved with the "
+            "columns.",
         )
 
 

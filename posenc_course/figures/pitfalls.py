@@ -64,9 +64,9 @@ def line_up() -> Picture:
         axes.axis("off")
         return finish(
             figure,
-            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects stand below one another, three tests "
-            f"beside one another. {_told_of_suspects()}"
-            f" The tests say no three times, and one suspect fits: {GUILTY}.",
+            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects are listed one below the other, three "
+            f"tests side by side. {_told_of_suspects()} The tests say no three times, and one suspect fits: "
+            f"{GUILTY}.",
         )
 
 
@@ -109,7 +109,7 @@ def loss_by_place(losses: Mapping[str, Array], best: float, told: str) -> Pictur
                 color=COLOURS[number], linestyle=DASHES[number], marker=MARKERS[number], markersize=5,
             )  # fmt: skip
         axes.axhline(best, color=GREY, linestyle=":", linewidth=1.5)
-        axes.text(0.2, best + 0.08, "nobody can do better", va="bottom")
+        axes.text(0.2, best + 0.08, "the best possible", va="bottom")
         axes.set_ylim(-0.15, best + 0.75)
         axes.set_xlabel("place in the text")
         axes.set_ylabel("loss (nats)")

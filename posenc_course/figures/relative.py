@@ -72,10 +72,10 @@ def look_back(
         axes.axis("off")
         return finish(
             figure,
-            alt=f"The words {', '.join(words)} stand at position {starts[0]} and the two after it, and once "
-            f"more at position {starts[1]:,} and the two after it. Each word has a clock. The hands point "
-            "elsewhere in the two rows, but from each word to the next the hand turns by the same wedge. An "
-            "arrow leads from each word back to the one before it, in both rows alike.",
+            alt=f"The words {', '.join(words)} are at position {starts[0]} and the two after it, and again "
+            f"at position {starts[1]:,} and the two after it. Each word has a clock. The hands point in "
+            "different directions in the two rows, but from each word to the next the hand turns by the "
+            "same wedge. An arrow leads from each word back to the one before it, in both rows alike.",
         )
 
 
@@ -103,7 +103,7 @@ def same_turn(positions: tuple[int, ...] = (0, 4, 11), offset: int = 3) -> Pictu
             figure,
             alt=f"{len(positions)} clock faces of one pair that turns {rate:g} rad per position. A solid "
             f"hand shows position {starts}, a dashed one the position {offset} further on. The hands point "
-            "in other directions on every face, but the wedge between them is the same: "
+            "in a different direction on every face, but the wedge between them is the same: "
             f"{rate * offset:g} rad.",
         )
 
@@ -134,7 +134,7 @@ def turning_arrow(arrow: complex = 0.8 + 0.6j) -> Picture:
             alt="Four arrows from the middle of a circle of radius 1 to its rim. "
             + "; ".join(told)
             + ". Each "
-            "product doubles the angle of the arrow before, and all of them keep the length 1.",
+            "product doubles the angle of the arrow before, and they all keep length 1.",
         )
 
 
@@ -325,9 +325,9 @@ def two_layers() -> Picture:
             figure,
             alt=f"Two maps of attention weights for the text {' '.join(REPEATED)}. In layer 1 each word "
             "looks at the one right before it, a stripe below the diagonal. In layer 2 the last word, "
-            "chases, puts all its weight on cat, whose note is chases; the second dog puts it on the "
-            "first chases, whose note is dog. Words that have not stood there before spread their weight "
-            "evenly over all that they can see.",
+            "chases, puts all its weight on cat, whose note is chases; the second dog puts it on the first "
+            "chases, whose note is dog. Words that have not come up before spread their weight evenly over "
+            "everything they can see.",
         )
 
 
@@ -341,6 +341,6 @@ def right_by_start(curves: Mapping[str, Array], *, chance: float, alt: str) -> P
         axes.axhline(chance, color=GREY, linestyle=":", linewidth=1.2, label="chance")
         axes.set_ylim(0, 1.05)
         axes.set_xlabel("position at which the text starts")
-        axes.set_ylabel("share of letters that are right")
+        axes.set_ylabel("letters right (share)")
         axes.legend(loc="lower right")
         return finish(figure, alt=alt)

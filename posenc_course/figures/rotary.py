@@ -45,9 +45,9 @@ def layouts(dim: int = 8) -> Picture:
         )
         return finish(
             figure,
-            alt=f"Two rows of {dim} boxes, the columns of a head. Each box bears the number of its pair, and "
-            "a bow joins the two boxes of a pair. In the interleaved layout the bows join neighbours; in the "
-            f"half layout they reach half way across the row. The pairs from left to right: {told}.",
+            alt=f"Two rows of {dim} boxes, the columns of a head. Each box carries the number of its pair, "
+            "and an arc joins the two boxes of a pair. In the interleaved layout the arcs join neighbours; "
+            f"in the half layout they reach halfway across the row. The pairs from left to right: {told}.",
         )
 
 
@@ -107,10 +107,10 @@ def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Pi
         figure.legend(handles, names, loc="outside lower center", ncols=2)
         return finish(
             figure,
-            alt=f"Two circles, each with two arrows from its middle: the query of “cat” and the key of "
-            f"“dog”. Left, the text {' '.join(words)} stands at position {starts[0]:,} and after it, right "
-            f"at {starts[1]:,} and after it. The arrows point elsewhere in the two circles. The wedge "
-            f"between them is the same.",
+            alt="Two circles, each with two arrows from its middle: the query of “cat” and the key of "
+            f"“dog”. Left, the text {' '.join(words)} begins at position {starts[0]:,}, right at "
+            f"{starts[1]:,}. The arrows point in different directions in the two circles. The wedge between "
+            "them is the same.",
         )
 
 
@@ -142,8 +142,8 @@ def one_head_at_work(back: int = 3, tokens: int = 12, starts: tuple[int, int] = 
             figure,
             alt=f"Two heat maps of the attention weights of {tokens} tokens, queries down and keys across, "
             f"for a text that starts at position {starts[0]:,} and for one at {starts[1]:,}. They are the "
-            f"same: nearly all weight stands on the diagonal {back} places to the left of the main one. The "
-            f"first {back} queries, which have nothing so far back, look at what is nearest to it.",
+            f"same: nearly all the weight is on the diagonal {back} places to the left of the main one. The "
+            f"first {back} queries, which have nothing that far back, look at whatever comes nearest.",
         )
 
 
@@ -262,7 +262,7 @@ def arrows_added_up(offsets: tuple[int, int] = (1, 30), dim: int = 8) -> Picture
             figure,
             alt=f"Two walks of {dim // 2} arrows of length 1, laid tip to tail, one for each pair of a head, "
             f"the fastest first. Dotted lines lead from the start to each tip. {' '.join(told)} At the small "
-            "offset the walk goes nearly straight on; at the large one it bends and comes back.",
+            "offset the walk is nearly straight; at the large one it bends and comes back.",
         )
 
 
@@ -325,7 +325,7 @@ def decay(look_back: int = 40, length: int = 256) -> Picture:
         left, right = figure.subplots(1, 2)
         left.plot(offsets, bound(offsets), color=PURPLE, linestyle="-")
         left.set_ylim(0, None)
-        left.set_ylabel("bound (times a factor of the content)")
+        left.set_ylabel("bound (times a factor set by the content)")
         for name, values, colour, dash in curves:
             right.plot(offsets, values, color=colour, linestyle=dash, linewidth=1.8, label=name)
         right.set_ylabel("score")
@@ -368,7 +368,7 @@ def kernels_by_base(bases: tuple[float, ...] = (10_000.0, 500_000.0)) -> Picture
             figure,
             alt="Score of a query that equals its key against the offset, on a logarithmic axis from 1 to "
             "100,000. Both curves fall from 1 with ripples; that of the larger base falls later and more "
-            f"slowly. A mark stands where each first goes below zero: at offset {marks}.",
+            f"slowly. A mark shows where each first goes below zero: at offset {marks}.",
         )
 
 
@@ -471,9 +471,9 @@ def precision(near: int = 4096, far: int = 131_072, offset: int = 5) -> Picture:
         right.legend(loc="lower right", bbox_to_anchor=(1.0, 0.12), fontsize=9)
         return finish(
             figure,
-            alt=f"Two panels, both on logarithmic axes: how far the score of random vectors is off. Left, "
+            alt=f"Two panels, both on logarithmic axes: how far off the score of random vectors is. Left, "
             f"with bfloat16 frequencies, against the offset from 1 to 1,024: a straight line upwards from "
-            f"0.0002 to 0.2. The lines near position {near:,} and near position {far:,} lie on one another. "
+            f"0.0002 to 0.2. The lines near position {near:,} and near position {far:,} coincide. "
             f"Right, at offset {offset}, against the position from 64 to a million: with bfloat16 positions "
             f"the error is that of exact angles up to 256 and then jumps to about 1. With bfloat16 "
             f"frequencies it stays level at 0.001. With float32 angles it grows in a straight line, to "

@@ -25,8 +25,8 @@ TITLES = {
     "learned+": "learned, 3 times as long",
     "rope": "RoPE",
     "rope-partial": "RoPE, a quarter turns",
-    "rope-and-none": "RoPE, 1 layer of 4 without",
-    "rope-window-and-none": "RoPE near, 1 layer of 4 far",
+    "rope-and-none": "RoPE, 1 layer in 4 without",
+    "rope-window-and-none": "RoPE near, 1 layer in 4 far",
     "t5": "T5",
     "alibi": "ALiBi",
     "kerple": "KERPLE",
@@ -141,7 +141,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
     }
     order = _lowest_first({name: float(np.mean(whole)) for name, (_sliding, whole) in means.items()})
     counted = _ngrams(every)[5]
-    words = (f"its last {trained} bytes at most", "all of the text")
+    words = (f"at most the last {trained} bytes", "all of the text")
     with canvas(width=7.6, height=1.6 + 0.34 * len(order)) as figure:
         axes = figure.subplots()
         for row, name in enumerate(order):
@@ -159,7 +159,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
                 )
         _line_of_ngram(axes, counted, "5-gram")
         _rows(axes, order, every)
-        axes.set_xlabel(f"loss of the bytes past place {trained} (nats per byte)")
+        axes.set_xlabel(f"loss on the bytes past position {trained} (nats per byte)")
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, title="before a byte, the model reads"
         )
@@ -207,7 +207,7 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
             axes.set_xscale("log", base=2)
             axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
             axes.set_title(title)
-            axes.set_xlabel("length, by that of the training")
+            axes.set_xlabel("length / length of training")
             axes.set_ylabel(f"rise of the loss (nats per {unit})")
         lines, names = theirs.get_legend_handles_labels()
         figure.legend(lines, names, loc="outside upper center", ncols=len(names), fontsize=10)

@@ -63,7 +63,7 @@ def test_causes_are_drawn_with_their_verdicts(store):
     assert "RoPE: slow clocks stop: +0.500 with it, +0.200 without it: a part of it." in picture.alt
     assert "RoPE: fast clocks stop: +0.500 with it, +0.600 without it: not the cause." in picture.alt
     assert "RoPE: all clocks stop: +0.500 with it, -0.100 without it: the cause." in picture.alt
-    with pytest.raises(ValueError, match="no cause has its runs by now"):
+    with pytest.raises(ValueError, match="no cause has stored runs yet"):
         pictures.rises(trained=True)
 
 

@@ -50,9 +50,9 @@ def test_starting_elsewhere_moves_the_start_alone():
 
 
 def test_a_wrong_start_is_refused_with_what_is_allowed():
-    with pytest.raises(ValueError, match=r"no slider 'base' here; there are position, dim"):
+    with pytest.raises(ValueError, match=r"no slider 'base' here; the sliders are position, dim"):
         FIGURES["clocks"].at(base=100)
-    with pytest.raises(ValueError, match=r"dim=7 is no value of this slider; give one of 4, 8, 16"):
+    with pytest.raises(ValueError, match=r"dim=7 is not a value of this slider; give one of 4, 8, 16"):
         FIGURES["clocks"].at(dim=7)
 
 
@@ -117,11 +117,11 @@ def test_the_directive_writes_the_picture_the_settings_and_the_text(tmp_path):
         ("```{live-figure} clock\nText.\n```", "there is no live figure 'clock'; there are heatmap, clocks"),
         (
             "```{live-figure} clocks\n:dim: 7\n\nText.\n```",
-            "dim=7 is no value of this slider; give one of 4, 8, 16",
+            "dim=7 is not a value of this slider; give one of 4, 8, 16",
         ),
         (
             "```{live-figure} clocks\n:base: 10\n\nText.\n```",
-            "no slider 'base' here; there are position, dim",
+            "no slider 'base' here; the sliders are position, dim",
         ),
         ("```{live-figure} clocks\n:size: 3\n\nText.\n```", "size"),
         ("```{live-figure} clocks\n:dim: wide\n\nText.\n```", "wide"),
