@@ -44,9 +44,7 @@ def rotations(x: Any, at: Any) -> list[Callable[[], Any]]:
 @pytest.mark.parametrize("own", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 def test_positions_of_rows_are_not_taken_for_those_of_heads(own: Any) -> None:
     for call in rotations(own(X), own(ROWS)):
-        with pytest.raises(
-            ValueError, match=r"give \(batch, 1, seq\) where rows differ, or \(1, heads, seq\)"
-        ):
+        with pytest.raises(ValueError, match=r"give \(batch, 1, seq\) if rows differ, or \(1, heads, seq\)"):
             call()
     for call in rotations(own(X[:3]), own(ROWS[:3])):  # three rows, four heads
         with pytest.raises(ValueError, match=r"give \(seq,\), or \(batch, 1, seq\)"):
@@ -56,7 +54,7 @@ def test_positions_of_rows_are_not_taken_for_those_of_heads(own: Any) -> None:
             assert call().shape == x.shape
     np.testing.assert_allclose(apply_rotary(own(X), own(ROWS)[:, None]), by_rows(X))
     one_step = own(X[:, :, :1]), own(ROWS[:, :1])
-    with pytest.raises(ValueError, match="may be meant for the rows of the batch or for the heads"):
+    with pytest.raises(ValueError, match="could be for the rows of the batch or for the heads"):
         apply_rotary(*one_step)
 
 
@@ -68,14 +66,14 @@ def test_positions_of_heads_are_taken_where_they_can_be_nothing_else() -> None:
 
 def test_more_axes() -> None:
     x = np.broadcast_to(X[:, None], (N, 2, N, LENGTH, WIDTH))
-    with pytest.raises(ValueError, match="may be meant for the rows"):
+    with pytest.raises(ValueError, match="could be for the rows"):
         apply_rotary(x, ROWS)
     assert apply_rotary(x, ROWS[:, None, None]).shape == x.shape
 
 
 def test_compiled_too() -> None:
     compiled = torch.compile(apply_rotary, backend="eager")
-    with pytest.raises(Exception, match="may be meant for the rows"):
+    with pytest.raises(Exception, match="could be for the rows"):
         compiled(torch.from_numpy(X), torch.from_numpy(ROWS))
 
 
@@ -148,6 +146,6 @@ def test_masks(own: Any) -> None:
 def test_a_step_of_decoding() -> None:
     """One new token in each row: (batch, 1) is not (heads, 1)."""
     tables = RotaryTables(*(torch.ones(N, 1, WIDTH // 2) for _ in "cs"))
-    with pytest.raises(ValueError, match="may be meant for the rows"):
+    with pytest.raises(ValueError, match="could be for the rows"):
         rotate(torch.ones(N, N, 1, WIDTH), tables)
     assert rotate(torch.ones(N, 1, N, WIDTH), tables, seq_axis=-3).shape == (N, 1, N, WIDTH)

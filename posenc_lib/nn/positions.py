@@ -129,7 +129,7 @@ def in_grid(places: Places, shape: tuple[int, ...], encoding: nn.Module, *, firs
         encoding,
         of=f"cells of the grid {shape}, in reading order",
         outside=f"the grid {shape}, whose cells are",
-        remedy="in reading order; give fewer tokens or a larger grid",
+        remedy=", in reading order; give fewer tokens or a larger grid",
     )
 
 
@@ -148,5 +148,5 @@ def among(places: Places, count: int, encoding: nn.Module, *, of: str, outside: 
         first, last = places.start, max(places.stop - 1, places.start)
     if first < 0 or last >= count:
         wrong = first if first < 0 else last
-        raise ValueError(f"position {wrong} is outside {outside} 0 to {count - 1} {remedy}")
+        raise ValueError(f"position {wrong} is outside {outside} 0 to {count - 1}{remedy}")
     return places

@@ -396,8 +396,8 @@ class Given:
         if own is not None and own != theta:
             raise ValueError(
                 f"{self.family.disputed_base}={own!r} is the base that the code of {self.family.source} "
-                f"uses, but transformers ignores it and uses {theta!r}; also write the base that you mean "
-                f"'rope_theta': {own!r}, which both read"
+                f"uses, but transformers ignores it and uses {theta!r}; also write the base that you "
+                f"mean, as 'rope_theta': {own!r}, which both read"
             )
 
     def _ratio(self) -> float:

@@ -46,7 +46,7 @@ def test_positions_of_any_integer_type(dtype: type, beyond: str) -> None:
 
 def test_past_the_end_by_choice(table: np.ndarray) -> None:
     positions = np.asarray([ROWS - 1, ROWS, 500])
-    with pytest.raises(ValueError, match="position 500 lies past the last one, 6; give a longer table"):
+    with pytest.raises(ValueError, match="position 500 is past the last one, 6; give a longer table"):
         learned(table, positions)
     clamped = learned(table, positions, beyond="clamp")
     assert (clamped == table[-1]).all()  # every later position looks the same
@@ -188,7 +188,7 @@ def test_hybrid_beyond_its_table(table: np.ndarray) -> None:
     np.testing.assert_allclose(hybrid(table, 20, beyond="clamp")[ROWS:], table[-1] + waves[ROWS:], atol=1e-15)
     stretched = learned(table, 20, beyond="interpolate")
     np.testing.assert_allclose(hybrid(table, 20, beyond="interpolate"), stretched + waves, atol=1e-15)
-    with pytest.raises(ValueError, match="lies past the last one"):
+    with pytest.raises(ValueError, match="is past the last one"):
         hybrid(table, 20)
 
 

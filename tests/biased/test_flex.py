@@ -167,7 +167,7 @@ def test_with_a_causal_block_mask_it_is_causal_attention():
             ValueError,
             "(batch, heads, queries, head_dim)",
         ),
-        (lambda: b.shaw_score_mod(draw(1, 2, 3, 4), draw(5, 4), 2, 3), ValueError, "give one each"),
+        (lambda: b.shaw_score_mod(draw(1, 2, 3, 4), draw(5, 4), 2, 3), ValueError, "give one for each"),
         (lambda: b.sandwich_score_mod(2, torch.arange(3), 3), TypeError, "numbers of positions"),
         (lambda: b.sandwich_score_mod(2, 4, 3), ValueError, "more than the 3 keys"),
         (lambda: b.alibi_score_mod(0, 3, 3), ValueError, "heads=0 is too small"),

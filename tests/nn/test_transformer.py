@@ -191,7 +191,7 @@ def test_a_cache_after_padded_prompts(name, side):
 
 
 def test_what_looks_at_neighbours_refuses_a_cache_which_does_not_keep_them():
-    with pytest.raises(ValueError, match="reads the tokens beside each one, which a cache does not keep"):
+    with pytest.raises(ValueError, match="reads the neighbours of each token, which a cache does not keep"):
         model_with("convolution")(some_tokens(), cache=Cache())
 
 

@@ -87,7 +87,7 @@ def test_sections_in_runs_and_dealt_out_in_turn() -> None:
 
 
 def test_sections_that_cannot_be_dealt_out() -> None:
-    with pytest.raises(ValueError, match="dealt out"):
+    with pytest.raises(ValueError, match="the axes cannot take turns"):
         mrope_tables(np.zeros((3, 5)), 16, (1, 1, 6), interleaved=True)
 
 

@@ -91,7 +91,11 @@ def test_a_dict_gives_its_rule(parameters: dict[str, Any] | None, rule: Any) -> 
         ({"rope_type": "linear", "type": "yarn", "factor": 2.0}, {}, ["'linear'", "'yarn'", "contradict"]),
         ({"rope_type": "linear"}, {}, ["'factor'"]),
         ({"rope_type": "linear", "factor": None}, {}, ["'factor'"]),
-        ({"rope_type": "linear", "factor": 2.0, "beta_fast": 32}, {}, ["'beta_fast'", "allowed", "'factor'"]),
+        (
+            {"rope_type": "linear", "factor": 2.0, "beta_fast": 32},
+            {},
+            ["'beta_fast'", "its keys are", "'factor'"],
+        ),
         ({"rope_type": "linear", "factor": 0.0}, {}, ["factor=0.0", "above 0"]),
         ({"rope_type": "linear", "factor": -1.0}, {}, ["factor=-1.0"]),
         ({"rope_type": "linear", "factor": float("inf")}, {}, ["factor=inf"]),
@@ -501,10 +505,13 @@ def test_layers_that_do_not_rotate(config: dict[str, Any], still: list[int]) -> 
         ({**LLAMA, "model_type": "qwen2_vl_vision"}, "axial_tables"),
         ({**LLAMA, "mla_use_nope": True}, "rotates nothing"),
         # Grok-2's file and that of jina-embeddings-v3: the model_type of one family, the keys of another
-        ({**LLAMA, "model_type": "git", "rope_theta": 208533496}, "'rope_theta'.*read by another"),
+        (
+            {**LLAMA, "model_type": "git", "rope_theta": 208533496},
+            "'rope_theta'.*another model's code must read",
+        ),
         (
             {**LLAMA, "model_type": "xlm-roberta", "position_embedding_type": "rotary"},
-            "'position_embedding_type'.*read by another",
+            "'position_embedding_type'.*another model's code must read",
         ),
         ({**LLAMA, "rope_local_base_freq": 1e4}, "rope_local_base_freq"),
         (
@@ -552,10 +559,10 @@ def test_settings_refuse_vectors_of_another_width() -> None:
         ({"base": 0.0}, "base=0.0"),
         ({"layout": "llama"}, "layout='llama'"),
         ({"sections": (4, 3, 2)}, "9 pairs"),
-        ({"sections_interleaved": True}, "there are none"),
-        ({"time_last": True}, "there are none"),
+        ({"sections_interleaved": True}, "there are no sections"),
+        ({"time_last": True}, "there are no sections"),
         ({"sections": (3, 3, 2), "sections_interleaved": True, "time_last": True}, "one of the two"),
-        ({"sections": (1, 3, 4), "sections_interleaved": True}, "cannot be dealt out"),
+        ({"sections": (1, 3, 4), "sections_interleaved": True}, "the axes cannot take turns"),
         ({"sections": (2, 3, 3), "time_last": True}, "equal"),
     ],
 )
@@ -575,7 +582,7 @@ def test_dbrx_has_its_base_among_the_settings_of_its_attention() -> None:
     sizes = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40}
     written = {**sizes, "attn_config": {"rope_theta": 500000}}
     with pytest.raises(
-        ValueError, match="rope_theta=500000 is what the code of databricks/dbrx-base turns by"
+        ValueError, match="rope_theta=500000 is the base that the code of databricks/dbrx-base uses"
     ):
         rope_from_config(written)  # transformers reads 10,000
     assert rope_from_config({**written, "rope_theta": 500000}).base == 500_000
@@ -591,7 +598,7 @@ def test_heads_that_do_not_divide(family: str) -> None:
 
 def test_exaones_base_is_not_guessed() -> None:
     sizes = {"model_type": "exaone", "hidden_size": 4096, "num_attention_heads": 32, "num_layers": 32}
-    with pytest.raises(ValueError, match="then turns by 10000, and transformers by 500000"):
+    with pytest.raises(ValueError, match="uses 10000, and transformers uses 500000"):
         rope_from_config(sizes)
     assert rope_from_config({**sizes, "rope_theta": 1e6}).base == 1_000_000
     assert rope_from_config({**sizes, "rope_parameters": {"rope_theta": 1e6}}).base == 1_000_000
@@ -649,10 +656,11 @@ def test_molmo_2_scales_some_layers_alone() -> None:
     config |= {"rope_scaling": {"rope_type": "linear", "factor": 2.0}, "rope_scaling_layers": [0, 2]}
     rules = [layer.rope.scaling for layer in layers_from_config(config) if layer.rope is not None]
     assert rules == [LinearScaling(2.0), None, LinearScaling(2.0)]
-    with pytest.raises(ValueError, match="differ in their rotation"):
+    with pytest.raises(ValueError, match="rotate in different ways"):
         rope_from_config(config)
     for family in ("llama", "mistral"):
-        with pytest.raises(ValueError, match="'rope_scaling_layers', which is not read"):
+        said = f"'rope_scaling_layers', which models of model_type '{family}' do not use"
+        with pytest.raises(ValueError, match=said):
             rope_from_config({**config, "model_type": family})
 
 

@@ -43,7 +43,7 @@ def test_to_moves_and_casts_arrays_of_other_libraries() -> None:
     tables = rotary_tables(5, 8)
     assert tables.to(np.float32).cos.dtype == tables.to(dtype=np.float32).sin.dtype == np.float32
     assert tables.to("cpu", np.float32).cos.dtype == np.float32
-    with pytest.raises(TypeError, match=r"numpy\.int64.*no real floating-point dtype"):
+    with pytest.raises(TypeError, match=r"numpy\.int64.*not a real floating-point dtype"):
         tables.to(np.int64)
 
 
