@@ -262,7 +262,7 @@ ATTENTION = Exercise(
         Mistake(
             "queries-and-keys-exchanged",
             lambda q, k, v, causal: _weights(_scores(k, q), causal) @ v,
-            "Queries and keys have changed places. The rows of the scores are queries: multiply q by the "
+            "Queries and keys are swapped. The rows of the scores are queries: multiply q by the "
             "transpose of k, and not k by the transpose of q.",
         ),
         Mistake(

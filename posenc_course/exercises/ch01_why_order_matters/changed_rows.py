@@ -126,7 +126,7 @@ CHANGED_ROWS = Exercise(
             lambda args, value: bool(
                 args[0][args[1]] == args[0][args[2]] or (value[args[1]] and value[args[2]])
             ),
-            "There are other tokens at i and at j now. So both rows change, with a mask and without.",
+            "There are other tokens at i and at j now. So both rows change, with a mask and without one.",
         ),
         Property(
             lambda args, value: bool(not args[3] or not np.any(value[: min(args[1], args[2])])),

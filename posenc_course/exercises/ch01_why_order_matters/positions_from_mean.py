@@ -109,7 +109,7 @@ POSITIONS_FROM_MEAN = Exercise(
         Mistake(
             "swapped",
             lambda means, first, other: quietly(lambda: np.divide(other - means, means - first)),
-            "The values first and other have changed places. At position 0 the mean is first, and far away "
+            "The values first and other are swapped. At position 0 the mean is first, and far away "
             "it comes close to other.",
         ),
         Mistake(

@@ -63,7 +63,7 @@ _BOXES: dict[str, dict[str, Callable[[Generator], _Layer]]] = {
         "attention without positions": _attends,
         "attention, residual and MLP": _with_mlp,
         "each row less the mean of all": lambda rng: lambda x: x - x.mean(axis=0),
-        "the mean of all rows, in the place of every row": lambda rng: (
+        "the mean of all rows, in place of every row": lambda rng: (
             lambda x: np.repeat(x.mean(axis=0, keepdims=True), len(x), axis=0)
         ),
         "each row by itself": lambda rng: lambda x: np.tanh(x),

@@ -117,7 +117,7 @@ ROW_OF_SUM = Exercise(
         Mistake(
             "sine-and-cosine-swapped",
             by_parts(lambda sa, ca, sb, cb: (ca * cb - sa * sb, sa * cb + ca * sb)),
-            "The two numbers of each pair changed places: even columns hold the sine, odd ones the cosine.",
+            "The two numbers of each pair are swapped: even columns hold the sine, odd ones the cosine.",
         ),
         Mistake(
             "cosine-negated",

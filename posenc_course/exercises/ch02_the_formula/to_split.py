@@ -72,7 +72,7 @@ TO_SPLIT = Exercise(
         Mistake(
             "halves-exchanged",
             lambda table: np.roll(table, table.shape[1] // 2, axis=1),
-            "The left and the right half changed places, but both are still interleaved. Take every second "
+            "The left and the right half are swapped, but both are still interleaved. Take every second "
             "column: table[:, 0::2] and table[:, 1::2].",
         ),
         Mistake(

@@ -147,7 +147,7 @@ FOUR_TERMS = Exercise(
         Mistake(
             "mixed-terms-exchanged",
             lambda head, words, places: _terms(head, words, places)[[0, 2, 1, 3]],
-            "The two mixed terms have changed places. The second is the word of the query with the place "
+            "The two mixed terms are swapped. The second is the word of the query with the place "
             "of the key, and the third the place of the query with the word of the key.",
         ),
         Mistake(

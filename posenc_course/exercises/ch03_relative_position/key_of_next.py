@@ -143,7 +143,7 @@ KEY_OF_NEXT = Exercise(
         Mistake(
             "sine-and-cosine-exchanged",
             lambda dim, base: _key_blocks(dim, base, lambda c, s: [[s, -c], [c, s]]),
-            "Sine and cosine have changed places. A turn by a small angle changes little, so the cosines "
+            "Sine and cosine are swapped. A turn by a small angle changes little, so the cosines "
             "belong on the diagonal.",
         ),
         Mistake(

@@ -189,7 +189,7 @@ PAST_THE_END = Exercise(
         Mistake(
             "clamp-and-zero-swapped",
             _read_with(zero=_with_tail(lambda t: t[-1]), clamp=_with_tail(lambda t: 0 * t[-1])),
-            "Clamp and zero have changed places: clamp repeats the last row, and zero adds nothing.",
+            "Clamp and zero are swapped: clamp repeats the last row, and zero adds nothing.",
         ),
         Mistake(
             "all-end-in-zeros",

@@ -184,7 +184,7 @@ ATTEND_CACHED = Exercise(
                 joined(values, v),
                 joined(keys, k),
             ),
-            "The output is right. The keys and the values that you hand back have changed places.",
+            "The output is right. The keys and the values that you hand back are swapped.",
         ),
         Mistake(
             "output-last",

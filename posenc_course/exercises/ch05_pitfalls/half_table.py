@@ -142,7 +142,7 @@ HALF_TABLE = Exercise(
         Mistake(
             "cosines-first",
             lambda positions, dim: _half_table(positions, dim)[:, np.arange(dim) ^ 1],
-            "Sine and cosine have changed places: in each pair the sine comes first.",
+            "Sine and cosine are swapped: in each pair the sine comes first.",
         ),
         Mistake(
             "exponents-twice-as-large",

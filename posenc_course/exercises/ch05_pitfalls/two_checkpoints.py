@@ -175,7 +175,7 @@ TWO_CHECKPOINTS = Exercise(
         Mistake(
             "values-changed-places",
             lambda before, after: (_last_decay(before, after), _two_checkpoints(before, after)[0]),
-            "The two answers have changed places: the number of rows comes first.",
+            "The two answers are swapped: the number of rows comes first.",
         ),
         Mistake(
             "decay-overlooked",

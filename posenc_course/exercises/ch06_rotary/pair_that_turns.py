@@ -181,7 +181,7 @@ PAIR_THAT_TURNS = Exercise(
         Mistake(
             "logarithms-exchanged",
             lambda turns, length, dim, base: dim / 2 * np.log(base) / np.log(length / (2 * np.pi * turns)),
-            "The two logarithms have changed places. Divide by that of the base.",
+            "The two logarithms are swapped. Divide by that of the base.",
         ),
     ),
     alternatives=(

@@ -126,7 +126,7 @@ TO_HALF = Exercise(
             lambda weight, heads: np.roll(
                 split_heads(weight, heads), len(weight) // heads // 2, axis=1
             ).reshape(weight.shape),
-            "The two halves of each head changed places, but each is still interleaved. Take every second "
+            "The two halves of each head are swapped, but each is still interleaved. Take every second "
             "row: 0::2 and 1::2.",
         ),
         Mistake(

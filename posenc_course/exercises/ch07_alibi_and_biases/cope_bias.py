@@ -143,7 +143,7 @@ COPE_BIAS = Exercise(
         Mistake(
             "shares-exchanged",
             _cope_with(part=lambda p: 1 - (p - np.floor(p))),
-            "The two shares have changed places. Near a whole count, the row of that count has nearly all.",
+            "The two shares are swapped. Near a whole count, the row of that count has nearly all.",
         ),
         Mistake(
             "mean-of-both",

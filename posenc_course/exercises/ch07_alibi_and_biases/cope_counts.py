@@ -132,7 +132,7 @@ COPE_COUNTS = Exercise(
         Mistake(
             "keys-ask",
             lambda q, k: np.tril(from_the_right(cope_gates(k, q))),
-            "Queries and keys have changed places in the gates: row i belongs to query i.",
+            "Queries and keys are swapped in the gates: row i belongs to query i.",
         ),
         Mistake(
             "width-without-root",

@@ -158,7 +158,7 @@ DECODE = Exercise(
             lambda tokens, model, past: decode(
                 tokens, _with_norms(model, {"norm1": "norm2", "norm2": "norm1"}), past
             ),
-            "The norms have changed places: norm1 comes before look, norm2 before think.",
+            "The norms are swapped: norm1 comes before look, norm2 before think.",
         ),
         Mistake(
             "first-norm-twice",

@@ -127,7 +127,7 @@ KERPLE_BIAS = Exercise(
         Mistake(
             "exchanged",
             lambda r1, r2, queries, keys, kind: _kerple(r2, r1, queries, keys, kind),
-            "The numbers r1 and r2 have changed places: r1 goes in front, and r2 inside, with the distance.",
+            "The numbers r1 and r2 are swapped: r1 goes in front, and r2 inside, with the distance.",
         ),
         Mistake(
             "always-log",
@@ -216,7 +216,7 @@ KERPLE_BIAS = Exercise(
             lambda r1, r2, queries, keys, kind: _kerple(
                 r1, r2, queries, keys, {"log": "power", "power": "log"}[kind]
             ),
-            "The two kinds have changed places.",
+            "The two kinds are swapped.",
         ),
         Mistake(
             "distance-from-one",

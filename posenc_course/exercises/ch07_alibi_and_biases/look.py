@@ -191,7 +191,7 @@ LOOK = Exercise(
             lambda x, layer, model, past: _look(
                 x, {**layer, "norm_q": layer["norm_k"], "norm_k": layer["norm_q"]}, model, past
             ),
-            "The gains have changed places: norm_q belongs to the queries, norm_k to the keys.",
+            "The gains are swapped: norm_q belongs to the queries, norm_k to the keys.",
         ),
         Mistake(
             "one-gain-for-both",

@@ -303,7 +303,7 @@ SYMMETRY_SEEN = Exercise(
         Mistake(
             "mirror-and-shift-exchanged",
             lambda bias: {MIRROR: SHIFT, SHIFT: MIRROR}.get(_judged(bias), _judged(bias)),
-            'Your tests are right, and the words "mirror" and "shift" have changed places. "mirror" is for '
+            'Your tests are right, but the words "mirror" and "shift" are swapped. "mirror" is for '
             "boxes that survive both.",
         ),
         Mistake(

@@ -129,7 +129,7 @@ XL_SCORES = Exercise(
         Mistake(
             "u-and-v-exchanged",
             lambda q, k, r, u, v: _xl(q, k, r, v, u),
-            "The vectors u and v have changed places: u meets the keys, and v meets the distances.",
+            "The vectors u and v are swapped: u meets the keys, and v meets the distances.",
         ),
         Mistake(
             "no-root",

@@ -208,7 +208,7 @@ LAYERS_THAT_TURN = Exercise(
                 config, listed=lambda numbers: [i not in numbers for i in range(len(numbers))]
             ),
             "You read the list as the numbers of layers without RoPE. It has one entry for each layer: 1 "
-            "with RoPE, 0 without.",
+            "with RoPE, 0 without it.",
         ),
     ),
     alternatives=(

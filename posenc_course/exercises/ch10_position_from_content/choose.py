@@ -143,7 +143,7 @@ CHOOSE = Exercise(
         Mistake(
             "cheapest",
             _choose_with(lambda losses, errors, best: np.ones(len(losses), dtype=bool)),
-            "You take the cheapest of all that were admitted, however high its loss is.",
+            "You take the cheapest of all the admitted ones, however high its loss is.",
         ),
         Mistake(
             "own-error-alone",

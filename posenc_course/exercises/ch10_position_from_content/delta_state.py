@@ -182,7 +182,7 @@ DELTA_STATE = Exercise(
         Mistake(
             "query-and-key-swapped",
             lambda q, k, v, beta, state: _delta_state(k, q, v, beta, state),
-            "Queries and keys have changed places: values are kept under keys, and found by queries.",
+            "Queries and keys are swapped: values are kept under keys, and found by queries.",
         ),
         Mistake(
             "beta-as-a-gate",

@@ -154,7 +154,7 @@ FADING_STATE = Exercise(
         Mistake(
             "query-and-key-swapped",
             lambda q, k, v, gates, state: _fading_state(k, q, v, gates, state),
-            "Queries and keys have changed places: values are kept under keys, and found by queries.",
+            "Queries and keys are swapped: values are kept under keys, and found by queries.",
         ),
         Mistake(
             "reads-the-end",

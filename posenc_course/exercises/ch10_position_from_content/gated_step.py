@@ -206,7 +206,7 @@ GATED_STEP = Exercise(
         Mistake(
             "values-for-keys",
             lambda *args: tuple(_gated_step(*args)[n] for n in (0, 2, 1, 3)),
-            "Keys and values have changed places in what you return.",
+            "Keys and values are swapped in what you return.",
         ),
         Mistake(
             "summed-once-more",

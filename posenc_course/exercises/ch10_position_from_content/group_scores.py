@@ -194,7 +194,7 @@ GROUP_SCORES = Exercise(
         Mistake(
             "query-and-key-swapped",
             lambda q, k, generator: _group_scores(k, q, generator),
-            "Queries and keys have changed places.",
+            "Queries and keys are swapped.",
         ),
         Mistake(
             "query-from-the-left",

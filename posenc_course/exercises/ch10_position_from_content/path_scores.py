@@ -214,7 +214,7 @@ PATH_SCORES = Exercise(
         Mistake(
             "query-and-key-swapped",
             lambda q, k, w, beta: _path_scores(k, q, w, beta),
-            "Queries and keys have changed places.",
+            "Queries and keys are swapped.",
         ),
         Mistake(
             "root-of-tokens",
