@@ -148,7 +148,7 @@ def read(source: str | Path | bytes) -> ByteModel:
         arrays = {name: _array(content[8 + size :], told) for name, told in header.items()}
         weights = {name: _floats(arrays, name) for name in arrays if not name.endswith(".scale")}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no file of a byte model ({error!r}); make one: {MAKE}") from None
+        raise ValueError(f"this is not a file of a byte model ({error!r}); make one: {MAKE}") from None
     return ByteModel(settings, weights)
 
 

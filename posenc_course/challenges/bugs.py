@@ -1,6 +1,6 @@
 """Find the bug: right solutions with one mistake put in that people make and the judge names.
 
-The solutions stand in `solutions/`; `bugs.json` says which words of a line to take out, and which to put in.
+The solutions are in `solutions/`; `bugs.json` says which words of a line to take out, and which to put in.
 `book/web/src/challenge-bug.js` draws from the same list in the same way.
 """
 
@@ -20,20 +20,20 @@ class Bug:
 
     exercise: str
     right: str
-    """Words that stand once in the solution."""
+    """Words that occur once in the solution."""
     wrong: str
-    """What stands there instead."""
+    """What replaces them."""
 
     def planted(self, solution: str) -> str:
         """The solution with the mistake in it.
 
         Raises:
-            ValueError: the solution has been written anew, and the words are not there, or more than once.
+            ValueError: the solution has been rewritten, and the words are not there, or more than once.
         """
         if solution.count(self.right) != 1:
             raise ValueError(
-                f"{self.exercise}: {self.right!r} stands {solution.count(self.right)} times in the solution, "
-                "and must stand there once; mend or remove it in posenc_course/challenges/bugs.json"
+                f"{self.exercise}: {self.right!r} occurs {solution.count(self.right)} times in the solution, "
+                "and must occur once; correct or remove it in posenc_course/challenges/bugs.json"
             )
         return solution.replace(self.right, self.wrong)
 

@@ -170,7 +170,7 @@ def _drawn(
         tuple(map(float, distances)),
         tuple(tuple(map(float, line)) for line in lines),
         _("distance back"),
-        _("score, less that at distance 0"),
+        _("score minus the score at distance 0"),
     )
 
 
@@ -221,7 +221,7 @@ def _content(model: Model) -> Measurement:
         tuple(map(float, NEAR)),
         tuple(tuple(map(float, curve)) for curve in curves),
         _("distance back"),
-        _("score, less that at distance 0"),
+        _("score minus the score at distance 0"),
     )
 
 
@@ -233,7 +233,7 @@ QUESTIONS = (
     Question(
         "distance",
         _("Score by distance"),
-        _("A text of one word again and again: how does the score fall, or rise, with the distance?"),
+        _("A text of one word again and again: how does the score fall or rise with the distance?"),
         _by_distance,
     ),
     Question(
@@ -251,12 +251,12 @@ QUESTIONS = (
     Question(
         "reorder",
         _("Reorder the text"),
-        _("Two earlier words change places: does the output of the last word change?"),
+        _("Two earlier words are swapped: does the output of the last word change?"),
         _reordered,
     ),
     Question(
         "content",
-        _("Other words, same distances"),
+        _("Different words, same distances"),
         _("The score by distance for three different words: is it the same curve?"),
         _content,
     ),
@@ -280,8 +280,8 @@ ENCODINGS = (
         "none",
         _("No encoding"),
         _(
-            "Words that change places leave the output as it was: to this model a text is a bag of words. No "
-            "encoding does that; all others notice."
+            "Swapping two words leaves the output as it was: to this model a text is a bag of words. Only a "
+            "model without an encoding does that."
         ),
         ("reorder",),
     ),
@@ -290,8 +290,8 @@ ENCODINGS = (
         _("Sinusoidal, added to the input"),
         _(
             "The output changes when the text is shifted, so the position itself enters, and not only "
-            "distances: something is added to the input. The model runs far beyond its length, which a "
-            "learned table does not."
+            "distances: something is added to the input. The model runs far beyond its length, which it "
+            "could not do with a learned table."
         ),
         ("shift", "far"),
     ),
@@ -299,8 +299,8 @@ ENCODINGS = (
         "learned",
         _("Learned table, added to the input"),
         _(
-            "Beyond its length the model has nothing to add: its table has ended. Of the eight, a learned "
-            "table alone has an end."
+            "Beyond its length the model has nothing to add: its table has ended. Of the eight, only a "
+            "learned table has an end."
         ),
         ("far",),
     ),
@@ -308,9 +308,9 @@ ENCODINGS = (
         "rope",
         _("RoPE, rotated into queries and keys"),
         _(
-            "A shift of the text changes nothing, so only distances count. Other words give other curves, so "
-            "the distance works on the queries and keys. And far away the curve still moves, while Shaw's "
-            "relative keys are all the same beyond their clipping distance."
+            "A shift of the text changes nothing, so only distances count. Different words give different "
+            "curves, so the distance works on the queries and keys. And far away the curve still moves, "
+            "while Shaw's relative keys are all the same beyond their clipping distance."
         ),
         ("shift", "content", "far"),
     ),
@@ -318,9 +318,9 @@ ENCODINGS = (
         "shaw",
         _("Shaw's relative keys, biased onto the scores"),
         _(
-            "A shift of the text changes nothing, and other words give other curves: the query meets a "
-            "vector for each distance. From the clipping distance on, the curve is flat; RoPE's would go "
-            "on moving."
+            "A shift of the text changes nothing, and different words give different curves: the query "
+            "meets a vector for each distance. From the clipping distance on, the curve is flat; RoPE's "
+            "would keep moving."
         ),
         ("shift", "content", "far"),
     ),

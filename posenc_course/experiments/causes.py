@@ -264,7 +264,9 @@ def verdict_on(encoding: str, change: str, full: bool = False) -> Verdict:
         if (cause.encoding, cause.change) == (encoding, change) and enough(cause, full):
             return judge(cause, full)
     known = sorted(f"{each.encoding}: {each.change}" for each in CAUSES if enough(each, full))
-    raise ValueError(f"no verdict on {encoding!r}, {change!r}; there is one on: {', '.join(known)}")
+    raise ValueError(
+        f"there is no verdict on {encoding!r}, {change!r}; there are verdicts on: {', '.join(known)}"
+    )
 
 
 def enough(cause: Cause, full: bool = False) -> bool:
@@ -358,6 +360,6 @@ def _require_twins(changed: list[dict[str, Any]], twins: list[dict[str, Any]]) -
         if each != settings[0]:
             unlike = sorted(key for key in each.keys() | settings[0] if each.get(key) != settings[0].get(key))
             raise ValueError(
-                f"the runs of {settings[0]['encoding']} differ in {', '.join(unlike)}, beside the change; "
-                "make all of them anew"
+                f"the runs of {settings[0]['encoding']} differ in {', '.join(unlike)}, besides the change; "
+                "run all of them again"
             )

@@ -102,7 +102,7 @@ class KneserNey:
         if not 1 <= longest <= LONGEST:
             raise ValueError(f"longest={longest}; give 1 to {LONGEST}")
         if len(text) < longest:
-            raise ValueError(f"a text of {len(text)} bytes; give at least longest={longest} bytes")
+            raise ValueError(f"the text has {len(text)} bytes; give at least longest={longest} bytes")
         self.longest = longest
         counted = [np.unique(grams_of(text, k), return_counts=True) for k in range(1, longest + 1)]
         self._often = [_Order.of(grams, times) for grams, times in counted]

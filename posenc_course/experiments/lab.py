@@ -44,7 +44,7 @@ def module_of(name: str) -> Any:
     """
     modules = NAMES | NEXT
     if name not in modules:
-        raise ValueError(f"there is no experiment {name!r}; there are: {', '.join(modules)}")
+        raise ValueError(f"there is no experiment {name!r}; the experiments are: {', '.join(modules)}")
     return importlib.import_module(f"posenc_course.experiments.{modules[name]}")
 
 
@@ -263,7 +263,7 @@ def _one(name: str, key: str, run: Run, device: str, work: Path, progress: bool)
     try:
         keep(outcome, folder.with_suffix(".json"))
     except ValueError:
-        raise ValueError(f"the run {run} gave a number that is not finite; try a lower rate") from None
+        raise ValueError(f"the run {run} produced a number that is not finite; try a lower rate") from None
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints of a finished run
     return outcome
 
@@ -322,15 +322,15 @@ def main(arguments: list[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(
         prog="python -m posenc_course.experiments",
-        description="Train small models, and keep what they show.",
-        epilog="After an interruption give the same command again: it goes on where it was.",
+        description="Train small models and store what they show.",
+        epilog="After an interruption, give the same command again: it continues where it stopped.",
     )
     parser.add_argument(
         "name",
         nargs="*",
         metavar="NAME",
-        help=f"{', '.join(NAMES | NEXT)}; or all, those that the book quotes (--full: every one there is). "
-        "No name lists them.",
+        help=f"{', '.join(NAMES | NEXT)}; or all, for those that the book quotes (--full: every one). "
+        "Without a name they are listed.",
     )
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
@@ -338,18 +338,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, help="number of seeds; by default 3")
     parser.add_argument("--fast", action="store_true", help="the small form that the tests run")
     parser.add_argument(
-        "--full", action="store_true", help="the large form, for days or a GPU; kept beside the other"
+        "--full", action="store_true", help="the large form, for days or a GPU; kept next to the other"
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument(
-        "--jobs", type=int, help="runs at the same time; by default a run for each core, at most 4"
-    )
+    parser.add_argument("--jobs", type=int, help="runs at the same time; by default one per core, at most 4")
     parser.add_argument(
         "--only",
         nargs="+",
         default=(),
         metavar="ENCODING",
-        help="make the runs of these now, the others later",
+        help="make only the runs of these now",
     )
     parser.add_argument(
         "--work", type=Path, default=Path("_build/experiments"), help="finished runs, checkpoints"
@@ -398,7 +396,7 @@ def main(arguments: list[str] | None = None) -> None:
                 if each.get("verdict") == NOT_ADMITTED:
                     print(f"  not admitted: {_short(each['run'])}: {each['reason']}")
     except KeyboardInterrupt:
-        sys.exit("\nstopped; give the same command again to go on")
+        sys.exit("\nstopped; give the same command again to continue")
     except ValueError as error:
         sys.exit(f"error: {error}")
     if not experiments:

@@ -320,7 +320,7 @@ def cost(mistake: str, encoding: str, at: int = 0, *, full: bool = False) -> unc
     ]
     if not cases:
         known = sorted({(case["mistake"], case["at"]) for case in found[0]["result"]["cases"]})
-        raise ValueError(f"no case {mistake!r} at {at} of {encoding!r}; there are: {known}")
+        raise ValueError(f"there is no case {mistake!r} at {at} of {encoding!r}; the cases are: {known}")
     wrong, mended = (np.array([case[which] for case in cases]) for which in ("wrong", "mended"))
     # The same weights read the same bytes twice: what differs is each seed's own difference.
     return uncertainty.compare(wrong - mended, np.zeros_like(wrong), found[0]["result"]["bytes"])

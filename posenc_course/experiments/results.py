@@ -32,7 +32,7 @@ def stored(name: str, full: bool = False) -> dict[str, Any]:
     if not path.exists():
         known = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json"))) or "none"
         raise ValueError(
-            f"no result {name!r} is stored (there are: {known}); "
+            f"no result {name!r} is stored (the stored results are: {known}); "
             f"make it: python -m posenc_course.experiments {name}{' --full' if full else ''}"
         )
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -65,13 +65,13 @@ def runs(name: str, *, every: bool = False, full: bool = False, **settings: Any)
         each for each in all_of_it if all(each["run"].get(key) == value for key, value in settings.items())
     ]
     if not found:
-        raise ValueError(f"no run of {name!r} has {settings}; there are: {sorted(_kinds(all_of_it))}")
+        raise ValueError(f"no run of {name!r} has {settings}; the runs have: {sorted(_kinds(all_of_it))}")
     passed = [each for each in found if every or each.get("verdict") != "not admitted"]
     if not passed:
         reasons = "; ".join(sorted({each["reason"] for each in found}))
         raise ValueError(
             f"no run of {name!r} with {settings} passes the gate of its experiment ({reasons}); give "
-            "every=True to read it all the same, and show it as what it is"
+            "every=True to read it anyway, and show it for what it is"
         )
     return passed
 

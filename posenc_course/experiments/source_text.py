@@ -85,8 +85,8 @@ def require(wanted: dict[str, Any]) -> Split:
     here = source()
     if here["sha256"] != wanted["sha256"]:
         raise ValueError(
-            f"the run is about the source of Python {wanted['python']} ({wanted['sha256'][:12]}), and this "
-            f"is that of Python {here['python']} ({here['sha256'][:12]}); use that one, or begin anew"
+            f"the run is about the source of Python {wanted['python']} ({wanted['sha256'][:12]}), but this "
+            f"is that of Python {here['python']} ({here['sha256'][:12]}); use that one, or start again"
         )
     return split()
 

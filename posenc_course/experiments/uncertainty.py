@@ -67,7 +67,7 @@ def compare(a: ArrayLike, b: ArrayLike, weights: ArrayLike) -> Finding:
             f"a of shape {one.shape} and b of shape {other.shape}; give (seeds, files), the same files"
         )
     if min(len(one), len(other)) < 2:
-        raise ValueError("one seed says nothing of the spread of seeds; give two or more")
+        raise ValueError("one seed says nothing about the spread of seeds; give two or more")
     difference, of_the_text = mean_over_files(one.mean(axis=0) - other.mean(axis=0), weights)
     by_seed = [np.average(each, axis=1, weights=np.asarray(weights)) for each in (one, other)]
     of_the_seeds = _between_seeds(by_seed)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from posenc_course.grading.run import Remark, Summary
 
 SHOWN, MOST_SHOWN = 20, 2000
-"""Lines of a list in the summary, and characters of a line; what is left out stands in a file."""
+"""Lines of a list in the summary, and characters of a line; what is left out is in a file."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,12 +77,12 @@ def _told(error: BaseException) -> int:
 
 
 def _fault(error: Exception) -> str:
-    """What nobody foresaw: the traceback goes to a file, for whoever can mend it."""
+    """What nobody foresaw: the traceback goes to a file, for whoever can fix it."""
     with tempfile.NamedTemporaryFile("w", prefix="posenc-fault-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
     return (
-        f"error: this is a fault of posenc, neither yours nor a learner's ({type(error).__name__}: {error}). "
-        f"What was graded is kept. Please report it, with the file {file.name}"
+        f"error: this is a bug in posenc, not a mistake of yours or a learner's ({type(error).__name__}: "
+        f"{error}). What was graded is kept. Please report it, with the file {file.name}"
     )
 
 
@@ -107,18 +107,18 @@ def _add_grade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     limits = Limits()
     grade.add_argument("assignment", metavar="ASSIGNMENT")
     grade.add_argument(
-        "--jobs", type=_positive_int, default=0, metavar="N", help="worker processes (default: one a core)"
+        "--jobs", type=_positive_int, default=0, metavar="N", help="worker processes (default: one per core)"
     )
     grade.add_argument(
         "--student", nargs="+", action="extend", default=[], metavar="S", help="only these students"
     )
-    grade.add_argument("--again", action="store_true", help="grade what was graded before, too")
+    grade.add_argument("--again", action="store_true", help="also grade what was graded before")
     grade.add_argument(
         "--time-limit",
         type=_positive_float,
         default=limits.cpu_seconds,
         metavar="S",
-        help="seconds of the processor for one submission, and four times as many by the clock "
+        help="seconds of processor time for one submission, and four times as many by the clock "
         "(default: %(default)g)",
     )
     grade.add_argument(
@@ -231,7 +231,7 @@ def keep_whole(state: Path, assignment: str, summary: Summary) -> str:
         return ""
     path = state / f"summary-{assignment}.txt"
     write_atomically(path, f"{whole}\n", 0o600)
-    return f"All of it is in {path}"
+    return f"The full list is in {path}"
 
 
 def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -247,7 +247,7 @@ def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     report.add_argument(
         "--format",
         choices=("csv", *FORMATS),
-        help="columns of the marks (default: csv, with all there is)",
+        help="columns of the marks (default: csv, with everything)",
     )
     report.add_argument(
         "--column",
@@ -261,7 +261,7 @@ def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FILE",
         help="draw the named mistakes: FILE.svg is the picture, FILE.html a page with tables; no names",
     )
-    report.add_argument("--force", action="store_true", help="write over files that are there")
+    report.add_argument("--force", action="store_true", help="overwrite existing files")
     report.set_defaults(run=_report, needs=("nbgrader.api",))
 
 
@@ -323,7 +323,7 @@ def _require_sense(chosen: argparse.Namespace) -> None:
             raise CourseError(f"{path} cannot be written: there is no folder {path.parent}. Make it first")
     there = [str(path) for path in wanted if path.is_symlink() or path.exists()]
     if there and not chosen.force:
-        raise CourseError(f"{', '.join(there)} is there already; choose another name, or add --force")
+        raise CourseError(f"{', '.join(there)} already exists; choose another name, or add --force")
 
 
 def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
@@ -332,12 +332,12 @@ def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
 
     waiting = [line.student for line in report.lines if line.verdict == NOT_GRADED]
     if waiting:
-        yield f"{some(waiting)}: handed in, not graded. Run: posenc grade {report.assignment}"
+        yield f"{some(waiting)}: handed in, but not graded. Run: posenc grade {report.assignment}"
     if not chosen.marks:
         return
     without = [line.student for line in report.lines if line.marks is None]
     if without and chosen.format in FORMATS:
-        yield f"left out of {chosen.marks}, having no mark: {some(without)}"
+        yield f"left out of {chosen.marks}, because they have no mark: {some(without)}"
     names = (
         (line.student, line.last_name, line.first_name, line.email, line.lms_user_id) for line in report.lines
     )
@@ -352,7 +352,7 @@ def _remarks(report: ClassReport, chosen: argparse.Namespace) -> Iterator[str]:
 def _add_move(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     move = commands.add_parser(
         "move",
-        help="copy the gradebook to another database, with all that it holds",
+        help="copy the gradebook to another database, with everything in it",
         description="Copy the course's gradebook to an empty database: names, due dates, extensions, "
         "comments and marks, those given by hand too. The old one stays as it is.",
     )
@@ -369,7 +369,7 @@ def _move(chosen: argparse.Namespace) -> int:
     course, _config = Course.load(Path.cwd())
     moved = move(course, chosen.url)
     counts = ", ".join(f"{what}: {count}" for what, count in moved.items())
-    print(f"moved to {shown_url(chosen.url)}, with all that belongs to them: {counts}")
+    print(f"moved to {shown_url(chosen.url)}, with everything that belongs to them: {counts}")
     print(
         f"{shown_url(course.db_url)} stays as it was. Set POSENC_DB_URL to the new address wherever "
         "nbgrader runs"

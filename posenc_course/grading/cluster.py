@@ -95,7 +95,7 @@ class Cluster(Workers):
             if away.status != "finished":
                 raise CourseError(
                     f"the Dask scheduler at {self._scheduler} was lost. "
-                    "Every grade until now is kept; run the command again to go on"
+                    "Every grade so far is kept; run the command again to continue"
                 )
             future.set_result(entry(away.result()))
         except Exception as error:
@@ -140,7 +140,7 @@ def _explained(error: Exception) -> Exception:
     if isinstance(error, ImportError):
         return CourseError(
             f"a Dask worker cannot run this posenc_course: {error}. Install the same version there, "
-            "with all that grading needs, and run the command again"
+            "with everything that grading needs, and run the command again"
         )
     return error
 
@@ -158,6 +158,6 @@ def _entry(reply: str) -> Entry | None:
         case "other library":
             raise CourseError(
                 f"posenc_course on the Dask worker {host} ({content}) is not the same as here. "
-                "Install the same version there, start its workers again, and run the command again"
+                "Install the same version there, restart its workers, and run the command again"
             )
     raise GraderError(f"on the Dask worker {host}: {content}")

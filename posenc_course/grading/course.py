@@ -27,7 +27,7 @@ from posenc_course.grading.recorded.journal import is_empty
 SECRET_BYTES = 32
 _SECRET_HELP = (
     "All hidden inputs are made from it, and the marks depend on them. Restore a copy of it. If there is "
-    "none, move {} to another place: a new secret is made then, and `posenc grade` grades everything again"
+    "none, move {} to another place: then a new secret is made, and `posenc grade` grades everything again"
 )
 PART = ".part-"
 """What the name of a file begins with that is not written to its end yet."""
@@ -88,7 +88,7 @@ class Course:
         if directory.directory_structure != expected:
             raise CourseError(
                 f"CourseDirectory.directory_structure is {directory.directory_structure!r}; "
-                f"grading knows {expected!r} only: remove the setting"
+                f"grading only works with {expected!r}: remove the setting"
             )
         return cls(
             root=base,
@@ -166,7 +166,7 @@ class Course:
             except BlockingIOError as error:
                 file.seek(0)
                 raise CourseError(
-                    f"another grading run holds this course: {file.read().strip() or 'it just started'}. "
+                    f"another grading run is using this course: {file.read().strip() or 'it just started'}. "
                     "Wait for it, or end it; what it graded is kept"
                 ) from error
             file.truncate(0)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-_KEPT = "Every grade until now is kept; run the command again to go on"
+_KEPT = "Every grade so far is kept; run the command again to continue"
 
 
 class CourseError(Exception):

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SENTENCE = "interrupted; what was graded is kept. Run the command again to go on\n"
+SENTENCE = "interrupted; what was graded is kept. Run the command again to continue\n"
 
 
 class Interrupted(KeyboardInterrupt):

@@ -40,7 +40,7 @@ def grade_found(
 def crashed(student: str, assignment: str, seed: int, fingerprint: str) -> Entry:
     """The entry of a submission that ended every process that was to grade it."""
     reason = _(
-        "The grader itself ended each time that it graded this notebook. "
+        "The grader itself stopped every time it graded this notebook. "
         "It earns nothing until your instructor has looked at it."
     )
     return unjudged(Verdict.CRASHED, student, assignment, seed, fingerprint, reason)
@@ -63,7 +63,9 @@ def require_exercises(assignment: str) -> None:
     """CourseError where an assignment has none; the message lists those that have some."""
     if not exercises_of(assignment):
         known = ", ".join(assignments())
-        raise CourseError(f"there are no exercises for an assignment {assignment!r}; there are for {known}")
+        raise CourseError(
+            f"there are no exercises in the assignment {assignment!r}; the assignments are {known}"
+        )
 
 
 @functools.cache

@@ -220,7 +220,9 @@ class GradingRun:
             except (CourseError, sqlite3.Error, sqlalchemy.exc.SQLAlchemyError):
                 raise
             except NoWalls as error:
-                raise CourseError(f"{error} (or, if you accept what is lost then, add --unsafe)") from error
+                raise CourseError(
+                    f"{error} (or, if you accept the loss of protection, add --unsafe)"
+                ) from error
             except Exception as error:
                 if is_disk_full(error):
                     raise
@@ -241,7 +243,7 @@ class GradingRun:
         if entry.cells and (others := self._others(grade.student)):
             self._remark(
                 grade.student,
-                f"beside {self._assignment}.ipynb lies {', '.join(others)}, which was not graded",
+                f"next to {self._assignment}.ipynb there is {', '.join(others)}, which was not graded",
             )
         self._finish(grade.student)
         self._add_to_batch(grade.student)

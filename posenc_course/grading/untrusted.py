@@ -77,7 +77,7 @@ def outcome_of(reply: Any) -> Outcome:
             return Outcome("raised", error_type=storable(error_type[:100]), text=storable(text))
         case ["malformed", None, str(), str(text), None]:
             return Outcome("malformed", text=storable(text))
-    return Outcome("malformed", text="the reply is no outcome of a call")
+    return Outcome("malformed", text="the reply is not the outcome of a call")
 
 
 def storable(text: str, most: int | None = TEXT_CHARACTERS) -> str:

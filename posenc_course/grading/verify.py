@@ -82,7 +82,9 @@ def read(path: Path) -> Progress:
     try:
         right = checksum(exported)
     except (ValueError, OverflowError, RecursionError) as error:
-        raise CourseError(f"{path} holds what no page writes ({error}). Export your work again") from error
+        raise CourseError(
+            f"{path} contains something that no page writes ({error}). Export your work again"
+        ) from error
     if exported["checksum"] != right:
         raise CourseError(
             f"{path} was changed after the page wrote it: its checksum does not match. Give the file as "
@@ -90,7 +92,7 @@ def read(path: Path) -> Progress:
         )
     records = exported.get("records")
     if not isinstance(records, dict):
-        raise CourseError(f"{path} holds no records. Export your work again")
+        raise CourseError(f"{path} contains no records. Export your work again")
     kept = {kind: records.get(kind) for kind in ("exercise", "certificate")}
     exercises, certificates = (each if isinstance(each, dict) else {} for each in kept.values())
     found = (_certificate(each) for each in certificates.values())
@@ -127,7 +129,7 @@ def _json(path: Path) -> Any:
 
 
 def _no_json(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _certificate(record: Any) -> Certificate | None:
@@ -156,8 +158,8 @@ def find(progress: Progress, typed: str) -> Certificate:
         codes = ", ".join(each.code for each in progress.certificates[:SHOWN])
         what = f"it holds {codes}" if codes else "it holds none"
         raise CourseError(
-            f"{progress.path} holds no certificate with the code {code}; {what}. Look at each letter of the "
-            "code, and whether the file was exported after the certificate was made"
+            f"{progress.path} contains no certificate with the code {code}; {what}. Look at each letter of "
+            "the code, and whether the file was exported after the certificate was made"
         )
     _require_borne_out(progress, found)
     return found
@@ -167,14 +169,14 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
     date = _date(certificate.date)
     if date is None or date.isoformat() != certificate.date:
         raise CourseError(
-            f"the certificate's date, {visible(certificate.date, 40)!r}, is none. "
-            "A page writes it as 2026-11-23"
+            f"the certificate's date, {visible(certificate.date, 40)!r}, is not a date. A page writes dates "
+            "as 2026-11-23"
         )
     # A day more: where the reader lives it may be tomorrow already.
     if progress.exported and date - progress.exported > timedelta(days=1):
         raise CourseError(
             f"the certificate's date, {certificate.date}, comes after the day on which {progress.path} was "
-            f"exported, {progress.exported}. A page dates a certificate on the day when it makes it"
+            f"exported, {progress.exported}. A page dates a certificate on the day it makes it"
         )
     if not certificate.name.strip():
         raise CourseError("the certificate has no name, and a page never makes one without a name")
@@ -184,8 +186,8 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
     unknown = [each for each in certificate.answers if each not in known]
     if unknown:
         raise CourseError(
-            f"the certificate names what is no exercise that a page checks: {_some(unknown)}. Was it made by "
-            "a site of another version?"
+            f"the certificate lists exercises that no page has: {_some(unknown)}. Was it made by another "
+            "version of the site?"
         )
     wrong = [
         each
@@ -194,8 +196,9 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
     ]
     if wrong:
         raise CourseError(
-            f"{progress.path} does not hold the answers that the certificate was made of: {_some(wrong)}. If "
-            "they were changed later, make a new certificate on the page, and export your work again"
+            f"{progress.path} does not contain the answers that the certificate was made from: "
+            f"{_some(wrong)}. If they were changed later, make a new certificate on the page, and export "
+            "your work again"
         )
 
 

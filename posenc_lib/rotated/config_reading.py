@@ -531,7 +531,7 @@ class Given:
         if written is not None and self.family.mixed_sections:
             raise ValueError(
                 f"model_type {self.model_type!r} turns the two columns of a pair by different axes, which is "
-                "no rotation; for text alone, where all axes agree, leave out mrope_section"
+                "not a rotation; for text alone, where all axes agree, leave out mrope_section"
             )
         if written is None and self.family.sections is None:
             return None

@@ -1,13 +1,14 @@
-"""Phrases that sound translated do not come back to a page that has been read aloud.
+"""Phrases that sound translated do not come back to a page that has been read aloud, nor to a program.
 
 A page is held once it is in `READ_ALOUD`. Only prose is looked at: no code, formulas, addresses or ids, and
-nothing in quotation marks.
+nothing in quotation marks. Of programs, the texts that they show: messages, errors, labels, alt texts.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +62,30 @@ READ_ALOUD = (
     "book/instructors/regrade.md",
     "book/instructors/release.md",
     "book/instructors/set-up.md",
+    "book/instructors/rubric.md",
     "book/instructors/teaching.md",
+    "book/reference/added.md",
+    "book/reference/attention.md",
+    "book/reference/biased.md",
+    "book/reference/catalogue.md",
+    "book/reference/checking.md",
+    "book/reference/checkpoints.md",
+    "book/reference/comparison.md",
+    "book/reference/index.md",
+    "book/reference/nn.md",
+    "book/reference/recipes.md",
+    "book/reference/rotated.md",
+    "book/reference/speed.md",
+    "book/reference/start.md",
+    "posenc_lib/README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
 )
+
+PROGRAMS = ("posenc_lib/**/*.py", "posenc_course/**/*.py", "book/web/src/words-*.js")
+NOT_READ_YET = ("book/web/src/words-landing.js",)
+MARKUP = re.compile(r"<|\d(?:r?em|px)\b|\\")
+PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True)
@@ -74,19 +97,38 @@ class Phrase:
     heard: str
 
 
+NOUNS = "array|boolean|dict|file|function|grid|image|integer|number|part|rule|table|text|truth value|window"
+COUNTS = "five|six|seven|eight|ten|twelve|twenty|thirty|forty|fifty|hundred|thousand"
+
 PHRASES = (
     Phrase(r"(?<![\w.])\.\d", "a zero before the point: 0.35", "It saves .35 nats."),
     Phrase(
-        r"(?<!there )\b(?:is|are|was|were) none\b",
+        r"(?<!there )\b(?:is|are|was|were) (?-i:none)\b",
         "is not one, is not for you; we found no ...",
         "A buffer is none.",
     ),
     Phrase(r"\btold from none\b", "may be nothing", "What is left is not told from none."),
     Phrase(r"\bby lot\b", "at random", "Its vectors are drawn by lot."),
+    Phrase(
+        rf"(?<!there )\b(?:is|are|was|were) no (?:{NOUNS})s?\b(?! at all)",
+        "is not a, is not an, are not",
+        "A string is no number.",
+    ),
     Phrase(r"\bof today\b", "today's", "The models of today rotate."),
-    Phrase(r"\bsome \d", "about 4", "Its largest score is some 4."),
+    Phrase(rf"\bsome (?:\d|{COUNTS})", "about 4", "Its largest score is some 4."),
+    Phrase(
+        r"\bst(?:ands?|ood) (?:at|on|before|behind|beside)\b", "is at, comes before", "A key stands at 3."
+    ),
+    Phrase(r"\bin the place of\b", "instead of, in place of", "It is in the place of a cause."),
+    Phrase(r"\bleave (?:it|them|\w+=) away\b", "leave it out", "The key is unread; leave it away."),
+    Phrase(
+        r"[:;] [\w ]+ (?:are|is|was) asked for\.",
+        "but ... was expected",
+        "This is text: numbers are asked for.",
+    ),
+    Phrase(r"\bone (?:a|each per) (?:case|core|token)\b", "one per core", "There is one a core."),
     Phrase(r"\bnothing of (?!the (?:kind|sort)\b)", "none of, nothing from", "It knows nothing of the rise."),
-    Phrase(r"\b(?:of|for) all that\b", "of everything that", "The mean of all that came before."),
+    Phrase(r"\b(?:at|for|in|of|with) all that\b", "everything that", "The mean of all that came before."),
     Phrase(r"\banew\b", "again, from scratch", "It learns each row anew."),
     Phrase(r"\bwhoever\b", "anyone who, if you", "Whoever serves such a model decides first."),
     Phrase(r"\bat home\b", "at its trained length", "It is ahead at home."),
@@ -130,11 +172,39 @@ def spoken(text: str) -> Iterator[tuple[int, str]]:
         yield line, QUOTED.sub("", " ".join(piece.split()))
 
 
-def accents(text: str) -> list[str]:
+def shown(program: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a program: strings of three words or more that are no docstrings, markup or patterns."""
+    texts = _in_python if program.suffix == ".py" else _in_javascript
+    for line, text in texts(program.read_text()):
+        if len(text.split()) > 2 and not MARKUP.search(text):
+            yield line, PLACEHOLDER.sub("0", re.sub("`[^`]*`", "", " ".join(text.split())))
+
+
+def _in_python(code: str) -> Iterator[tuple[int, str]]:
+    """A value in an f-string is a pair of braces; an expression on a line of its own is a docstring."""
+    told = [ast.parse(code)]
+    while told:
+        node = told.pop()
+        if isinstance(node, ast.JoinedStr):
+            parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            told += ast.iter_child_nodes(node)
+
+
+def _in_javascript(code: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(code.splitlines(), 1):
+        for found in re.finditer(r'"((?:[^"\\]|\\.)*)"', line):
+            yield number, found[1]
+
+
+def accents(pieces: Iterable[tuple[int, str]]) -> list[str]:
     """Each phrase that is better said otherwise, with its line and the better form."""
     return [
         f"{line}: {found[0]!r}: write {phrase.better!r}"
-        for line, piece in spoken(text)
+        for line, piece in pieces
         for phrase in PHRASES
         for found in re.finditer(phrase.pattern, piece, re.IGNORECASE)
     ]
@@ -142,8 +212,30 @@ def accents(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", READ_ALOUD)
 def test_a_page_that_was_read_aloud_has_no_accent(page: str):
-    found = accents((ROOT / page).read_text())
+    found = accents(spoken((ROOT / page).read_text()))
     assert not found, "\n".join(found)
+
+
+def test_what_a_program_says_has_no_accent():
+    programs = [each for pattern in PROGRAMS for each in sorted(ROOT.glob(pattern))]
+    found = [
+        f"{name}:{accent}"
+        for program in programs
+        if (name := str(program.relative_to(ROOT))) not in NOT_READ_YET
+        for accent in accents(shown(program))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_of_a_program_the_texts_that_it_shows_are_heard(tmp_path: Path):
+    python, javascript = tmp_path / "a.py", tmp_path / "words-a.js"
+    python.write_text(
+        '"""It is drawn by lot."""\nx = 1  # it is drawn by lot\n'
+        'raise ValueError(f"row {x} is drawn " "by lot")\ny = _("No text is by lot")\n'
+    )
+    javascript.write_text('export const words = {\n  a: _("It is drawn by lot."), // by lot\n};\n')
+    assert [each.partition(":")[0] for each in accents(shown(python))] == ["4", "3"]
+    assert [each.partition(":")[0] for each in accents(shown(javascript))] == ["2"]
 
 
 def test_a_page_is_listed_once_and_is_there():
@@ -154,7 +246,7 @@ def test_a_page_is_listed_once_and_is_there():
 @pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase.heard)
 def test_each_phrase_is_heard(phrase: Phrase):
     """In a sentence, and in a quiz, a box, a table and a list."""
-    [found] = accents(phrase.heard)
+    [found] = accents(spoken(phrase.heard))
     assert phrase.better in found
     for page in (
         f"::::{{div}} a-class\n{phrase.heard}\n::::",
@@ -164,7 +256,7 @@ def test_each_phrase_is_heard(phrase: Phrase):
         f"- **{phrase.heard}**",
         phrase.heard.replace(" ", "\n"),
     ):
-        assert len(accents(page)) == 1, page
+        assert len(accents(spoken(page))) == 1, page
 
 
 @pytest.mark.parametrize(
@@ -182,4 +274,4 @@ def test_each_phrase_is_heard(phrase: Phrase):
     ],
 )
 def test_what_is_no_accent_is_not_heard(text: str):
-    assert accents(text) == []
+    assert accents(spoken(text)) == []

@@ -146,7 +146,7 @@ def test_what_the_catalogue_page_says_of_layers() -> None:
         for entry in catalogue()
         if found(entry.module).per_layer and entry.parameters != "0"
     }
-    said = re.search(r"where every layer has its own\s+\(([^)]*)\)", page)[1]
+    said = re.search(r"if every layer has its own\s+\(([^)]*)\)", page)[1]
     assert set(re.split(r",\s+", said)) == own
 
 
@@ -326,7 +326,7 @@ def test_olmo3_stretches_its_full_layers_alone() -> None:
     assert rope_from_config(bare).scaling is None
     yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 8192}
     stretched = transformers.CONFIG_MAPPING["olmo3"](rope_scaling=yarn)
-    with pytest.raises(ValueError, match="layers differ in their rotation"):
+    with pytest.raises(ValueError, match="layers of this config rotate in different ways"):
         rope_from_config(stretched)
     assert rope_from_config(stretched, layer_type="sliding_attention") == rope_from_config(bare)
     assert rope_from_config(stretched, layer_type="full_attention").scaling is not None

@@ -75,5 +75,5 @@ def test_the_page_draws_the_same_bug():
 
 
 def test_words_that_are_not_there_are_told():
-    with pytest.raises(ValueError, match="stands 0 times in the solution"):
+    with pytest.raises(ValueError, match="occurs 0 times in the solution"):
         bugs.Bug("a.b", "x + 1", "x - 1").planted("return x")

@@ -89,7 +89,7 @@ def test_it_fits_into_a_page():
     "content", [b"", b"GIF89a and more", (5).to_bytes(8, "little") + b"[1,2]" + b"0" * 9]
 )
 def test_another_file_is_refused(content):
-    with pytest.raises(ValueError, match=r"this is no file of a byte model .* exported"):
+    with pytest.raises(ValueError, match=r"this is not a file of a byte model .* exported"):
         read(content)
 
 

@@ -106,7 +106,7 @@ def test_what_begins_with_the_byte_models_has_their_gate():
 def test_each_run_is_stored_and_what_is_stored_is_not_made_again(toy, tmp_path):
     """Not even where nothing but the stored result is left."""
     toy.STOPS_AT = 2
-    with pytest.raises(SystemExit, match="give the same command again to go on"):
+    with pytest.raises(SystemExit, match="give the same command again to continue"):
         run_it(tmp_path)
     so_far = json.loads(results.path_of("toy").read_text())
     assert [each["run"]["seed"] for each in so_far["runs"]] == [0, 0, 1, 1]

@@ -95,7 +95,7 @@ def test_an_order_that_does_not_fit_is_refused():
     for n in (0, 9):
         with pytest.raises(ValueError, match=f"longest={n}; give 1 to 8"):
             KneserNey(b"abcdefghij", n)
-    with pytest.raises(ValueError, match="a text of 2 bytes; give at least longest=3 bytes"):
+    with pytest.raises(ValueError, match="the text has 2 bytes; give at least longest=3 bytes"):
         KneserNey(b"ab", 3)
     with pytest.raises(ValueError, match="n=4; give 1 to 3"):
         KneserNey(b"abcdef", 3).after(b"a", 4)

@@ -116,7 +116,10 @@ def test_other_settings_are_other_runs(tmp_path, undisturbed, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["train-short"], "there is no experiment 'train-short'; there are: counting, byte-model-rates"),
+        (
+            ["train-short"],
+            "there is no experiment 'train-short'; the experiments are: counting, byte-model-rates",
+        ),
         ([NAME, "train-short"], "there is no experiment 'train-short'"),
         ([NAME, "--steps", "0"], "steps=0; give 1 or more"),
         ([NAME, "--seeds", "-1"], "seeds=-1; give 1 or more"),

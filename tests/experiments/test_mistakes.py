@@ -131,5 +131,7 @@ def test_the_fast_form(tmp_path, monkeypatch):
         results, "runs", lambda name, **settings: [found, found | {"run": found["run"] | {"seed": 1}}]
     )
     assert mistakes.cost("all one ahead", "rope").verdict == "none"
-    with pytest.raises(ValueError, match=r"no case 'layout' at 0 of 'rope'; there are: .*the other layout"):
+    with pytest.raises(
+        ValueError, match=r"no case 'layout' at 0 of 'rope'; the cases are: .*the other layout"
+    ):
         mistakes.cost("layout", "rope")

@@ -130,7 +130,7 @@ def test_a_fault_of_our_own_is_called_so(graded, monkeypatch, capsys):
     monkeypatch.chdir(graded.root)
     assert main(["report", CHAPTER]) == 70
     errors = capsys.readouterr().err
-    assert "this is a fault of posenc" in errors
+    assert "this is a bug in posenc" in errors
     assert r"nobody foresaw\x1b[2J this" in errors
     kept = Path(errors.rpartition(" ")[2].strip())
     assert "Traceback" in kept.read_text()
@@ -143,13 +143,13 @@ def test_nothing_handed_in_is_no_success(released, tmp_path):
     path = work.hand_in("ada")
     path.parent.rename(path.parent.with_name("02-the-fromula"))
     printed = work.posenc("grade", CHAPTER, status=1)
-    assert f"ada/02-the-fromula/{CHAPTER}.ipynb is not looked for there" in printed
+    assert f"ada/02-the-fromula/{CHAPTER}.ipynb is in the wrong place" in printed
     work.hand_in("bob")
     work.hand_in("ada")
     (work.submitted("ada").parent / "spare.ipynb").write_text("{}")
     printed = work.posenc("grade", CHAPTER)
     assert "2 graded now" in printed
-    assert f"ada: beside {CHAPTER}.ipynb lies spare.ipynb, which was not graded" in printed
+    assert f"ada: next to {CHAPTER}.ipynb there is spare.ipynb, which was not graded" in printed
     assert "ada: ada/02-the-fromula" in printed  # a remark: her work is in its place now
     assert work.marks() == {"ada": TOTAL, "bob": TOTAL}
 

@@ -211,7 +211,7 @@ def test_what_a_person_gave_survives_and_late_work_is_penalised(small):
     (small.submitted("cem").parent / "timestamp.txt").write_text("2026-01-02 10:00:00 UTC")
     (small.submitted("bob").parent / "timestamp.txt").write_text("yesterday, honestly")
     printed = small.posenc("grade", CHAPTER, "--again")
-    assert "bob: timestamp.txt does not hold a date and time" in printed
+    assert "bob: timestamp.txt does not contain a date and time" in printed
     marks = small.marks()
     assert marks["ada"] == TOTAL - POINTS["frequencies"] + 0.75
     assert marks["bob"] == TOTAL
@@ -276,7 +276,7 @@ def test_a_second_run_is_refused_and_told_who_is_at_it(small):
         lock.flush()
         fcntl.flock(lock, fcntl.LOCK_EX)
         printed = small.posenc("grade", CHAPTER, status=1)
-        assert "another grading run holds this course: process 4711 on elsewhere" in printed
+        assert "another grading run is using this course: process 4711 on elsewhere" in printed
         assert small.marks() == {}
     assert "3 graded now" in small.posenc("grade", CHAPTER)  # whoever held it is gone
 
@@ -307,7 +307,7 @@ def test_a_lost_timestamp_is_told_before_lost_metadata(released_light, tmp_path)
     work.hand_in("ivy").with_name("timestamp.txt").write_text("yesterday evening")
     lines = work.posenc("grade", LIGHT).splitlines()
     first, *others = [each.strip() for each in lines[lines.index("Remarks:") + 1 :]]
-    assert first.startswith("ivy: timestamp.txt does not hold a date and time")
+    assert first.startswith("ivy: timestamp.txt does not contain a date and time")
     told = [each for each in others if each.startswith("ada: ")]
     assert [each.partition(": ")[2].partition(":")[0] for each in told] == [
         "Answer cells that are missing",
@@ -327,7 +327,7 @@ def test_remarks_come_gravest_first_and_what_is_cut_off_stands_in_a_file(tmp_pat
     assert shown[-1] == f"  ... and {32 - cli.SHOWN} more"
     said = cli.keep_whole(tmp_path, CHAPTER, summary)
     path = tmp_path / f"summary-{CHAPTER}.txt"
-    assert said == f"All of it is in {path}"
+    assert said == f"The full list is in {path}"
     whole = path.read_text()
     assert all(f"ivy: note {number}\n" in whole for number in range(30))
     assert whole.endswith(f"  {', '.join(everyone)}: Checks that are missing: all.\n")

@@ -130,19 +130,19 @@ REFUSED: dict[str, tuple[Callable[[Class, str], Any], str]] = {
 
 TIMESTAMPS: dict[str, tuple[bytes | None, str]] = {
     "a folder": (None, "not a plain file"),
-    "digits": (b"99999999999999999999", "does not hold a date and time"),
-    "few digits": (b"20260101", "does not hold a date and time"),
-    "a zone too long": (b"2026-01-02 03:04:05 " + b"Z" * 900, "does not hold a date and time"),
+    "digits": (b"99999999999999999999", "does not contain a date and time"),
+    "few digits": (b"20260101", "does not contain a date and time"),
+    "a zone too long": (b"2026-01-02 03:04:05 " + b"Z" * 900, "does not contain a date and time"),
     "a file too long": (b"2026-01-02 03:04:05 UTC" + b" " * 5000, "not a plain file, or it is too long"),
-    "a zone that is a path": (b"2026-01-02 03:04:05 /etc/localtime", "no known time zone"),
-    "a zone that leads away": (b"2026-01-02 03:04:05 ../../../etc/localtime", "no known time zone"),
-    "a zone that nobody knows": (b"2026-01-02 03:04:05 Mars/Crater", "no known time zone"),
-    "the year 1": (b"0001-01-01 00:00:00 +2359", "does not hold a date and time"),
-    "no day": (b"2026-13-45 03:04:05 UTC", "does not hold a date and time"),
+    "a zone that is a path": (b"2026-01-02 03:04:05 /etc/localtime", "unknown time zone"),
+    "a zone that leads away": (b"2026-01-02 03:04:05 ../../../etc/localtime", "unknown time zone"),
+    "a zone that nobody knows": (b"2026-01-02 03:04:05 Mars/Crater", "unknown time zone"),
+    "the year 1": (b"0001-01-01 00:00:00 +2359", "does not contain a date and time"),
+    "no day": (b"2026-13-45 03:04:05 UTC", "does not contain a date and time"),
     "long ago": (b"2001-01-02 03:04:05 UTC", "Was it changed?"),
     "to come": (b"2999-01-02 03:04:05 UTC", "in the future"),
     "nothing": (b" \n", "is empty"),
-    "bytes": (bytes(range(256)), "does not hold a date and time"),
+    "bytes": (bytes(range(256)), "does not contain a date and time"),
 }
 
 

@@ -47,7 +47,7 @@ def told(root: Path, *students: str) -> list[str]:
 def test_what_lies_elsewhere_is_told_with_its_place(tmp_path, there, student):
     lay(tmp_path, f"bob/{CHAPTER}/{CHAPTER}.ipynb", there)
     [sentence] = told(tmp_path)
-    assert sentence.startswith(f"{there.rstrip('/')} is not looked for there")
+    assert sentence.startswith(f"{there.rstrip('/')} is in the wrong place")
     assert sentence.endswith(f"move it to {student}/{CHAPTER}/{CHAPTER}.ipynb")
 
 

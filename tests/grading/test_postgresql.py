@@ -227,7 +227,7 @@ def test_two_graders_at_once_are_refused(work):
         first.kill()
     assert first.returncode == 0, errors
     assert second.returncode == 1
-    assert "another grading run holds this course: process" in refused
+    assert "another grading run is using this course: process" in refused
     assert {work.marks()[f"s{number}"] for number in range(4)} == {TOTAL}
 
 

@@ -138,7 +138,7 @@ def test_canvas_gets_its_columns_and_nobody_without_a_mark(graded, report, tmp_p
     assert ["Byron, Ada", "4711", "", "ada", "", f"{TOTAL:g}"] in lines
     assert ["阿达", "", "", "阿达", "", f"{WITHOUT_FREQUENCIES:g}"] in lines
     assert len(lines) == 8
-    assert "having no mark: idle" in printed
+    assert "because they have no mark: idle" in printed
     theirs = tmp_path / "theirs.csv"
     exporter = ["--exporter=posenc_course.grading.report.marks.Canvas", "--Canvas.column=The formula (12)"]
     graded.nbgrader("export", *exporter, "--to", str(theirs))
@@ -203,7 +203,7 @@ def test_the_page_has_the_tables_and_no_names(report, tmp_path):
 def test_no_file_is_written_over_unless_told(report, tmp_path):
     marks, picture = tmp_path / "marks.csv", tmp_path / "class.html"
     marks.write_text("mine")
-    assert "marks.csv is there already" in report("--marks", str(marks), "--picture", str(picture), status=1)
+    assert "marks.csv already exists" in report("--marks", str(marks), "--picture", str(picture), status=1)
     assert marks.read_text() == "mine"
     assert not picture.exists()
     report("--marks", str(marks), "--force")
@@ -259,7 +259,7 @@ def report_help() -> str:
 def test_a_name_that_is_no_assignment_is_told_so(report):
     for name in ("nope", "../.."):
         printed = report(assignment=name, status=1)
-        assert f"there are no exercises for an assignment '{name}'; there are for 01-why" in printed
+        assert f"there are no exercises in the assignment '{name}'; the assignments are 01-why" in printed
 
 
 def test_nothing_graded_is_told_and_makes_no_journal(report, released):
@@ -281,7 +281,7 @@ def test_marks_that_never_reached_the_gradebook_are_not_exported(report, copy, t
         changed = db.execute("UPDATE grade SET auto_score = NULL WHERE auto_score > 0").rowcount
     assert changed
     printed = report("--marks", str(tmp_path / "marks.csv"), root=copy, status=1)
-    assert "the gradebook lacks the latest grade of" in printed
+    assert "the gradebook does not have the latest grade of" in printed
     assert not (tmp_path / "marks.csv").exists()
 
 
@@ -290,7 +290,7 @@ def test_what_was_not_graded_yet_is_listed(report, copy, tmp_path):
         (copy / "course" / "submitted" / name / CHAPTER).mkdir(parents=True)
     printed = report("--marks", str(tmp_path / "marks.csv"), root=copy)
     assert "8 graded, 1 no submission, 2 not graded" in printed
-    assert r"\xff, late: handed in, not graded" in printed
+    assert r"\xff, late: handed in, but not graded" in printed
     verdicts = {row[0]: row[5] for row in rows(tmp_path / "marks.csv")}
     assert verdicts["late"] == verdicts[r"\xff"] == "not graded"
 
@@ -318,7 +318,7 @@ def test_a_picture_of_many_mistakes_shows_the_most_frequent():
 
 def test_an_exporter_takes_one_assignment_that_there_is(graded):
     with graded.gradebook() as gradebook:
-        with pytest.raises(SystemExit, match="knows no assignment 'nothing'"):
+        with pytest.raises(SystemExit, match="has no assignment 'nothing'"):
             Moodle(assignment=["nothing"]).export(gradebook)
         with pytest.raises(SystemExit, match=f"add --assignment and one of {CHAPTER}"):
             Moodle(assignment=[CHAPTER, "another"]).export(gradebook)

@@ -139,7 +139,7 @@ def test_cells_that_went_astray_cost_a_note_and_nothing_else(path):
     assert [c.source for c in submission.cells] == [c.source for c in changed.cells]
     assert submission.notes == (
         "Answer cells that are missing: to_split. Each answer was looked for in all other cells.",
-        "Cells that are there several times: frequencies (2). All of them were run.",
+        "Cells that occur several times: frequencies (2). All of them were run.",
         "Checks that were changed: check-sinusoidal. The answers were judged as if they were not.",
         "Checks that are missing: check-encode. The answers were judged anyway.",
     )

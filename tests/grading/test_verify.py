@@ -191,13 +191,13 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
         (f"records/certificate/CODE/answers/{FAR_GAP}", None, "no certificate with the code"),
         ("records/certificate", None, "it holds none"),
         ("records/certificate/CODE", "x", "it holds none"),
-        (f"records/exercise/{FREQUENCIES}/code", "x = 1", f"was made of: {FREQUENCIES}."),
-        (f"records/exercise/{FREQUENCIES}/passed", False, f"was made of: {FREQUENCIES}."),
-        (f"records/exercise/{FREQUENCIES}/passed", "yes", f"was made of: {FREQUENCIES}."),
-        (f"records/exercise/{FREQUENCIES}", None, f"was made of: {FREQUENCIES}."),
-        ("records/exercise", [], f"was made of: {FREQUENCIES}, {FAR_GAP}."),
+        (f"records/exercise/{FREQUENCIES}/code", "x = 1", f"was made from: {FREQUENCIES}."),
+        (f"records/exercise/{FREQUENCIES}/passed", False, f"was made from: {FREQUENCIES}."),
+        (f"records/exercise/{FREQUENCIES}/passed", "yes", f"was made from: {FREQUENCIES}."),
+        (f"records/exercise/{FREQUENCIES}", None, f"was made from: {FREQUENCIES}."),
+        ("records/exercise", [], f"was made from: {FREQUENCIES}, {FAR_GAP}."),
         ("exported", "2026-11-20T10:00:00.000Z", "comes after the day on which"),
-        ("records", [], "holds no records"),
+        ("records", [], "contains no records"),
         ("format", "other", "is not a progress file"),
         ("version", 2, "version 2"),
     ],
@@ -255,7 +255,7 @@ def test_a_certificate_that_no_page_makes_is_refused(tmp_path, capsys):
     for name, answers, said in (
         ("", ANSWERS, "has no name"),
         ("Ada", {}, "lists no exercise"),
-        ("Ada", {"02-the-formula.nothing": "x"}, "no exercise that a page checks"),
+        ("Ada", {"02-the-formula.nothing": "x"}, "lists exercises that no page has"),
     ):
         file, code = exported(name, answers)
         status, _, err = verify(capsys, written(tmp_path, file), code)

@@ -45,7 +45,7 @@ def misplaced(submitted: Path, assignment: str, students: Collection[str] = ()) 
         whose = visible(os.fsencode(student or "<student>").decode(errors="backslashreplace"))
         yield Misplaced(
             student,
-            f"{found} is not looked for there. If it is of {assignment}, "
+            f"{found} is in the wrong place. If it belongs to {assignment}, "
             f"move it to {whose}/{assignment}/{assignment}.ipynb",
         )
 

@@ -55,9 +55,9 @@ def handed_in_at(folder: Path) -> tuple[datetime | None, str | None]:
     except (ValueError, OverflowError):
         when = None
     if when is None:
-        return None, _("timestamp.txt does not hold a date and time in nbgrader's format; it was ignored.")
+        return None, _("timestamp.txt does not contain a date and time in nbgrader's format; it was ignored.")
     if offset is None:
-        return when, _("timestamp.txt names no known time zone; its time was read as UTC.")
+        return when, _("timestamp.txt has an unknown time zone; its time was read as UTC.")
     return when, _doubt(when, path)
 
 

@@ -228,7 +228,10 @@ def _notebook(data: bytes) -> dict[str, Any]:
         notebook.get("cells", notebook.get("worksheets")), list
     ):
         raise Unreadable(
-            _("The file holds JSON, but not a notebook. Save your notebook in Jupyter and hand it in again.")
+            _(
+                "The file contains JSON, but not a notebook. Save your notebook in Jupyter and hand it in "
+                "again."
+            )
         )
     if notebook.get("nbformat") != 4 or "cells" not in notebook:
         raise Unreadable(
@@ -321,7 +324,7 @@ def _unexpected(cells: tuple[Cell, ...], assignment: str) -> Iterator[str]:
             [each.function for each in exercises if not found[each.function]],
             _("Answer cells that are missing: {names}. Each answer was looked for in all other cells."),
         ),
-        (doubled, _("Cells that are there several times: {names}. All of them were run.")),
+        (doubled, _("Cells that occur several times: {names}. All of them were run.")),
         (changed, _("Checks that were changed: {names}. The answers were judged as if they were not.")),
         (
             [name for name in checks if not found[name]],

@@ -69,7 +69,7 @@ class Grader:
         if not exercises:
             known = ", ".join(assignments())
             raise ValueError(
-                f"there is no exercise of the assignment {assignment!r}; there are some of {known}"
+                f"there is no exercise in the assignment {assignment!r}; the assignments are {known}"
             )
         for each in exercises:
             # Before the learner's clock starts: it may have to import what the reference needs.

@@ -67,7 +67,7 @@ class Helper:
             came_back, result = self._line.recv()
         except (EOFError, OSError) as error:
             self.kill()
-            raise Died("the process that was to do it ended") from error
+            raise Died("the process that should have done it ended") from error
         except BaseException:
             self.kill()
             raise

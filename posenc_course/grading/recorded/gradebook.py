@@ -79,7 +79,7 @@ class GradebookWriter:
             notebook = self._gradebook.find_notebook(assignment, assignment)
         except api.MissingEntry as error:
             raise CourseError(
-                f"nbgrader's gradebook knows no assignment {assignment!r} with a notebook of that name; "
+                f"nbgrader's gradebook has no assignment {assignment!r} with a notebook of that name; "
                 f"release it first: nbgrader generate_assignment {assignment}, or make exercises"
             ) from error
         self._assignment_id, self._duedate = found.id, found.duedate

@@ -73,7 +73,7 @@ class Journal:
     def _open(self) -> None:
         [version] = self._db.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise sqlite3.DatabaseError(f"it has version {version}, this posenc knows {VERSION}")
+            raise sqlite3.DatabaseError(f"it has version {version}, but this posenc reads version {VERSION}")
         self._db.execute("PRAGMA journal_mode = WAL")
         # In WAL mode only FULL survives a power cut.
         self._db.execute("PRAGMA synchronous = FULL")

@@ -41,9 +41,7 @@ def move(course: Course, url: str) -> dict[str, int]:
         old = create_engine(course.db_url)
         with old.connect() as source:
             if not _held(source):
-                raise CourseError(
-                    f"the gradebook {shown_url(course.db_url)} holds nothing, so nothing was moved"
-                )
+                raise CourseError(f"the gradebook {shown_url(course.db_url)} is empty, so nothing was moved")
         with told(course.state, url):
             Gradebook(url, course.course_id).close()
             new = create_engine(url)
@@ -61,11 +59,12 @@ def _require_another(old: str, new: str) -> None:
         same = make_url(old) == make_url(new)
     except ArgumentError as error:
         raise CourseError(
-            f"{new} is not the address of a database. It looks like postgresql+psycopg2://grader@host/gradebook"
+            f"{new} is not the address of a database. It looks like "
+            "postgresql+psycopg2://grader@host/gradebook"
         ) from error
     if same:
         raise CourseError(
-            f"the course's gradebook is in {shown_url(new)} already. If POSENC_DB_URL is set, unset it "
+            f"the course's gradebook is already in {shown_url(new)}. If POSENC_DB_URL is set, unset it "
             "first: the gradebook is moved from where it is now"
         )
 
@@ -73,8 +72,8 @@ def _require_another(old: str, new: str) -> None:
 def _require_empty(target: Connection, url: str) -> None:
     if held := _held(target):
         raise CourseError(
-            f"the gradebook {shown_url(url)} holds {' and '.join(held)} already, and nothing is written "
-            "over. Give an empty database"
+            f"the gradebook {shown_url(url)} already holds {' and '.join(held)}, and nothing is overwritten. "
+            "Give an empty database"
         )
 
 

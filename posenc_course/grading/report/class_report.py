@@ -131,7 +131,9 @@ def _journal(course: Course, assignment: str) -> dict[str, SubmissionGrade]:
             grades = {grade.student: grade for grade in journal.grades(assignment)}
     if not grades:
         require_exercises(assignment)
-        raise CourseError(f"nothing of {assignment!r} was graded; run this first: posenc grade {assignment}")
+        raise CourseError(
+            f"nothing handed in for {assignment!r} has been graded; run this first: posenc grade {assignment}"
+        )
     return grades
 
 
@@ -161,9 +163,9 @@ def _require_current(
     ]
     if behind:
         raise CourseError(
-            f"the gradebook lacks the latest grade of {some(behind)}: a grading run was ended, is at work, "
-            f"or the assignment was released anew. Run: posenc grade {assignment} "
-            "(where that changes nothing, add --again)"
+            f"the gradebook does not have the latest grade of {some(behind)}: a grading run was stopped or "
+            f"is still at work, or the assignment was released again. Run: posenc grade {assignment} (if "
+            "that changes nothing, add --again)"
         )
 
 

@@ -39,7 +39,7 @@ def _to_look_at(report: ClassReport) -> list[str]:
     alike = [f"{some(each.students)}: {', '.join(each.exercises)}" for each in report.alike]
     long = [
         f"{shown(each.student)}: {each.exercise or _('the other cells together')} "
-        f"({each.lines} lines, {each.characters} characters; usual are {each.usual})"
+        f"({each.lines} lines, {each.characters} characters; usual: {each.usual})"
         for each in report.outsized
     ]
     found = (
@@ -47,8 +47,8 @@ def _to_look_at(report: ClassReport) -> list[str]:
             _("Tampered: the answer calls the library's own function, or tried to deceive the judge:"),
             tampered,
         ),
-        (_("Alike up to names, and rarely so by chance:"), alike),
-        (_("Far longer than the class's and the model answer:"), long),
+        (_("Alike except for names, and hardly by chance:"), alike),
+        (_("Far longer than those of the class and the model answer:"), long),
     )
     lines = [part for heading, items in found if items for part in ("", heading, *_first(items))]
     if not lines:
@@ -75,7 +75,7 @@ def _bars(report: ClassReport) -> list[str]:
         f"{number * width:>7}  {'█' * math.ceil(count * shown) + ' ' if count else ''}{count}"
         for number, count in enumerate(counts)
     ]
-    return [_("How many have how many points, in steps of {step}:").format(step=width), *rows, ""]
+    return [_("How the points are spread, in steps of {step}:").format(step=width), *rows, ""]
 
 
 def headline(report: ClassReport) -> list[str]:

@@ -88,7 +88,7 @@ def read_marks(gradebook: Gradebook, assignment: str) -> Marks:
         found = gradebook.find_assignment(assignment)
     except api.MissingEntry as error:
         raise CourseError(
-            f"nbgrader's gradebook knows no assignment {assignment!r}; release it: make exercises"
+            f"nbgrader's gradebook has no assignment {assignment!r}; release it: make exercises"
         ) from error
     cells = _columns(found)
     by_hand = func.coalesce(grade.manual_score, grade.auto_score, 0.0)

@@ -40,8 +40,8 @@ from posenc_course.grading.sandbox import borrowed
 
 TRACEBACK_CHARACTERS = 20_000
 THERE = (
-    "Where answers are graded, there are NumPy, PyTorch, SciPy, scikit-learn, SymPy, joblib and Matplotlib, "
-    "beside Python's own modules. Write the answer with these."
+    "Graded answers can use NumPy, PyTorch, SciPy, scikit-learn, SymPy, joblib and Matplotlib, and "
+    "Python's own modules. Write the answer with these."
 )
 
 
@@ -278,7 +278,7 @@ def _told(error: BaseException) -> str:
     try:
         return describe(error)
     except BaseException:
-        return "(its message cannot be told: __str__ raises)"
+        return "(its message cannot be shown: __str__ raises)"
 
 
 def _with_what_is_there(error_type: str, text: str) -> str:

@@ -271,7 +271,7 @@ class Session:
         """The process id, as the kernel knows it here: it comes with the first byte."""
         data, extra, _, _ = self._line.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
         if not data:
-            raise NoWalls("a session could not be parted from the others; see what the warm parent wrote")
+            raise NoWalls("a session could not be separated from the others; see what the warm parent wrote")
         self._line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return int(_CREDENTIALS.unpack(extra[0][2][: _CREDENTIALS.size])[0])
 
