@@ -316,7 +316,7 @@ def test_a_verdict_is_that_of_the_stored_and_admitted_runs(monkeypatch):
 
 def test_runs_that_were_trained_otherwise_are_no_twins(monkeypatch):
     monkeypatch.setattr(results, "stored_so_far", stored_runs(0.5, 0.2, rate=0.03))
-    with pytest.raises(ValueError, match="the runs of rope differ in rate, beside the change; make"):
+    with pytest.raises(ValueError, match="the runs of rope differ in rate, besides the change; run"):
         judged()
 
 

@@ -282,11 +282,11 @@ def test_a_second_run_is_refused_and_told_who_is_at_it(small):
 
 
 def test_a_wrong_call_says_what_to_do(small, tmp_path_factory):
-    assert "there are for 01-why-order-matters" in small.posenc("grade", "99-nothing", status=1)
+    assert "the assignments are 01-why-order-matters" in small.posenc("grade", "99-nothing", status=1)
     assert "nothing was handed in" in small.posenc("grade", CHAPTER, "--student", "eve", status=1)
     assert "release it first" in small.posenc("grade", "01-why-order-matters", status=1)
     for name in ("..", "../../etc", "02 the formula"):
-        assert f"no exercises for an assignment {name!r}" in small.posenc("grade", name, status=1)
+        assert f"no exercises in the assignment {name!r}" in small.posenc("grade", name, status=1)
     for wrong in ("0", "x", "1e9"):
         printed = small.posenc("grade", CHAPTER, "--jobs", wrong, status=2)
         assert f"{wrong} was given; give a whole number, 1 or more" in printed
