@@ -180,8 +180,7 @@ SHIFT_ROWS = Exercise(
             lambda rows, offset: (
                 _turned(rows, offset).reshape(len(rows), -1, 2)[:, :, ::-1].reshape(rows.shape)
             ),
-            "The new sines and the new cosines are right, but they are swapped: even columns hold "
-            "the sine.",
+            "The new sines and the new cosines are right, but they are swapped: even columns hold the sine.",
         ),
         Mistake(
             "degrees",

@@ -325,8 +325,7 @@ SYMMETRIES = Exercise(
         Mistake(
             "shift-and-mirror-exchanged",
             lambda scores: (_mirror(scores), _shift(scores), _any_order(scores)),
-            "Your tests are right, but the first two are swapped: the shift comes first, then the "
-            "mirror.",
+            "Your tests are right, but the first two are swapped: the shift comes first, then the mirror.",
         ),
         Mistake(
             "verdicts-turned-round",

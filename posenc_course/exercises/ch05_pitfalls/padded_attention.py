@@ -224,8 +224,7 @@ PADDED_ATTENTION = Exercise(
         Mistake(
             "queries-and-keys-swapped",
             lambda q, k, v, mask: _padded_attention(k, q, v, mask),
-            "Queries and keys are swapped: the scores are q @ k.swapaxes(-1, -2), a row for each "
-            "query.",
+            "Queries and keys are swapped: the scores are q @ k.swapaxes(-1, -2), a row for each query.",
         ),
         Mistake(
             "weights-not-mixed",
