@@ -14,6 +14,9 @@ from posenc_course.colours import RED
 from posenc_course.exercises import Exercise, Mistake
 from posenc_course.translation import _
 
+SHOWN = 3
+"""Wrong cases whose values are told at once."""
+
 
 @dataclass(frozen=True)
 class CaseResult:
@@ -83,9 +86,14 @@ class Report:
 
     def __str__(self) -> str:
         lines = [self.headline, *self.explanation]
-        if self.first_failure:
-            lines.append(_("First wrong case: {label}.").format(label=self.first_failure.label))
-            lines.append(f"  {self.first_failure.difference}")
+        wrong = [result for result in self.results if not result.passed]
+        for result in wrong[:SHOWN]:
+            first = result is wrong[0]
+            told = _("First wrong case: {label}.") if first else _("Also wrong: {label}.")
+            lines += [told.format(label=result.label), f"  {self._told(result)}"]
+        if (more := len(wrong) - SHOWN) > 0:
+            one, many = _("1 more case is wrong."), _("{count} more cases are wrong.").format(count=more)
+            lines.append(one if more == 1 else many)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -96,21 +104,39 @@ class Report:
         parts = [f"<p><strong>{mark} {escape(self.headline)}</strong></p>"]
         parts += [f"<p>{escape(text)}</p>" for text in self.explanation]
         if not self.passed:
-            rows = "".join(self._row(result) for result in self.results)
             summary = escape(_("Case by case"))
-            parts.append(f"<details open><summary>{summary}</summary><ul>{rows}</ul></details>")
+            parts.append(f"<details open><summary>{summary}</summary>{self._rows()}</details>")
         state = "passed" if self.passed else "failed"
         return (
             f'<div class="posenc-report posenc-{state}" '
             f'style="border-left:4px solid currentColor;padding-left:.8em">{"".join(parts)}</div>'
         )
 
+    def _rows(self) -> str:
+        """The cases as HTML: those up to the last wrong one that is shown, the others folded."""
+        wrong = [number for number, result in enumerate(self.results) if not result.passed]
+        end = (wrong[:SHOWN] or [0])[-1] + 1
+        rows = [self._row(result) for result in self.results]
+        if len(rows) <= end + 1:  # to fold one row takes as much room as the row
+            return f"<ul>{''.join(rows)}</ul>"
+        summary = escape(_("{count} more cases").format(count=len(rows) - end))
+        others = f"<details><summary>{summary}</summary><ul>{''.join(rows[end:])}</ul></details>"
+        return f"<ul>{''.join(rows[:end])}</ul>{others}"
+
     def _row(self, result: CaseResult) -> str:
-        """One case as HTML; the first that failed says how, and shows it where a picture says more."""
+        """One case as HTML; one that failed says how, and the first shows it where a picture says more."""
         text = f"{'✓' if result.passed else '✗'} {escape(result.label)}"
-        if result is self.first_failure and result.difference:
-            text += f"<br>{escape(result.difference)}{_picture(self.exercise, result)}"
+        if not result.passed:
+            text += f"<br>{escape(self._told(result))}"
+        if result is self.first_failure:
+            text += _picture(self.exercise, result)
         return f"<li>{text}</li>"
+
+    def _told(self, result: CaseResult) -> str:
+        """What came and what was expected; of what is wrong in the first one's very words, that it is."""
+        first = self.first_failure
+        same = first is not None and result is not first and result.difference == first.difference
+        return _("The same as in the first wrong case.") if same else str(result.difference)
 
 
 def _judged_with(step: Exercise) -> str:

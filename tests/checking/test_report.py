@@ -108,3 +108,44 @@ def test_no_picture_where_a_sentence_says_enough(expected, got):
 def test_no_picture_of_an_answer_that_is_a_value():
     asked = exercise("01-why-order-matters.distinct_rows")
     assert "<svg" not in page(np.arange(4.0), np.ones(4), asked)
+
+
+def report(*differences: str | None) -> Report:
+    return Report(ASKED, tuple(CaseResult(f"case {n}", text) for n, text in enumerate(differences, start=1)))
+
+
+def test_every_wrong_case_says_what_came_and_the_further_ones_fold():
+    told = report("got 1", None, "got 2", "got 3", None, "got 4", "got 5")
+    before, folded = told._repr_html_().split("<details><summary>3 more cases</summary>")
+    assert re.findall(r"<li>(.*?)</li>", before) == [
+        "✗ case 1<br>got 1",
+        "✓ case 2",
+        "✗ case 3<br>got 2",
+        "✗ case 4<br>got 3",
+    ]
+    assert re.findall(r"<li>(.*?)</li>", folded) == ["✓ case 5", "✗ case 6<br>got 4", "✗ case 7<br>got 5"]
+    assert str(told).split("\n")[1:] == [
+        "First wrong case: case 1.",
+        "  got 1",
+        "Also wrong: case 3.",
+        "  got 2",
+        "Also wrong: case 4.",
+        "  got 3",
+        "2 more cases are wrong.",
+    ]
+
+
+def test_a_single_further_case_is_not_folded():
+    assert "<summary>1" not in report("a", "b", "c", "d")._repr_html_()
+    assert str(report("a", "b", "c", "d")).endswith("1 more case is wrong.")
+
+
+def test_what_is_wrong_in_the_same_words_is_said_once():
+    told = report("It raised NameError", "It raised NameError")
+    assert told._repr_html_().count("It raised NameError") == str(told).count("It raised NameError") == 1
+    assert "The same as in the first wrong case." in str(told)
+
+
+def test_only_the_first_wrong_case_is_drawn():
+    two = Report(ASKED, tuple(CaseResult(f"case {n}", "wrong", WANT, WANT + n) for n in (1, 2)))
+    assert two._repr_html_().count("<svg") == 1
