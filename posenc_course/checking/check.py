@@ -10,6 +10,7 @@ from typing import Any
 
 from posenc_course.checking.answer import fits, lack
 from posenc_course.checking.judge import judge
+from posenc_course.checking.names import told_of_outcomes
 from posenc_course.checking.report import Report
 from posenc_course.checking.run import as_function, in_place, run
 from posenc_course.exercises import Exercise, exercise, exercises_of
@@ -118,7 +119,9 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
 
 def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
     function = as_function(answer, value=asked.kind == "value")
-    return judge(asked, run(function, asked.cases(seed), asked.array_library), seed=seed)
+    outcomes = run(function, asked.cases(seed), asked.array_library)
+    report = judge(asked, outcomes, seed=seed)
+    return replace(report, notes=(*report.notes, *told_of_outcomes(answer, outcomes)))
 
 
 def _not_right(asked: Exercise, names: MutableMapping[str, Any], seed: int) -> list[Exercise]:

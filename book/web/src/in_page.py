@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from posenc_course.checking import Report, report_on
 from posenc_course.checking.answer import lack, stops_as_released
 from posenc_course.checking.check import drawing_by, show_afterwards
+from posenc_course.checking.names import told
 from posenc_course.exercises import exercise
 from posenc_course.translation import _
 
@@ -117,12 +118,12 @@ def run(request: str, show: Callable[[str], None]) -> str:
 
     Returns:
         Of an answer {kind: "report", passed, draws, headline, html, needs} or {kind: "error", error, line,
-        source, needs} or {kind: "unwritten"} or {kind: "missing" or "uncallable", function}. Of a figure
-        {kind: "drawing", html}. Of a cell {kind: "cell", shown: [{html} or {text}], undrawn: whether
-        something was left out for want of Matplotlib}, or the error, or {kind: "above",
-        error} where a cell before it fails. Of a scratch {kind: "ran"}, or the
-        error. Of a challenge what it answers. Each with cut, the number of characters printed that were not
-        shown, and python, the version that ran it.
+        source, known: which names there are where one is missing, needs} or {kind: "unwritten"} or
+        {kind: "missing" or "uncallable", function}. Of a figure {kind: "drawing", html}. Of a cell {kind:
+        "cell", shown: [{html} or {text}], undrawn: whether something was left out for want of Matplotlib},
+        or the error, or {kind: "above", error} where a cell before it fails. Of a scratch {kind: "ran"}, or
+        the error. Of a challenge what it answers. Each with cut, the number of characters printed that were
+        not shown, and python, the version that ran it.
     """
     asked = json.loads(request)
     output = Output(show)
@@ -148,7 +149,7 @@ def _judge(exercise: str, setup: str, earlier: list[str], unwritten: list[str], 
         exec(compile(code, FILE, "exec"), namespace)
         result = _check(exercise, namespace)
     except (Exception, SystemExit) as error:
-        result = _explain(error, exercise)
+        result = _explain(error, namespace, exercise)
     return result | {"needs": _used(unwritten, code)}
 
 
@@ -167,10 +168,11 @@ def _play(**asked: Any) -> dict[str, Any]:
 def _try_out(code: str) -> dict[str, Any]:
     """Run code for what it prints."""
     _let_errors_quote(code)
+    names = {"__name__": "__main__"}
     try:
-        exec(compile(code, FILE, "exec"), {"__name__": "__main__"})
+        exec(compile(code, FILE, "exec"), names)
     except (Exception, SystemExit) as error:
-        return _explain(error)
+        return _explain(error, names)
     return {"kind": "ran"}
 
 
@@ -203,8 +205,8 @@ def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _explain(error: BaseException, exercise_id: str = "") -> dict[str, Any]:
-    """The error with the learner's own line; nothing of ours."""
+def _explain(error: BaseException, names: dict[str, Any], exercise_id: str = "") -> dict[str, Any]:
+    """The error with the learner's own line; nothing of ours. `names` are those of the code that failed."""
     name = type(error).__name__
     if exercise_id:
         asked = exercise(exercise_id)
@@ -216,7 +218,9 @@ def _explain(error: BaseException, exercise_id: str = "") -> dict[str, Any]:
         own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
         line, text = (own[-1].lineno if own else None), str(error)
     source = linecache.getline(FILE, line).strip() if line else ""
-    return {"kind": "error", "error": f"{name}: {text}" if text else name, "line": line, "source": source}
+    known = told(error.name, names) if type(error) is NameError and error.name else ""
+    said = f"{name}: {text}" if text else name
+    return {"kind": "error", "error": said, "line": line, "source": source, "known": known}
 
 
 def _let_errors_quote(code: str) -> None:
@@ -247,7 +251,7 @@ class Cells:
             shown += [] if last is None else [_shown(last)]
             return {"kind": "cell", "shown": shown + _open_figures(), "undrawn": undrawn}
         except (Exception, SystemExit) as error:
-            return _explain(error) | {"shown": shown}
+            return _explain(error, self.names) | {"shown": shown}
         finally:
             # Functions from above look their names up in this very dict: it is set back, not replaced.
             self.names.clear()

@@ -101,11 +101,12 @@ export class Workplace {
     this.#toldOfPython = false;
   }
 
-  /** The error that the code stopped with, and the line. */
-  showError({ error, line, source }) {
+  /** The error that the code stopped with, the line, and which names there are where one is missing. */
+  showError({ error, line, source, known }) {
     this.say(words.failedToRun);
     this.result.append(made("p", "posenc-error", line ? words.errorAt(error, line) : error));
     if (source) this.result.append(made("pre", "", source));
+    if (known) this.result.append(made("p", "", known));
   }
 
   /** The first touch of an editor is the moment to load Python. */

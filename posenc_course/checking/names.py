@@ -1,0 +1,53 @@
+"""What is told of a name that code uses and nobody gave."""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from posenc_course.checking.run import Outcome
+from posenc_course.translation import _
+
+MOST = 8
+"""Names that are listed."""
+OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython", "open"}
+"""What IPython puts beside the names of a notebook."""
+
+
+def told_of_outcomes(answer: Callable[..., Any], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Of a function that stopped for want of a name: which names it has."""
+    text = next((each.text for each in outcomes if each.error_type == "NameError"), "")
+    missing = re.search(r"'(\w+)'", text)
+    if missing is None:
+        return ()
+    own = getattr(getattr(answer, "__code__", None), "co_varnames", ())  # its inputs, and what it assigns
+    return (told(missing[1], getattr(answer, "__globals__", {}), own),)
+
+
+def told(missing: str, names: Mapping[str, Any], own: Iterable[str] = ()) -> str:
+    """What there is in place of the missing name.
+
+    Args:
+        missing: the name.
+        names: those around the code.
+        own: those that a function has besides.
+
+    Example:
+        >>> told("dims", {"np": ...}, ["dim"])
+        'Nothing here is called dims. Did you mean dim? Your code can use dim, np.'
+    """
+    around = [each for each in names if not each.startswith("_") and each not in OF_NOTEBOOKS]
+    usable = list(dict.fromkeys([*own, *around]))
+    words = [_("Nothing here is called {name}.").format(name=missing)]
+    if missing in sys.stdlib_module_names:
+        words.append(_("It is a module of Python: write `import {name}` first.").format(name=missing))
+    elif near := difflib.get_close_matches(missing, [*usable, *dir(builtins)], n=1):
+        words.append(_("Did you mean {name}?").format(name=near[0]))
+    if usable:
+        listed = ", ".join([*usable[:MOST], *([_("and others")] if len(usable) > MOST else [])])
+        words.append(_("Your code can use {names}.").format(names=listed))
+    return " ".join(words)

@@ -1,0 +1,42 @@
+"""What is told of a name that an answer uses and nobody gave."""
+
+from __future__ import annotations
+
+import pytest
+
+from posenc_course.checking import report_on
+from posenc_course.checking.names import told
+
+FREQUENCIES = "02-the-formula.frequencies"
+
+
+def answer(code: str):
+    """As a learner's page or notebook defines it."""
+    names: dict[str, object] = {"__name__": "__main__", "_": "what IPython keeps", "In": []}
+    exec(f"import numpy as np\n\n\n{code}", names)
+    return names["frequencies"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("math.pi", "Nothing here is called math. It is a module of Python: write `import math` first."),
+        ("frequencis(dim)", "Nothing here is called frequencis. Did you mean frequencies?"),
+        ("half + halv", "Nothing here is called halv. Did you mean half?"),
+        ("lenn(dim)", "Did you mean len?"),
+        ("zzzzzz", "Nothing here is called zzzzzz. Your code can use dim, half, np, frequencies."),
+    ],
+)
+def test_a_missing_name_tells_which_there_are_and_the_nearest(line, words):
+    report = report_on(FREQUENCIES, answer(f"def frequencies(dim):\n    half = dim // 2\n    return {line}"))
+    assert words in str(report)
+    assert "Your code can use dim, half, np, frequencies." in str(report)
+
+
+def test_a_long_list_of_names_is_cut():
+    assert told("x", {f"name{n}": n for n in range(20)}).endswith("name6, name7, and others.")
+
+
+def test_other_errors_say_nothing_of_names():
+    report = report_on(FREQUENCIES, answer("def frequencies(dim):\n    return dim / 0"))
+    assert "Nothing here is called" not in str(report)
