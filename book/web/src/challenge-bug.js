@@ -19,7 +19,8 @@ export function open(place, seed, isOpen) {
   const faulty = solution.split(right).join(wrong);
   const line = solution.slice(0, solution.indexOf(right)).split("\n").length;
   const earlier = earlierThan(exercise, exercises);
-  const judge = (answer) => place.ask({ do: "check", exercise, setup, earlier, unwritten: [], code: answer });
+  const check = (answer) => ({ do: "check", exercise, setup, earlier, unwritten: [], code: answer });
+  const judge = (answer) => place.ask(check(answer));
 
   let tries = 0;
   let solved = false;
@@ -57,11 +58,13 @@ export function open(place, seed, isOpen) {
     else if (Number(chosen.value) === line) succeed(words.found(line));
     else {
       tries += 1;
-      place.say(words.notThisLine(Number(chosen.value)));
+      place.say(words.notThisLine(Number(chosen.value), tries > 1 && (line > Number(chosen.value) ? "down" : "up")));
+      if (tries === 1) showSymptom();
     }
   });
 
-  place.body.replaceChildren(made("h3", "", words.solutionOf(title)), clock.element, form, mend.element);
+  const symptom = made("div", "posenc-result posenc-symptom");
+  place.body.replaceChildren(made("h3", "", words.solutionOf(title)), clock.element, form, symptom, mend.element);
   clock.start();
 
   async function succeed(sentence) {
@@ -72,10 +75,20 @@ export function open(place, seed, isOpen) {
     await tell([sentence, words.earned(points)].join(" "));
   }
 
+  /** What comes of the mistake, without its name. */
+  async function showSymptom() {
+    const result = await place.askQuietly(check(faulty));
+    if (!isOpen() || result?.kind !== "report") return;
+    const cases = withoutScripts(result.html);
+    for (const named of cases.querySelectorAll(".posenc-report > p")) named.remove();
+    symptom.replaceChildren(made("p", "", words.symptom), cases);
+  }
+
   /** What the mistake was, and a case where it shows. */
   async function tell(sentence) {
     clock.stop();
     solved = true;
+    symptom.remove(); // the judge says all of it now
     const of = (text) => text.split("\n")[line - 1].trim();
     const chosen = listing.querySelector(`[value="${line}"]`);
     chosen.closest(".posenc-line").classList.add("posenc-good");

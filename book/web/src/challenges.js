@@ -152,6 +152,17 @@ export class Place {
     }
   }
 
+  /** What Python answers, or null, without a word: what one can do without. */
+  async askQuietly(request) {
+    if (this.runner.busy) return null;
+    try {
+      return await this.runner.run(request, { seconds: this.seconds });
+    } catch (problem) {
+      if (!(problem instanceof NoVerdict)) throw problem;
+      return null;
+    }
+  }
+
   /** How Python comes. */
   hear({ kind, received, total }) {
     this.loading.hidden = kind !== "loading" && kind !== "stalled";

@@ -59,7 +59,13 @@ export const words = {
   clock: (seconds) => _("{time} left", { time: clock(seconds) }),
   timeIsUp: _("Your three minutes are up. Take as long as you like: nothing is lost."),
   chooseLine: _("Choose a line first."),
-  notThisLine: (line) => _("Line {line} is right. Keep looking.", { line }),
+  notThisLine: (line, way) =>
+    way === "down"
+      ? _("Line {line} is right. Keep looking further down.", { line })
+      : way === "up"
+        ? _("Line {line} is right. Keep looking further up.", { line })
+        : _("Line {line} is right. Keep looking.", { line }),
+  symptom: _("This is what the solution returns, with the mistake still in it:"),
   found: (line) => _("Yes, it is line {line}.", { line }),
   given: (line) => _("It is line {line}.", { line }),
   mended: _("Fixed: the judge finds no mistake."),
