@@ -323,6 +323,9 @@ def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
     keep(page, FREQUENCIES)
     chapter.wait_for_function("document.querySelector('.posenc-progress-bar progress').value === 1")
     assert bar.inner_text() == f"1 of {total} exercises passed"
+    keep(page, "06-rotary.turn_pair")  # the first step of two
+    chapter.wait_for_function("document.querySelector('.posenc-progress-bar progress').value === 1.5")
+    assert bar.inner_text() == f"1 of {total} exercises passed, plus one step"
     bar.click()
     chapter.wait_for_url("**/progress.html")
 

@@ -20,7 +20,11 @@ function startBar(bar) {
 
   function fill() {
     const work = store.all("exercise");
-    meter.value = exercises.filter((steps) => steps.every((id) => work[id]?.passed)).length;
-    text.textContent = words.exercisesPassed(meter.value, exercises.length);
+    const parts = exercises.map((steps) => [steps.filter((id) => work[id]?.passed).length, steps.length]);
+    const passed = parts.filter(([done, all]) => done === all).length;
+    const begun = parts.filter(([done, all]) => done && done < all); // to have passed a step is progress, too
+    meter.value = passed + begun.reduce((sum, [done, all]) => sum + done / all, 0);
+    const steps = begun.reduce((sum, [done]) => sum + done, 0);
+    text.textContent = words.exercisesPassed(passed, exercises.length) + (steps ? words.andSteps(steps) : "");
   }
 }

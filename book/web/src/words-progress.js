@@ -7,6 +7,7 @@ export const words = {
   open: _("Open"),
   exercisesPassed: (passed, total) => _("{passed} of {total} exercises passed", { passed, total }),
   stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
+  andSteps: (count) => ngettext(", plus one step", ", plus {count} steps", count),
   points: (points, total) => _("You have {points} of {total} points.", { points, total }),
   questionsRight: (right, total) => _("{right} of {total} right", { right, total }),
   predicted: (made, right) => _("{made} made, {right} right", { made, right }),
