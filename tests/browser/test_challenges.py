@@ -281,6 +281,28 @@ def test_a_bug_is_mended_by_typing_and_the_judge_has_the_last_word(desk):
     assert desk.complaints == []
 
 
+def test_a_wrong_line_shows_what_comes_of_the_mistake_and_then_which_way_to_look(desk):
+    place = begin(desk.tab, BUG, SEED)
+    line = bugs.draw(SEED).line(solution(bugs.draw(SEED).exercise)[0])
+    lines = place.locator(".posenc-line:not(:has(:disabled))")
+    symptom = place.locator(".posenc-symptom")
+
+    def choose(row) -> None:
+        row.click()
+        place.get_by_role("button", name="It is this line").click()
+
+    choose(lines.first)
+    expect(said(place)).to_have_text("Line 1 is right. Keep looking.")
+    expect(symptom).to_contain_text(re.compile("got .*, expected "))
+    expect(symptom).not_to_contain_text("The positions begin at 0")  # that would name the mistake
+    choose(lines.first)
+    expect(said(place)).to_have_text("Line 1 is right. Keep looking further down.")
+    choose(place.locator(".posenc-line").nth(line - 1))
+    expect(said(place)).to_contain_text("6 of 10 points")
+    expect(symptom).to_have_count(0)
+    expect(place.locator(".posenc-after .posenc-report")).to_contain_text("The positions begin at 0")
+
+
 def test_a_checkpoint_is_named_from_what_was_measured(desk):
     tab = desk.tab
     drawn = mystery.draw(6)
