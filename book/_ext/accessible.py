@@ -90,6 +90,7 @@ def _configure(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("accessible.css")
+    app.add_css_file("touch.css", priority=900)  # after what it enlarges
     app.add_js_file("contents.js", loading_method="defer")
     names = {"figure": _("Figure, scrolls sideways"), "formula": _("Formula, scrolls sideways")}
     names["table"] = _("Table, scrolls sideways")

@@ -6,6 +6,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { indentation } from "./indent.js";
+import { keyRow } from "./key-row.js";
 
 // Tab goes on to the next control, until the reader types or clicks in the editor, and again after Escape.
 const tabPasses = [
@@ -27,7 +28,7 @@ const tabPasses = [
 
 /**
  * An editor in `parent`. `describedBy` is the id of the text that tells how to leave it with the keyboard.
- * Returns {code(), setCode(text), focused(), focus()}.
+ * Returns {code(), setCode(text), focused(), focus(), goOnFrom(field)}, the last to write on where a field has the cursor.
  */
 export function createEditor(parent, { code, label, describedBy, onChange, onCheck }) {
   const check = () => {
@@ -45,6 +46,7 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       EditorState.tabSize.of(4),
       indentation,
       tabPasses,
+      keyRow,
       bracketMatching(),
       highlightActiveLine(),
       EditorView.lineWrapping,
@@ -60,5 +62,10 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
     setCode: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
     focused: () => view.hasFocus,
     focus: () => view.focus(),
+    goOnFrom({ selectionStart: anchor, selectionEnd: head }) {
+      view.focus();
+      view.dispatch({ selection: { anchor, head } });
+      view.setTabFocusMode(false);
+    },
   };
 }

@@ -16,6 +16,11 @@ export const words = {
     "Tab indents once you have typed or clicked in the editor. To leave the editor with the keyboard, press Escape, then Tab. " +
       "Ctrl+Enter checks. Alt+Enter goes on to the next exercise.",
   ),
+  keyRow: _("Keys for code"),
+  typeKey: (key) => _("Type {key}", { key }),
+  indent: _("Tab: indent the line"),
+  undo: _("Undo"),
+
   passedBefore: _("✓ passed"),
   stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
 

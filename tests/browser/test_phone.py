@@ -1,0 +1,112 @@
+"""A chapter under a thumb: a touch screen of 390 or 320 px, real taps, keys one by one."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import uncover, unfold
+
+pytestmark = pytest.mark.slow
+
+READ = "domcontentloaded"
+FORMULA, ROTARY = "02-the-formula", "06-rotary"
+PAGES = (f"book/{FORMULA}.html", "book/index.html", "book/lab.html", "book/progress.html")
+TAPPED = """() => {
+  const kinds = "button, summary, input, select, textarea, label:has(input), .btn, .dropdown-item, " +
+    ".posenc-start, .posenc-go-on, nav.bd-links a, .posenc-progress-bar";
+  const small = [];
+  for (const each of document.querySelectorAll(kinds)) {
+    if (!each.checkVisibility({ visibilityProperty: true }) || each.matches("label input")) continue;
+    const { width, height, right } = each.getBoundingClientRect();
+    const name = `${each.tagName} ${each.className} “${each.textContent.trim().slice(0, 20)}”`;
+    if (width && right > 0 && Math.min(width, height) < 43.5) small.push(`${name} ${width} x ${height}`);
+  }
+  return small;
+}"""
+
+
+@pytest.fixture(params=[390, 320])
+def phone(newcomer, request):
+    size = {"width": request.param, "height": 844}
+    return newcomer(viewport=size, has_touch=True, is_mobile=True).new_page()
+
+
+def opened(tab, address: str, asked: str):
+    """The exercise of an id, open, once its editor is there."""
+    chapter, _, function = asked.partition(".")
+    tab.goto(f"{address}/book/{chapter}.html", wait_until=READ)
+    box = tab.locator(f"#exercise-{function.replace('_', '-')}")
+    unfold(box)
+    box.scroll_into_view_if_needed()
+    box.locator(".cm-content").wait_for()
+    return box
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_one_taps_is_as_large_as_a_thumb(phone, plain_address, page):
+    phone.goto(f"{plain_address}/{page}", wait_until="load")
+    uncover(phone)
+    phone.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    phone.wait_for_timeout(1000)
+    assert phone.evaluate(TAPPED) == []
+    phone.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    phone.locator(".primary-toggle").first.tap()
+    phone.locator("nav.bd-links a").first.wait_for()
+    assert phone.evaluate(TAPPED) == []
+    assert phone.evaluate("document.documentElement.scrollWidth") <= phone.viewport_size["width"]
+
+
+def test_an_exercise_has_the_room_of_the_phone_and_no_field_is_zoomed_into(phone, plain_address):
+    box = opened(phone, plain_address, f"{ROTARY}.turn_pair")
+    least = 320 / 390 * phone.viewport_size["width"]
+    for part in (box.locator(".cm-editor"), box.locator(".posenc-setup"), box.locator("> p").last):
+        assert part.bounding_box()["width"] >= least
+    size = "element => parseFloat(getComputedStyle(element).fontSize)"
+    assert box.locator(".cm-content").evaluate(size) >= 16
+    expect(box.locator(".posenc-keys")).to_be_hidden()
+    phone.evaluate("scrollBy(0, 2000)")
+    phone.evaluate("scrollBy(0, -300)")  # the theme shows its button on the way up
+    expect(phone.locator("#pst-back-to-top")).to_be_hidden()
+
+
+def test_a_row_of_keys_types_what_a_phones_keyboard_hides(phone, plain_address):
+    box = opened(phone, plain_address, f"{FORMULA}.longest_wavelength")
+    row = phone.get_by_role("toolbar", name="Keys for code")
+    expect(row).to_have_count(0)
+    editor = box.locator(".cm-content")
+    editor.tap()
+    phone.keyboard.press("Control+a")
+    phone.keyboard.press("Backspace")
+
+    def tap(*names: str) -> None:
+        for name in names:
+            row.get_by_role("button", name=name, exact=True).tap()
+            expect(editor).to_be_focused()
+
+    phone.keyboard.type("x")
+    tap("Type =", "Type [")
+    phone.keyboard.type("f")
+    tap("Type (", "Type )", "Type ]")
+    expect(editor).to_have_text("x=[f()]")
+    tap("Tab: indent the line")
+    expect(editor).to_have_text("    x=[f()]", use_inner_text=True)
+    tap("Undo")
+    assert editor.inner_text() == "x=[f()]"
+    edge = row.bounding_box()
+    assert edge["y"] + edge["height"] == pytest.approx(844, abs=1)
+    assert all(each.bounding_box()["height"] >= 44 for each in row.get_by_role("button").all())
+    box.get_by_role("button", name="Hint").tap()
+    expect(row).to_be_hidden()
+    editor.tap()
+    expect(row).to_be_visible()
+    phone.emulate_media(media="print")
+    expect(row).to_be_hidden()
+
+
+def test_on_a_desk_there_is_no_row_of_keys(newcomer, plain_address):
+    tab = newcomer().new_page()
+    box = opened(tab, plain_address, f"{FORMULA}.frequencies")
+    box.locator(".cm-content").click()
+    expect(tab.locator(".posenc-key-row")).to_be_hidden()
+    expect(box.locator(".posenc-keys")).to_be_visible()
