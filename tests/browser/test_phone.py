@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -110,3 +113,71 @@ def test_on_a_desk_there_is_no_row_of_keys(newcomer, plain_address):
     box.locator(".cm-content").click()
     expect(tab.locator(".posenc-key-row")).to_be_hidden()
     expect(box.locator(".posenc-keys")).to_be_visible()
+
+
+# The first touch.
+
+EDITOR = re.compile(r"/posenc/editor-\w+\.js")
+
+
+def kept(tab, asked: str, code: str) -> None:
+    tab.wait_for_function(
+        "([key, code]) => JSON.parse(localStorage.getItem(key))?.code === code",
+        arg=[f"posenc:1:exercise:{asked}", code],
+    )
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["desk", "phone"])
+def test_what_is_typed_before_the_editor_is_there_is_in_it(newcomer, plain_address, touch):
+    """On a slow machine, whose network takes seconds for the editor."""
+    small = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    context = newcomer(**small if touch else {})
+    tab = context.new_page()
+    waiting = []
+    tab.route(EDITOR, lambda route: waiting.append(route))
+    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    asked = f"{FORMULA}.frequencies"
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
+    box = tab.locator("#exercise-frequencies")
+    unfold(box)
+    code = box.locator(".posenc-editor pre")
+    code.scroll_into_view_if_needed()
+    code.tap() if touch else code.click()
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("def frequencies(dim):\n    return 1 / 2")
+    draft = box.locator(".posenc-draft")
+    expect(draft).to_be_focused()
+    tab.keyboard.press("Home")
+    for _ in range(4):
+        tab.keyboard.press("ArrowRight")
+    assert waiting
+    for route in waiting:
+        route.continue_()
+    editor = box.locator(".cm-content")
+    expect(editor).to_be_focused()
+    expect(draft).to_have_count(0)
+    tab.keyboard.type("x = 2 # /\n")
+    kept(tab, asked, "def frequencies(dim):\n    x = 2 # /\n    return 1 / 2")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("mine = 1")
+    kept(tab, asked, "mine = 1")
+
+
+def test_an_earlier_answer_is_there_before_the_editor_is(newcomer, plain_address):
+    context = newcomer()
+    tab = context.new_page()
+    asked = f"{FORMULA}.frequencies"
+    opened(tab, plain_address, asked)
+    record = {"code": "mine = 1", "starter": "x", "updated": "2026-01-01T00:00:00.000Z"}
+    tab.evaluate(
+        "([key, text]) => localStorage.setItem(key, text)", [f"posenc:1:exercise:{asked}", json.dumps(record)]
+    )
+    tab.route(EDITOR, lambda route: None)
+    tab.reload(wait_until=READ)
+    box = tab.locator("#exercise-frequencies")  # which stays open
+    code = box.locator(".posenc-editor pre")
+    expect(code).to_have_text("mine = 1")
+    code.click()
+    tab.keyboard.press("End")
+    tab.keyboard.type("2")
+    kept(tab, asked, "mine = 12")

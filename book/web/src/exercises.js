@@ -104,7 +104,8 @@ class LiveExercise extends Workplace {
     this.notebook = element.querySelector(".posenc-notebook a");
     this.id = element.dataset.exercise;
     this.place = element.querySelector(".posenc-editor");
-    this.starter = this.place.querySelector("pre").textContent.trimEnd();
+    this.still = this.place.querySelector("pre"); // what is there until the editor is
+    this.starter = this.still.textContent.trimEnd();
     /** @type {HTMLDetailsElement[]} */
     this.hints = Array.from(element.querySelectorAll(".posenc-hint"));
     /** @type {HTMLDetailsElement} */
@@ -113,6 +114,19 @@ class LiveExercise extends Workplace {
     this.#agreed = this.code;
     this.#build();
     this.#refresh();
+    const written = this.draft?.value ?? this.starter;
+    if (written === this.starter) this.#setCode(this.code);
+    else this.#replace(written, "");
+    this.place.addEventListener("click", () => this.touch());
+    this.place.addEventListener("input", () => this.draft && this.#edited(this.draft.value));
+  }
+
+  /**
+   * What the reader writes in until the editor is there (draft.js).
+   * @returns {HTMLTextAreaElement | null}
+   */
+  get draft() {
+    return this.place.querySelector(".posenc-draft");
   }
 
   get code() {
@@ -130,7 +144,8 @@ class LiveExercise extends Workplace {
   /** Make the editor. */
   async open() {
     const { createEditor } = await import("./editor.js");
-    const old = this.place.firstElementChild;
+    const before = [...this.place.children];
+    const { draft } = this;
     this.editor = createEditor(this.place, {
       code: this.code,
       label: words.answerTo(this.element.dataset.title),
@@ -138,9 +153,9 @@ class LiveExercise extends Workplace {
       onChange: (code) => this.#edited(code),
       onCheck: () => this.check(),
     });
-    old.remove();
+    if (draft && draft === document.activeElement) this.editor.goOnFrom(draft);
+    for (const each of before) each.remove();
     this.keys.hidden = false;
-    this.place.addEventListener("click", () => this.touch());
   }
 
   check() {
@@ -153,7 +168,7 @@ class LiveExercise extends Workplace {
 
   /** Another tab, or an import, may have changed the record. What is being written here stays. */
   takeFromStore() {
-    if (this.#saving || this.editor?.focused()) return;
+    if (this.#saving || this.place.contains(document.activeElement)) return;
     const record = this.#begin(store.load("exercise", this.id));
     if (JSON.stringify(record) === JSON.stringify(this.record)) return;
     const changed = record.code !== this.code;
@@ -405,6 +420,8 @@ class LiveExercise extends Workplace {
   }
 
   #setCode(code) {
-    this.editor?.setCode(code);
+    if (this.editor) return this.editor.setCode(code);
+    if (code !== this.still.textContent.trimEnd()) this.still.textContent = code;
+    if (this.draft) this.draft.value = code;
   }
 }

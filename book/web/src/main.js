@@ -1,4 +1,5 @@
 // Loads what a page has, and nothing else: each part of a page is a module of its own.
+import "./draft.js";
 import "./typing.js";
 
 document.documentElement.dataset.scripts = ""; // they run: what is covered will be uncovered
