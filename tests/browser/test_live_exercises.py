@@ -241,6 +241,29 @@ def test_an_error_shows_the_learners_own_line(at, code, error, line):
     assert "posenc_" not in asked.result.inner_text()
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["frequencies = 1 + halv\n", "def frequencies(dim):\n    half = dim\n    return halv\n"],
+    ids=["at the top", "in the function"],
+)
+def test_a_name_that_is_not_there_is_told_with_those_that_are(at, code):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check(code, "error|Not yet")
+    expect(asked.result).to_contain_text("Nothing here is called halv.")
+    expect(asked.result).to_contain_text(re.compile("Your code can use .*math, np"))
+
+
+def test_every_wrong_case_shows_its_values_and_the_further_ones_unfold(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.check("def frequencies(dim):\n    return np.full(dim // 2, dim)\n", "Not yet")
+    for dim in (2, 4, 8):
+        expect(asked.result).to_contain_text(f"at index [0]: got {dim}, expected 1.")
+    last = asked.result.get_by_text("got 708, expected 1.")
+    expect(last).to_be_hidden()
+    asked.result.get_by_text("3 more cases").click()
+    expect(last).to_be_visible()
+
+
 def test_an_error_inside_the_function_shows_the_learners_own_line(at):
     asked = at(f"{FORMULA}.frequencies")
     asked.check("def frequencies(dim):\n    half = dim // 2\n    return half / 0\n", "Not yet")
