@@ -11,7 +11,9 @@ query looks at another text:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
+
+import numpy as np
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import (
@@ -26,7 +28,19 @@ from posenc_lib._arrays import (
 )
 
 
-def packed_positions(cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None) -> ArrayT:
+@overload
+def packed_positions(
+    cu_seqlens: list[int] | tuple[int, ...], length: int | None = None, *, keys: Array | None = None
+) -> np.ndarray: ...
+
+
+@overload
+def packed_positions(
+    cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None
+) -> ArrayT: ...
+
+
+def packed_positions(cu_seqlens: Any, length: int | None = None, *, keys: Array | None = None) -> Any:
     """Where each token of packed texts is in its own text: 0, 1, 2, and from 0 again.
 
     Args:
@@ -55,9 +69,25 @@ def packed_positions(cu_seqlens: ArrayT, length: int | None = None, *, keys: Arr
     return placed(*read_both(cu_seqlens, length, keys), length).positions
 
 
+@overload
+def packed_mask(
+    cu_seqlens: list[int] | tuple[int, ...],
+    length: int | None = None,
+    *,
+    keys: Array | None = None,
+    causal: bool = False,
+) -> np.ndarray: ...
+
+
+@overload
 def packed_mask(
     cu_seqlens: ArrayT, length: int | None = None, *, keys: Array | None = None, causal: bool = False
-) -> ArrayT:
+) -> ArrayT: ...
+
+
+def packed_mask(
+    cu_seqlens: Any, length: int | None = None, *, keys: Array | None = None, causal: bool = False
+) -> Any:
     """At which keys each query of packed texts may look: at those of its own text.
 
     Args:
