@@ -18,6 +18,7 @@ What they do to pair i of wavelength 2*pi/w_i, for a context s times as long:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -374,8 +375,8 @@ class LongRoPEScaling:
         1.190238
     """
 
-    short: tuple[float, ...]
-    long: tuple[float, ...]
+    short: Sequence[float]
+    long: Sequence[float]
     original_length: int
     length: int
     factor: float | None = None
