@@ -32,6 +32,7 @@ PLACES = {
 LIBRARY = (
     "constraints.txt",
     "tests/conftest.py",
+    "tests/present.py",
     "posenc_lib/*.py",
     *(f"posenc_lib/{folder}/*.py" for folder in ("added", "rotated", "biased", "scaling", "nn")),
 )

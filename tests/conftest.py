@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import hypothesis
 import pytest
@@ -30,7 +31,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("no clock")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config: Any) -> None:
     """What is proven for the files as they are runs when it is asked for, by its mark or by its path."""
     if hasattr(config, "workerinput"):
         config.asked_for, config.left_out = config.workerinput["asked_for"], config.workerinput["left_out"]
@@ -45,11 +46,11 @@ def pytest_configure_node(node) -> None:
     node.workerinput |= {"asked_for": node.config.asked_for, "left_out": node.config.left_out}
 
 
-def pytest_report_header(config: pytest.Config) -> str:
+def pytest_report_header(config: Any) -> str:
     return f"left out, as proven for what is here: {', '.join(config.left_out) or 'nothing'}"
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path: Path, config: Any) -> bool | None:
     """What is left out is not even imported, which takes seconds for peers."""
     return True if APART.get(collection_path) in config.left_out else None
 
@@ -59,7 +60,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(APART[place])
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: Any, items: list[pytest.Item]) -> None:
     left_out = [each for each in items if any(map(each.get_closest_marker, config.left_out))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [each for each in items if each not in left_out] if left_out else items
@@ -117,6 +118,8 @@ def project(tmp_path_factory) -> Path:
 def load_build() -> ModuleType:
     """The module book/build.py, which is a script and no part of a package."""
     spec = importlib.util.spec_from_file_location("build", ROOT / "book" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
