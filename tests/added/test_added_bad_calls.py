@@ -149,15 +149,15 @@ DTYPES: list[Row] = [
 ]
 
 REST: list[Row] = [
-    ("unknown layout", lambda: sinusoidal(3, 8, layout="halves"), ValueError, ["'halves'", "'split'"]),
-    ("layout None", lambda: sinusoidal(3, 8, layout=None), ValueError, ["None", "'split'"]),
-    ("layout of a shift", lambda: shift_matrix(3, 8, layout="half"), ValueError, ["'half'", "'split'"]),
-    ("layout of a hybrid", lambda: hybrid(TABLE, 3, layout="half"), ValueError, ["'half'", "'split'"]),
-    ("an array as layout", lambda: sinusoidal(3, 8, layout=TABLE), ValueError, ["'split'"]),
-    ("unknown odd", lambda: sinusoidal(3, 7, odd="drop"), ValueError, ["'drop'", "'truncate', 'pad'"]),
+    ("unknown layout", lambda: sinusoidal(3, 8, layout="halves"), ValueError, ["'halves'", "'split'"]),  # type: ignore[call-overload]
+    ("layout None", lambda: sinusoidal(3, 8, layout=None), ValueError, ["None", "'split'"]),  # type: ignore[call-overload]
+    ("layout of a shift", lambda: shift_matrix(3, 8, layout="half"), ValueError, ["'half'", "'split'"]),  # type: ignore[arg-type]
+    ("layout of a hybrid", lambda: hybrid(TABLE, 3, layout="half"), ValueError, ["'half'", "'split'"]),  # type: ignore[arg-type]
+    ("an array as layout", lambda: sinusoidal(3, 8, layout=TABLE), ValueError, ["'split'"]),  # type: ignore[call-overload]
+    ("unknown odd", lambda: sinusoidal(3, 7, odd="drop"), ValueError, ["'drop'", "'truncate', 'pad'"]),  # type: ignore[call-overload]
     (
         "unknown odd, even dim",
-        lambda: sinusoidal(3, 8, odd="drop"),
+        lambda: sinusoidal(3, 8, odd="drop"),  # type: ignore[call-overload]
         ValueError,
         ["'drop'", "'truncate', 'pad'"],
     ),
@@ -171,7 +171,7 @@ REST: list[Row] = [
     ),
     (
         "unknown spacing of an odd dim",
-        lambda: sinusoidal(3, 7, odd="truncate", spacing="x"),
+        lambda: sinusoidal(3, 7, odd="truncate", spacing="x"),  # type: ignore[call-overload]
         ValueError,
         ["'x'", "'paper'"],
     ),
@@ -181,7 +181,7 @@ REST: list[Row] = [
     ("a flat table", lambda: learned(np.ones(4), 2), ValueError, ["(4,)", "(positions, dim)"]),
     ("a deep table", lambda: learned(np.ones((1, 2, 3)), 2), ValueError, ["(1, 2, 3)", "(positions, dim)"]),
     ("a table without rows", lambda: learned(np.ones((0, 4)), 0), ValueError, ["(0, 4)", "at least one"]),
-    ("unknown beyond", lambda: learned(TABLE, 3, beyond="wrap"), ValueError, ["'wrap'", "'clamp'"]),
+    ("unknown beyond", lambda: learned(TABLE, 3, beyond="wrap"), ValueError, ["'wrap'", "'clamp'"]),  # type: ignore[arg-type]
     ("more positions than rows", lambda: learned(TABLE, 8), ValueError, ["position 7", "6", "longer table"]),
     ("a position past the end", lambda: learned(TABLE, np.asarray([9])), ValueError, ["position 9", "6"]),
     (
@@ -214,7 +214,7 @@ REST: list[Row] = [
     ),
     (
         "a real length",
-        lambda: learned(TABLE, 3, beyond="interpolate", length=9.0),
+        lambda: learned(TABLE, 3, beyond="interpolate", length=9.0),  # type: ignore[arg-type]
         TypeError,
         ["length=9.0", "give"],
     ),
@@ -257,7 +257,7 @@ REST: list[Row] = [
         ["()", "x[..., None]"],
     ),
     ("NaN in the matrix", lambda: fourier_features(POINTS, MATRIX * NAN), ValueError, ["matrix", "NaN"]),
-    ("unknown layout of features", lambda: fourier_features(POINTS, MATRIX, layout="x"), ValueError, ["'x'"]),
+    ("unknown layout of features", lambda: fourier_features(POINTS, MATRIX, layout="x"), ValueError, ["'x'"]),  # type: ignore[arg-type]
     (
         "a matrix of another library",
         lambda: fourier_features(POINTS, torch.ones(3, 2)),
@@ -287,7 +287,7 @@ REST: list[Row] = [
         ValueError,
         ["seed=-1", "give"],
     ),
-    ("seed None", lambda: gaussian_frequencies(2, 2, scale=1.0, seed=None), TypeError, ["seed=None", "give"]),
+    ("seed None", lambda: gaussian_frequencies(2, 2, scale=1.0, seed=None), TypeError, ["seed=None", "give"]),  # type: ignore[arg-type]
     ("one axis", lambda: grid_sinusoidal((3,), 8), ValueError, ["(3,)", "(height, width)"]),
     (
         "four axes",
@@ -295,12 +295,12 @@ REST: list[Row] = [
         ValueError,
         ["(3, 3, 3, 3)", "(depth, height, width)"],
     ),
-    ("a number as shape", lambda: grid_sinusoidal(3, 8), ValueError, ["shape=3", "(height, width)"]),
-    ("unknown axes", lambda: grid_sinusoidal((2, 2), 8, axes="hw"), ValueError, ["'hw'", "'xy', 'yx'"]),
+    ("a number as shape", lambda: grid_sinusoidal(3, 8), ValueError, ["shape=3", "(height, width)"]),  # type: ignore[arg-type]
+    ("unknown axes", lambda: grid_sinusoidal((2, 2), 8, axes="hw"), ValueError, ["'hw'", "'xy', 'yx'"]),  # type: ignore[arg-type]
     ("axes of a volume", lambda: grid_sinusoidal((2, 2, 2), 12, axes="xy"), ValueError, ["'xy'", "'zxy'"]),
     (
         "unknown grid layout",
-        lambda: grid_sinusoidal((2, 2), 8, layout="x"),
+        lambda: grid_sinusoidal((2, 2), 8, layout="x"),  # type: ignore[arg-type]
         ValueError,
         ["'x'", "'split-across'"],
     ),

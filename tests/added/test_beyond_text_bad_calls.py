@@ -45,9 +45,9 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
         "count=4 eigenvectors of a graph of 4 nodes: give 3",
     ),
     (lambda: laplacian_eigenvectors(PATH, 0), ValueError, "count=0 is too small"),
-    (lambda: laplacian_eigenvectors(PATH, 2.0), TypeError, "count=2.0 is not an integer"),
+    (lambda: laplacian_eigenvectors(PATH, 2.0), TypeError, "count=2.0 is not an integer"),  # type: ignore[arg-type]
     (
-        lambda: laplacian_eigenvectors(PATH, 2, normalization="rw"),
+        lambda: laplacian_eigenvectors(PATH, 2, normalization="rw"),  # type: ignore[arg-type]
         ValueError,
         "'rw' is unknown; choose one of 's",
     ),
@@ -62,7 +62,7 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: flip_signs(np.ones((3, 2), int), np.random.default_rng(0)), TypeError, "dtype int64"),
     (lambda: flip_signs(PATH, 0), TypeError, "generator is of type int; give numpy.random.default_rng"),
-    (lambda: sign_invariant(PATH, 3), TypeError, "phi is of type int; give a function"),
+    (lambda: sign_invariant(PATH, 3), TypeError, "phi is of type int; give a function"),  # type: ignore[arg-type]
     (lambda: sign_invariant(np.ones(3), np.cos), ValueError, r"give shape \(..., nodes, count\)"),
     (lambda: return_probabilities(PATH[0], 2), ValueError, r"give \(..., nodes, nodes\)"),
     (lambda: return_probabilities(-PATH, 2), ValueError, "0 or more; got"),
@@ -106,9 +106,9 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         r"circles=\(\); give a tuple of one or more of 'hour'",
     ),
-    (lambda: calendar_phases(np.zeros(2), "day"), ValueError, "circles='day'; give a tuple"),
+    (lambda: calendar_phases(np.zeros(2), "day"), ValueError, "circles='day'; give a tuple"),  # type: ignore[arg-type]
     (
-        lambda: calendar_phases(np.zeros(2), ("decade",)),
+        lambda: calendar_phases(np.zeros(2), ("decade",)),  # type: ignore[arg-type]
         ValueError,
         "'decade' is unknown; choose one of 'hour'",
     ),
@@ -123,7 +123,7 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         "different devices",
     ),
-    (lambda: calendar_features(np.zeros(2), layout="half"), ValueError, "'half' is unknown"),
+    (lambda: calendar_features(np.zeros(2), layout="half"), ValueError, "'half' is unknown"),  # type: ignore[arg-type]
     (lambda: calendar_features(np.zeros(2), dtype=int), TypeError, "not a real floating-point dtype"),
     (
         lambda: time2vec(np.zeros(2), np.ones(3), np.ones(2)),
@@ -155,7 +155,7 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: convolution_positions(X, WEIGHT, np.ones(3)), ValueError, r"bias \(3,\) do not fit"),
     (lambda: convolution_positions(X.astype(int), WEIGHT), TypeError, "x has dtype int64"),
-    (lambda: convolution_positions(X, WEIGHT, causal="yes"), TypeError, "causal='yes' is not a boolean"),
+    (lambda: convolution_positions(X, WEIGHT, causal="yes"), TypeError, "causal='yes' is not a boolean"),  # type: ignore[arg-type]
     (
         lambda: convolution_positions(torch.ones(5, 4), torch.ones(4, 2, 3).double()),
         TypeError,
@@ -175,12 +175,12 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
     (lambda: reverse_complement(np.asarray([0]), (1, 2, 0)), ValueError, "not partners of each other"),
     (lambda: reverse_complement(np.asarray([0]), (0, 0)), ValueError, "do not name each base once"),
     (
-        lambda: reverse_complement(np.asarray([0]), "TGCA"),
+        lambda: reverse_complement(np.asarray([0]), "TGCA"),  # type: ignore[arg-type]
         TypeError,
         "pairs='TGCA'; give the partner of each",
     ),
     (lambda: centred_positions(-1), ValueError, "length=-1 is too small"),
-    (lambda: centred_positions(3.0), TypeError, "length=3.0 is not an integer"),
+    (lambda: centred_positions(3.0), TypeError, "length=3.0 is not an integer"),  # type: ignore[arg-type]
 ]
 
 

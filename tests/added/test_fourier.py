@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from posenc_lib.added import fourier_features, gaussian_frequencies, power_of_two_frequencies
+from posenc_lib.added.sinusoidal import Layout
 
 POINTS = [[0.3, -1.2], [0.0, 0.0], [17.25, 1e6]]
 MATRIX = [[1.0, 0.5], [-0.25, 3.0], [0.0, 2.0]]
@@ -27,7 +28,7 @@ def written_out(points: list[list[float]], matrix: list[list[float]]) -> tuple[n
 
 
 @pytest.mark.parametrize("layout", ["split", "split-cos-first", "interleaved"])
-def test_the_formula(layout: str) -> None:
+def test_the_formula(layout: Layout) -> None:
     sines, cosines = written_out(POINTS, MATRIX)
     expected = {
         "split": np.concatenate([sines, cosines], axis=1),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from posenc_lib import frequencies
+from posenc_lib.angles import Spacing
 
 
 def exact(dim: int, base: float, spacing: str) -> np.ndarray:
@@ -23,7 +24,7 @@ def exact(dim: int, base: float, spacing: str) -> np.ndarray:
 @pytest.mark.parametrize("spacing", ["paper", "tensor2tensor"])
 @pytest.mark.parametrize("base", [2.0, 10000.0, 500000.0, 0.5])
 @pytest.mark.parametrize("dim", [2, 4, 6, 64, 100, 512])
-def test_the_geometric_series(dim: int, base: float, spacing: str) -> None:
+def test_the_geometric_series(dim: int, base: float, spacing: Spacing) -> None:
     found = frequencies(dim, base=base, spacing=spacing)
     assert found.shape == (dim // 2,)
     assert found.dtype == np.float64

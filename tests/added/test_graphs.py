@@ -19,6 +19,7 @@ from posenc_lib.added import (
     return_probabilities,
     sign_invariant,
 )
+from posenc_lib.added.graphs import Normalization
 
 
 def ring(nodes: int) -> np.ndarray:
@@ -47,7 +48,7 @@ def test_on_a_path_they_are_cosines() -> None:
 
 
 @pytest.mark.parametrize(("normalization", "of_networkx"), [("symmetric", True), ("none", False)])
-def test_they_are_those_of_the_laplacian_of_networkx(normalization: str, of_networkx: bool) -> None:
+def test_they_are_those_of_the_laplacian_of_networkx(normalization: Normalization, of_networkx: bool) -> None:
     weights = some_graph()
     graph = networkx.from_numpy_array(weights)
     make = networkx.normalized_laplacian_matrix if of_networkx else networkx.laplacian_matrix
@@ -189,7 +190,7 @@ def test_whole_and_short_numbers() -> None:
 
 @pytest.mark.parametrize("normalization", ["none", "symmetric"])
 def test_of_a_graph_in_parts_the_wave_that_is_left_out_is_the_one_that_says_nothing(
-    normalization: str,
+    normalization: Normalization,
 ) -> None:
     """Whatever the order of the nodes, which sways a solver among vectors of one eigenvalue."""
     part = np.asarray([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=float)
@@ -206,7 +207,7 @@ def test_of_a_graph_in_parts_the_wave_that_is_left_out_is_the_one_that_says_noth
 
 
 @pytest.mark.parametrize("normalization", ["none", "symmetric"])
-def test_a_graph_without_edges_and_nodes_without_edges(normalization: str) -> None:
+def test_a_graph_without_edges_and_nodes_without_edges(normalization: Normalization) -> None:
     values, vectors = laplacian_eigenvectors(np.zeros((4, 4)), 3, normalization=normalization)
     np.testing.assert_allclose(values, 0, atol=1e-12)
     np.testing.assert_allclose(np.ones(4) @ vectors, 0, atol=1e-12)

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from posenc_lib.added import grid_sinusoidal
+from posenc_lib.added.grid import Axes, GridLayout
 
 
 def pairs(position: float, width: int, base: float = 10000.0) -> tuple[list[float], list[float]]:
@@ -35,12 +36,12 @@ def point(
     return row
 
 
-LAYOUTS = ["interleaved", "split", "split-cos-first", "split-across"]
+LAYOUTS: list[GridLayout] = ["interleaved", "split", "split-cos-first", "split-across"]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("axes", ["xy", "yx"])
-def test_every_point_of_a_picture(axes: str, layout: str) -> None:
+def test_every_point_of_a_picture(axes: Axes, layout: GridLayout) -> None:
     found = grid_sinusoidal((3, 5), 12, axes=axes, layout=layout, base=500.0)
     assert found.shape == (3, 5, 12)
     for y, x in itertools.product(range(3), range(5)):
@@ -50,7 +51,7 @@ def test_every_point_of_a_picture(axes: str, layout: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("axes", ["".join(order) for order in itertools.permutations("xyz")])
-def test_every_point_of_a_volume(axes: str, layout: str) -> None:
+def test_every_point_of_a_volume(axes: Axes, layout: GridLayout) -> None:
     widths = dict(zip(axes, (4, 6, 2), strict=True))
     found = grid_sinusoidal((2, 3, 4), (4, 6, 2), axes=axes, layout=layout)
     assert found.shape == (2, 3, 4, 12)
@@ -94,7 +95,7 @@ def test_an_empty_axis() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_kinds_of_arrays(layout: str) -> None:
+def test_kinds_of_arrays(layout: GridLayout) -> None:
     expected = grid_sinusoidal((3, 4), 8, layout=layout)
     for height, width in ((torch.arange(3), 4), (3, torch.arange(4)), (torch.arange(3), torch.arange(4))):
         found = grid_sinusoidal((height, width), 8, layout=layout)

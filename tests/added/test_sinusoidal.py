@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_strict
@@ -15,9 +16,11 @@ from hypothesis.extra import numpy as arrays
 
 from posenc_lib import shift_matrix, similarity, sinusoidal
 from posenc_lib.added.by_shifts import evenly_spaced
+from posenc_lib.added.sinusoidal import Layout, Odd
+from posenc_lib.angles import Spacing
 from tests.compilers import BACKENDS
 
-LAYOUTS = ["interleaved", "split", "split-cos-first"]
+LAYOUTS: list[Layout] = ["interleaved", "split", "split-cos-first"]
 NEAR_AND_FAR = [0, 1, 2, 3, 710, 4095, 131_000, 999_999, 1_000_000, 9_999_999, 10_000_000]
 FRACTIONAL = [0.5, 2.25, 1e-3, 1234567.890625, 9_999_999.5]
 
@@ -50,7 +53,9 @@ def laid_out(sines: np.ndarray, cosines: np.ndarray, layout: str) -> np.ndarray:
     return row
 
 
-def exact_rows(positions: list[float], dim: int, layout: str = "interleaved", **options: Any) -> np.ndarray:
+def exact_rows(
+    positions: Sequence[float], dim: int, layout: str = "interleaved", **options: Any
+) -> np.ndarray:
     return np.stack([laid_out(*exact(p, dim, **options), layout) for p in positions])
 
 
@@ -59,14 +64,14 @@ def exact_rows(positions: list[float], dim: int, layout: str = "interleaved", **
 
 def test_the_published_table() -> None:
     """Sequence length 3, dim 4, four decimals: computed by hand in many texts."""
-    table = [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 1.0000], [0.9093, -0.4161, 0.0200, 0.9998]]
+    table = [[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0100, 1.0000], [0.9093, -0.4161, 0.0200, 0.9998]]
     np.testing.assert_allclose(sinusoidal(3, 4), table, atol=5e-5)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("spacing", ["paper", "tensor2tensor"])
 @pytest.mark.parametrize(("dim", "base"), [(2, 10000.0), (64, 10000.0), (10, 500000.0)])
-def test_exact_at_any_distance_in_float64(dim: int, base: float, layout: str, spacing: str) -> None:
+def test_exact_at_any_distance_in_float64(dim: int, base: float, layout: Layout, spacing: Spacing) -> None:
     positions = [sign * p for p in (*NEAR_AND_FAR, *FRACTIONAL) for sign in (1, -1)]
     found = sinusoidal(np.asarray(positions), dim, base=base, layout=layout, spacing=spacing)
     truth = exact_rows(positions, dim, layout, base=base, spacing=spacing)
@@ -76,7 +81,7 @@ def test_exact_at_any_distance_in_float64(dim: int, base: float, layout: str, sp
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_exact_at_any_distance_in_float32(layout: str) -> None:
+def test_exact_at_any_distance_in_float32(layout: Layout) -> None:
     truth = exact_rows(NEAR_AND_FAR, 128, layout)
     found = sinusoidal(torch.tensor(NEAR_AND_FAR), 128, layout=layout)
     assert np.abs(found.double().numpy() - truth).max() < 6e-8
@@ -114,7 +119,7 @@ def test_far_neighbours_stay_apart_in_bfloat16() -> None:
         (0, 10_000, 1000, 66),
     ],
 )
-def test_shifts_equal_sines(first: int, step: int, count: int, dim: int, layout: str) -> None:
+def test_shifts_equal_sines(first: int, step: int, count: int, dim: int, layout: Layout) -> None:
     positions = first + step * np.arange(count)
     assert evenly_spaced(positions, dim) == (first, step)
     directly = sinusoidal(positions[:, None], dim, layout=layout)[:, 0]
@@ -159,7 +164,7 @@ def test_shifts_are_cast_last(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_shifts_are_cast_last_in_bfloat16(layout: str) -> None:
+def test_shifts_are_cast_last_in_bfloat16(layout: Layout) -> None:
     positions = torch.arange(2000)
     narrow = sinusoidal(positions, 64, layout=layout, dtype=torch.bfloat16)
     wide = sinusoidal(positions, 64, layout=layout, dtype=torch.float64)
@@ -184,12 +189,14 @@ def test_an_int_means_that_many_positions(count: int) -> None:
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (5,), (2, 0, 3), (2, 3, 4)])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_positions_of_any_shape(shape: tuple[int, ...], layout: str) -> None:
+def test_positions_of_any_shape(shape: tuple[int, ...], layout: Layout) -> None:
     positions = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape) * 1.5)
     found = sinusoidal(positions, 8, layout=layout)
     assert found.shape == (*shape, 8)
     for place in np.ndindex(shape):
-        np.testing.assert_allclose(found[place], laid_out(*exact(positions[place], 8), layout), atol=1e-14)
+        np.testing.assert_allclose(
+            found[place], laid_out(*exact(float(positions[place]), 8), layout), atol=1e-14
+        )
 
 
 def test_lists_are_positions_too() -> None:
@@ -198,16 +205,16 @@ def test_lists_are_positions_too() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
 def test_numpy_integers_give_float64(dtype: type) -> None:
-    found = sinusoidal(np.asarray([0, 3, 100], dtype=dtype), 4)
+    found: np.ndarray = sinusoidal(np.asarray([0, 3, 100], dtype=dtype), 4)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, exact_rows([0, 3, 100], 4), atol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_numpy_reals_keep_their_dtype(dtype: type) -> None:
-    found = sinusoidal(np.asarray([0.5, 3, 100], dtype=dtype), 4)
+    found: np.ndarray = sinusoidal(np.asarray([0.5, 3, 100], dtype=dtype), 4)
     assert found.dtype == dtype
-    np.testing.assert_allclose(found, exact_rows([0.5, 3, 100], 4), atol=np.finfo(dtype).eps)
+    np.testing.assert_allclose(found, exact_rows([0.5, 3, 100], 4), atol=float(np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
@@ -228,7 +235,7 @@ def test_torch_reals_keep_their_dtype(dtype: torch.dtype, error: float) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_strict_array_library(layout: str) -> None:
+def test_a_strict_array_library(layout: Layout) -> None:
     """It offers what the array API standard demands and nothing else."""
     for positions in (array_api_strict.arange(3), array_api_strict.asarray([[0.5], [2.0]])):
         found = sinusoidal(positions, 4, layout=layout)
@@ -257,16 +264,23 @@ def test_exact_on_a_gpu() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_gradients_reach_real_positions(layout: str) -> None:
+def test_gradients_reach_real_positions(layout: Layout) -> None:
     positions = torch.tensor([[0.5, -3.0], [20.25, 0.0]], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda p: sinusoidal(p, 6, layout=layout), positions)
+
+    def encode(p: torch.Tensor) -> torch.Tensor:
+        return sinusoidal(p, 6, layout=layout)
+
+    assert torch.autograd.gradcheck(encode, positions)
     assert torch.autograd.gradcheck(lambda p: shift_matrix(p, 4, layout=layout), positions)
     assert torch.autograd.gradcheck(lambda p: similarity(p, 6), positions)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_compiled_it_is_as_exact(backend: str) -> None:
-    compiled = torch.compile(lambda p: sinusoidal(p, 128), fullgraph=True, backend=backend)
+    def encode(p: torch.Tensor) -> torch.Tensor:
+        return sinusoidal(p, 128)
+
+    compiled = torch.compile(encode, fullgraph=True, backend=backend)
     found = compiled(torch.tensor(NEAR_AND_FAR))
     assert np.abs(found.double().numpy() - exact_rows(NEAR_AND_FAR, 128)).max() < 6e-8
 
@@ -306,7 +320,7 @@ def test_mapped_over_a_batch(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dim", [1, 3, 7])
-def test_an_odd_width_truncated_is_the_formula_as_it_stands(dim: int, layout: str) -> None:
+def test_an_odd_width_truncated_is_the_formula_as_it_stands(dim: int, layout: Layout) -> None:
     found = sinusoidal(np.asarray(NEAR_AND_FAR), dim, layout=layout, odd="truncate")
     for row, position in zip(found, NEAR_AND_FAR, strict=True):
         with mpmath.workdps(50):
@@ -319,7 +333,7 @@ def test_an_odd_width_truncated_is_the_formula_as_it_stands(dim: int, layout: st
 
 @pytest.mark.parametrize("spacing", ["paper", "tensor2tensor"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_an_odd_width_padded_ends_in_zeros(layout: str, spacing: str) -> None:
+def test_an_odd_width_padded_ends_in_zeros(layout: Layout, spacing: Spacing) -> None:
     found = sinusoidal(5, 7, layout=layout, spacing=spacing, odd="pad")
     assert found.shape == (5, 7)
     assert (found[:, -1] == 0).all()
@@ -327,12 +341,12 @@ def test_an_odd_width_padded_ends_in_zeros(layout: str, spacing: str) -> None:
 
 
 @pytest.mark.parametrize("odd", ["truncate", "pad"])
-def test_odd_changes_nothing_at_even_widths(odd: str) -> None:
+def test_odd_changes_nothing_at_even_widths(odd: Odd) -> None:
     np.testing.assert_array_equal(sinusoidal(5, 8, odd=odd), sinusoidal(5, 8))
 
 
 @pytest.mark.parametrize("odd", ["truncate", "pad"])
-def test_a_large_table_of_odd_width(odd: str) -> None:
+def test_a_large_table_of_odd_width(odd: Odd) -> None:
     found = sinusoidal(1000, 129, odd=odd)
     np.testing.assert_array_equal(found, sinusoidal(np.arange(1000)[:, None], 129, odd=odd)[:, 0])
 
@@ -351,7 +365,7 @@ def test_a_shift_is_a_matrix(
 
 
 @given(even_dims, offsets, offsets, any_layout)
-def test_shifts_are_rotations_that_compose(dim: int, first: float, second: float, layout: str) -> None:
+def test_shifts_are_rotations_that_compose(dim: int, first: float, second: float, layout: Layout) -> None:
     matrix = shift_matrix(first, dim, layout=layout)
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(dim), atol=1e-14)
     both = shift_matrix(first + second, dim, layout=layout)
@@ -377,7 +391,7 @@ def test_many_shifts_at_once() -> None:
 
 @given(arrays.arrays(np.float64, arrays.array_shapes(), elements=st.floats(-1e7, 1e7)), even_dims, any_layout)
 def test_every_row_has_the_same_length_and_stays_in_range(
-    positions: np.ndarray, dim: int, layout: str
+    positions: np.ndarray, dim: int, layout: Layout
 ) -> None:
     rows = sinusoidal(positions, dim, layout=layout)
     assert np.abs(rows).max() <= 1

@@ -16,9 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posenc_lib.added import calendar_features, calendar_phases, sinusoidal, time2vec
+from posenc_lib.added.sinusoidal import Layout
+from posenc_lib.added.times import Circle
+from tests.present import present
 
 EPOCH = datetime(1970, 1, 1)
-CIRCLES = ("hour", "day", "week", "month", "year")
+CIRCLES: tuple[Circle, ...] = ("hour", "day", "week", "month", "year")
 
 
 def stamp(moment: datetime) -> int:
@@ -83,7 +86,7 @@ def test_summer_time_moves_what_follows_the_wall_clock() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     opens = [datetime(2024, month, 15, 9, tzinfo=berlin) for month in range(1, 13)]
     times = np.asarray([round(each.astimezone(UTC).timestamp()) for each in opens])
-    ahead = np.asarray([round(each.utcoffset() / timedelta(seconds=1)) for each in opens])
+    ahead = np.asarray([round(present(each.utcoffset()) / timedelta(seconds=1)) for each in opens])
     in_utc = calendar_phases(times, ("day",))[:, 0]
     assert sorted({round(24 * phase) for phase in in_utc}) == [7, 8]
     np.testing.assert_allclose(calendar_phases(times, ("day",), offset=ahead)[:, 0], 9 / 24)
@@ -93,7 +96,7 @@ def test_summer_time_moves_what_follows_the_wall_clock() -> None:
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "split", "split-cos-first"])
-def test_features_are_sines_and_cosines_of_the_phases(layout: str) -> None:
+def test_features_are_sines_and_cosines_of_the_phases(layout: Layout) -> None:
     times = np.asarray([stamp(each) for each in EDGES])
     turns = 2 * np.pi * calendar_phases(times, CIRCLES)
     pairs = {"interleaved": np.stack([np.sin(turns), np.cos(turns)], -1).reshape(len(EDGES), -1)}
