@@ -71,8 +71,10 @@ def test_it_stays_exact_at_length(dtype, keys):
         rows = wide.q[:, :, -64:].double(), wide.k.double()
         values = F.pad(v, (0, wide.k.shape[-1] - 64)).double()
         mask = torch.arange(keys) <= torch.arange(keys - 64, keys)[:, None]
-        in_dtype = [x.to(dtype) for x in (*rows, values)]
-        output = F.scaled_dot_product_attention(*in_dtype, attn_mask=mask, scale=wide.scale)[..., :64]
+        queries, near, narrow = (x.to(dtype) for x in (*rows, values))
+        output = F.scaled_dot_product_attention(queries, near, narrow, attn_mask=mask, scale=wide.scale)[
+            ..., :64
+        ]
     else:
         output = alibi_attention(q, k, v, slopes)[..., -64:, :]
     expected = last_rows(q, k, v, slopes, 64)
@@ -281,12 +283,12 @@ def test_more_or_fewer_axes():
 
 
 def test_gradients_through_near_keys_alone():
-    given = vectors(*[(1, 3, 1030, 4)] * 4, dtype=torch.float64)
+    q, k, v, by = vectors(*[(1, 3, 1030, 4)] * 4, dtype=torch.float64)
     slopes = [1.0, 0.2, 0.01]
-    assert windows(*given[:2], slopes) == [256, 512, 1030]
-    ours, theirs = ([x.clone().requires_grad_() for x in given[:3]] for _ in range(2))
-    (alibi_attention(*ours, slopes) * given[3]).sum().backward()
-    (exact(*theirs, slopes) * given[3]).sum().backward()
+    assert windows(q, k, slopes) == [256, 512, 1030]
+    ours, theirs = ([x.clone().requires_grad_() for x in (q, k, v)] for _ in range(2))
+    (alibi_attention(ours[0], ours[1], ours[2], slopes) * by).sum().backward()
+    (exact(theirs[0], theirs[1], theirs[2], slopes) * by).sum().backward()
     for mine, reference in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine.grad, reference.grad, atol=1e-12, rtol=1e-10)
 

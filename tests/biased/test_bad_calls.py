@@ -30,13 +30,13 @@ CALLS = [
     (lambda: b.alibi_slopes(0), ValueError, "heads=0 is too small; give 1 or more"),
     (lambda: b.alibi_slopes(-8), ValueError, "heads=-8 is too small"),
     (lambda: b.alibi_slopes(True), TypeError, "heads=True is not an integer"),
-    (lambda: b.alibi_slopes(8.0), TypeError, "heads=8.0 is not an integer"),
-    (lambda: b.alibi_slopes("8"), TypeError, "heads='8' is not an integer"),
+    (lambda: b.alibi_slopes(8.0), TypeError, "heads=8.0 is not an integer"),  # type: ignore[arg-type]
+    (lambda: b.alibi_slopes("8"), TypeError, "heads='8' is not an integer"),  # type: ignore[arg-type]
     (lambda: b.alibi_slopes(8, max_bias=0), ValueError, "max_bias=0"),
     (lambda: b.alibi_slopes(8, max_bias=float("nan")), ValueError, "max_bias=nan"),
     (lambda: b.alibi_bias(0, 3, 3), ValueError, "heads=0"),
     (lambda: b.sandwich_bias(0, 3, 3), ValueError, "heads=0"),
-    (lambda: b.sandwich_bias(2.0, 3, 3), TypeError, "heads=2.0"),
+    (lambda: b.sandwich_bias(2.0, 3, 3), TypeError, "heads=2.0"),  # type: ignore[arg-type]
     # positions
     (lambda: b.alibi_bias(2, -1, 3), ValueError, "queries=-1 asks for a negative number"),
     (lambda: b.alibi_bias(2, 3, -1), ValueError, "keys=-1 asks"),
@@ -56,8 +56,8 @@ CALLS = [
     (lambda: b.relative_positions(3, [[0, 1], [2]]), ValueError, "different lengths"),
     (lambda: b.relative_positions(5, 4), ValueError, "if the queries are elsewhere, give an array"),
     # ALiBi's options
-    (lambda: b.alibi_bias(2, 3, 3, causal="no"), TypeError, "causal='no' is not a boolean"),
-    (lambda: b.alibi_bias(2, 3, 3, causal=1), TypeError, "causal=1"),
+    (lambda: b.alibi_bias(2, 3, 3, causal="no"), TypeError, "causal='no' is not a boolean"),  # type: ignore[arg-type]
+    (lambda: b.alibi_bias(2, 3, 3, causal=1), TypeError, "causal=1"),  # type: ignore[arg-type]
     (lambda: b.alibi_bias(2, 3, 3, slopes=np.ones(3)), ValueError, "slopes has shape (3,)"),
     (lambda: b.alibi_bias(2, 3, 3, slopes=1.0), ValueError, "slopes has shape ()"),
     (lambda: b.alibi_bias(2, 3, 3, slopes=[1.0, np.nan]), ValueError, "NaN or infinity in slopes"),
@@ -83,11 +83,11 @@ CALLS = [
         "buckets=1 is too small",
     ),
     (lambda: b.t5_buckets(np.asarray([1]), buckets=0), ValueError, "buckets=0"),
-    (lambda: b.t5_buckets(np.asarray([1]), buckets=32.0), TypeError, "buckets=32.0"),
+    (lambda: b.t5_buckets(np.asarray([1]), buckets=32.0), TypeError, "buckets=32.0"),  # type: ignore[arg-type]
     (lambda: b.t5_buckets(np.asarray([1]), max_distance=8), ValueError, "max_distance=8 is too small"),
     (lambda: b.t5_buckets(np.asarray([1]), max_distance=10**30), ValueError, "beyond 64-bit"),
-    (lambda: b.t5_buckets(np.asarray([1]), max_distance=128.0), TypeError, "max_distance=128.0"),
-    (lambda: b.t5_buckets(np.asarray([1]), bidirectional=None), TypeError, "bidirectional=None"),
+    (lambda: b.t5_buckets(np.asarray([1]), max_distance=128.0), TypeError, "max_distance=128.0"),  # type: ignore[arg-type]
+    (lambda: b.t5_buckets(np.asarray([1]), bidirectional=None), TypeError, "bidirectional=None"),  # type: ignore[arg-type]
     (lambda: b.t5_buckets(np.asarray([True])), TypeError, "bool"),
     (lambda: b.t5_buckets("near"), TypeError, "not an array"),
     (lambda: b.t5_bias(np.zeros(32), 3, 3), ValueError, "give shape (buckets, heads)"),
@@ -121,7 +121,7 @@ CALLS = [
     # Transformer-XL
     (lambda: b.relative_shift(np.zeros((3, 4)), 5), ValueError, "give 5, one per key (causal), or"),
     (lambda: b.relative_shift(np.zeros((3, 2)), 2), ValueError, "3 queries, but only 2 keys"),
-    (lambda: b.relative_shift(np.zeros((3, 3)), 3.0), TypeError, "keys=3.0"),
+    (lambda: b.relative_shift(np.zeros((3, 3)), 3.0), TypeError, "keys=3.0"),  # type: ignore[arg-type]
     (lambda: b.relative_shift(np.zeros(3), 3), ValueError, "x has shape (3,)"),
     (lambda: xl(relative_keys=K[:, :4]), ValueError, "4 relative positions; give 5"),
     (lambda: xl(q=K, k=Q, relative_keys=Q), ValueError, "5 queries, but only 3 keys"),
@@ -134,7 +134,7 @@ CALLS = [
     (lambda: xl(u=U.astype(int)), TypeError, "u has dtype int64"),
     (lambda: xl(scale="big"), TypeError, "scale='big'"),
     # KERPLE
-    (lambda: b.kerple_bias(ONE, ONE, 3, 3, kind="exp"), ValueError, "choose one of 'log', 'power'"),
+    (lambda: b.kerple_bias(ONE, ONE, 3, 3, kind="exp"), ValueError, "choose one of 'log', 'power'"),  # type: ignore[arg-type]
     (lambda: b.kerple_bias(-ONE, ONE, 3, 3), ValueError, "r1 must be above 0"),
     (lambda: b.kerple_bias(ONE, 0 * ONE, 3, 3), ValueError, "r2 must be above 0"),
     (lambda: b.kerple_bias(ONE, 2.5 * ONE, 3, 3, kind="power"), ValueError, "2 or less"),
@@ -150,7 +150,7 @@ CALLS = [
     (lambda: b.fire_distances(3, 3, c=np.ones(2), threshold=1.0), ValueError, "c has shape (2,)"),
     (lambda: b.fire_distances(3, 3, c=torch.tensor(-1.0), threshold=1.0), ValueError, "c must be above 0"),
     (lambda: b.fire_distances(3, 3, c=torch.tensor(1.0), threshold=1.0), TypeError, "different libraries"),
-    (lambda: b.fire_bias(FIRE[:3], 3, 3, c=1.0, threshold=1.0), TypeError, "the four arrays"),
+    (lambda: b.fire_bias(FIRE[:3], 3, 3, c=1.0, threshold=1.0), TypeError, "the four arrays"),  # type: ignore[arg-type]
     (lambda: b.fire_bias(FIRE[::-1], 3, 3, c=1.0, threshold=1.0), ValueError, "w1 has shape (2,)"),
     (
         lambda: b.fire_bias((FIRE[0].T, *FIRE[1:]), 3, 3, c=1.0, threshold=1.0),
@@ -179,7 +179,7 @@ CALLS = [
         "mask of shape (4,) does not",
     ),
     (lambda: b.cope_bias(Q, K[:1].repeat(3, 0), U), ValueError, "do not broadcast"),
-    (lambda: b.cope_bias(Q, K, U, causal="yes"), TypeError, "causal='yes'"),
+    (lambda: b.cope_bias(Q, K, U, causal="yes"), TypeError, "causal='yes'"),  # type: ignore[arg-type]
     (lambda: b.cope_bias(Q, K, U, gate_scale=-1.0), ValueError, "scale=-1.0"),
     (lambda: b.cope_bias(Q, K, torch.zeros(3, 4)), TypeError, "different libraries"),
     (lambda: b.cope_bias(Q.astype(int), K, U), TypeError, "q has dtype int64"),

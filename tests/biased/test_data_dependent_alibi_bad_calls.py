@@ -18,7 +18,7 @@ CALLS = [
     (lambda: data_dependent_alibi(G * np.nan), ValueError, "log_gates must be"),
     (lambda: data_dependent_alibi(G, 6), ValueError, "6 queries, but only 5 keys"),
     (lambda: data_dependent_alibi(G, -1), ValueError, "queries=-1 is too small"),
-    (lambda: data_dependent_alibi(G, 2.0), TypeError, "queries=2.0 is not an integer"),
+    (lambda: data_dependent_alibi(G, 2.0), TypeError, "queries=2.0 is not an integer"),  # type: ignore[arg-type]
     (
         lambda: data_dependent_alibi(G, log_gates_after=G[:2]),
         ValueError,

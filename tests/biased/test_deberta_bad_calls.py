@@ -19,7 +19,7 @@ def bias(q=Q, k=Q, relative_keys=TABLE, relative_queries=TABLE, queries=3, keys=
 CALLS = [
     (lambda: deberta_buckets(ONE, buckets=7), ValueError, "buckets=7 of one direction cannot be halved"),
     (lambda: deberta_buckets(ONE, buckets=2), ValueError, "give an even number, 4 or more, or None"),
-    (lambda: deberta_buckets(ONE, buckets=8.0), TypeError, "buckets=8.0 is not an integer"),
+    (lambda: deberta_buckets(ONE, buckets=8.0), TypeError, "buckets=8.0 is not an integer"),  # type: ignore[arg-type]
     (lambda: deberta_buckets(ONE, buckets=8, max_distance=5), ValueError, "max_distance=5 is too small"),
     (lambda: deberta_buckets(ONE, buckets=None, max_distance=0), ValueError, "max_distance=0"),
     (lambda: deberta_buckets(ONE, max_distance=-1), ValueError, "max_distance=-1"),

@@ -168,7 +168,7 @@ def test_with_a_causal_block_mask_it_is_causal_attention():
             "(batch, heads, queries, head_dim)",
         ),
         (lambda: b.shaw_score_mod(draw(1, 2, 3, 4), draw(5, 4), 2, 3), ValueError, "give one for each"),
-        (lambda: b.sandwich_score_mod(2, torch.arange(3), 3), TypeError, "numbers of positions"),
+        (lambda: b.sandwich_score_mod(2, torch.arange(3), 3), TypeError, "numbers of positions"),  # type: ignore[arg-type]
         (lambda: b.sandwich_score_mod(2, 4, 3), ValueError, "more than the 3 keys"),
         (lambda: b.alibi_score_mod(0, 3, 3), ValueError, "heads=0 is too small"),
         (lambda: b.alibi_score_mod(2, 3, torch.zeros(1, 1, 3)), ValueError, "give (keys,) or (batch, keys)"),
@@ -179,7 +179,7 @@ def test_with_a_causal_block_mask_it_is_causal_attention():
         ),
         (lambda: b.kerple_score_mod(torch.ones(2), -torch.ones(2), 3, 3), ValueError, "r2 must be above 0"),
         (
-            lambda: b.kerple_score_mod(torch.ones(2), torch.ones(2), 3, 3, kind="exp"),
+            lambda: b.kerple_score_mod(torch.ones(2), torch.ones(2), 3, 3, kind="exp"),  # type: ignore[arg-type]
             ValueError,
             "'log', 'power'",
         ),

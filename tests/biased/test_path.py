@@ -76,9 +76,9 @@ def test_heads_of_keys_serve_groups_of_queries():
 
 
 def test_the_sequence_may_stand_elsewhere():
-    other_way = [np.swapaxes(x, -2, -3) for x in (Q, K, W)]
-    np.testing.assert_allclose(path_products(*other_way, BETA, seq_axis=-3), WANTED, atol=1e-13)
-    bias = path_bias(*other_way, BETA, seq_axis=-3)
+    q, k, w = (np.swapaxes(x, -2, -3) for x in (Q, K, W))
+    np.testing.assert_allclose(path_products(q, k, w, BETA, seq_axis=-3), WANTED, atol=1e-13)
+    bias = path_bias(q, k, w, BETA, seq_axis=-3)
     np.testing.assert_allclose(bias, path_bias(Q, K, W, BETA), atol=1e-13)
 
 

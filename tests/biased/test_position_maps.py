@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import array_api_strict as strict
 import numpy as np
 import pytest
@@ -131,7 +134,7 @@ def test_a_streaming_cache_counts_from_the_texts_beginning():
 
 
 def test_positions_by_number_are_of_the_library_that_is_asked_for():
-    calls = (
+    calls: tuple[tuple[Callable[..., Any], dict[str, int]], ...] = (
         (window_mask, {"window": 3}),
         (self_extend_distances, {"group": 3, "window": 4}),
         (dual_chunk_distances, {"chunk": 4, "window": 2}),

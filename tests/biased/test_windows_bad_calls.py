@@ -12,12 +12,12 @@ TABLE = np.zeros((9, 2))
 NETWORK = np.ones((4, 2)), np.zeros(4), np.ones((3, 4))
 
 CALLS = [
-    (lambda: swin_index(4), ValueError, "shape=4 is not a window; give (height, width)"),
-    (lambda: swin_index((2, 2, 2)), ValueError, "is not a window"),
+    (lambda: swin_index(4), ValueError, "shape=4 is not a window; give (height, width)"),  # type: ignore[arg-type]
+    (lambda: swin_index((2, 2, 2)), ValueError, "is not a window"),  # type: ignore[arg-type]
     (lambda: swin_index((2, 0)), ValueError, "shape[1]=0 is too small"),
-    (lambda: swin_index((2.0, 2)), TypeError, "shape[0]=2.0 is not an integer"),
-    (lambda: swin_index((2, 2), class_token=1), TypeError, "class_token=1 is not a boolean"),
-    (lambda: swin_index((2, 2), class_token="no"), TypeError, "class_token='no'"),
+    (lambda: swin_index((2.0, 2)), TypeError, "shape[0]=2.0 is not an integer"),  # type: ignore[arg-type]
+    (lambda: swin_index((2, 2), class_token=1), TypeError, "class_token=1 is not a boolean"),  # type: ignore[arg-type]
+    (lambda: swin_index((2, 2), class_token="no"), TypeError, "class_token='no'"),  # type: ignore[arg-type]
     (lambda: swin_index((2, 2), 5, 5), ValueError, "position 4 is outside the window (2, 2)"),
     (lambda: swin_index((2, 2), np.asarray([-1])), ValueError, "position -1 is outside"),
     (lambda: swin_index((2, 2), np.asarray([0.5])), TypeError, "float64"),
@@ -28,9 +28,9 @@ CALLS = [
     (lambda: swin_bias(TABLE.astype(int), (2, 2)), TypeError, "table has dtype int64"),
     (lambda: swin_bias(TABLE, (2, 2), torch.arange(2), 4), TypeError, "different libraries"),
     (lambda: swin_bias(torch.zeros(9, 2), (2, 2), torch.arange(2, device="meta")), ValueError, "devices"),
-    (lambda: swin_v2_coordinates((2, 2), pretrained=8), ValueError, "pretrained=8 is not a window"),
+    (lambda: swin_v2_coordinates((2, 2), pretrained=8), ValueError, "pretrained=8 is not a window"),  # type: ignore[arg-type]
     (lambda: swin_v2_coordinates((2, 2), pretrained=(8, 0)), ValueError, "pretrained[1]=0"),
-    (lambda: swin_v2_bias(NETWORK[:2], (2, 2)), TypeError, "the three arrays (w1, b1, w2)"),
+    (lambda: swin_v2_bias(NETWORK[:2], (2, 2)), TypeError, "the three arrays (w1, b1, w2)"),  # type: ignore[arg-type]
     (
         lambda: swin_v2_bias(NETWORK[::-1], (2, 2)),
         ValueError,
