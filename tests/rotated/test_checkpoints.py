@@ -7,19 +7,20 @@ import pytest
 import torch
 
 from posenc_lib.rotated import RopeSettings, YaRNScaling, apply_rotary, convert_layout, rotary_tables
+from posenc_lib.rotated.tables import Layout
 
-LAYOUTS = ["interleaved", "half"]
+LAYOUTS: list[Layout] = ["interleaved", "half"]
 
 
 @pytest.mark.parametrize("rotary_dim", [None, 4])
 @pytest.mark.parametrize("source", LAYOUTS)
-def test_scores_stay(source: str, rotary_dim: int | None) -> None:
+def test_scores_stay(source: Layout, rotary_dim: int | None) -> None:
     target = LAYOUTS[1 - LAYOUTS.index(source)]
     heads, key_heads, head_dim, width = 4, 2, 8, 10
     rng = np.random.default_rng(0)
     hidden = rng.standard_normal((5, width))
 
-    def scores(layout: str, wq: np.ndarray, bq: np.ndarray, wk: np.ndarray) -> np.ndarray:
+    def scores(layout: Layout, wq: np.ndarray, bq: np.ndarray, wk: np.ndarray) -> np.ndarray:
         q = (hidden @ wq.T + bq).reshape(5, heads, head_dim).swapaxes(0, 1)
         k = (hidden @ wk.T).reshape(5, key_heads, head_dim).swapaxes(0, 1)
         q, k = (apply_rotary(x, 5, layout=layout, rotary_dim=rotary_dim) for x in (q, k))

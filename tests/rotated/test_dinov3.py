@@ -74,11 +74,11 @@ def test_each_change_is_what_it_says_and_stays_in_its_range(name):
             assert np.ptp(factors, axis=1).max() < 1e-12
             drawn.append(np.log(factors[:, 0]))
     limit = ALL[name] if name == "shift" else np.log(ALL[name])
-    drawn = np.asarray(drawn)
-    assert np.abs(drawn).max() <= limit
-    assert drawn.min() < -0.95 * limit < 0.95 * limit < drawn.max()
-    assert np.abs(drawn.mean(axis=0)).max() < 0.1 * limit
-    assert np.allclose(drawn[:, 0], drawn[:, 1]) == (name == "rescale")  # one number for both axes
+    every = np.asarray(drawn)
+    assert np.abs(every).max() <= limit
+    assert every.min() < -0.95 * limit < 0.95 * limit < every.max()
+    assert np.abs(every.mean(axis=0)).max() < 0.1 * limit
+    assert np.allclose(every[:, 0], every[:, 1]) == (name == "rescale")  # one number for both axes
 
 
 def test_together_they_shift_first():

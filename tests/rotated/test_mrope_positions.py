@@ -68,7 +68,7 @@ def test_after_a_video_text_goes_on_where_it_is_asked_to():
     assert np.array_equal(paper[:, :-2], sides[:, :-2])
     assert (paper[0, -2], sides[0, -2]) == (2 + 5 * 7 + 1, 2 + 4)
     with pytest.raises(ValueError, match="after='frames' is unknown"):
-        mrope_positions(parts, after="frames")
+        mrope_positions(parts, after="frames")  # type: ignore[call-overload]
 
 
 def test_positions_of_the_queries_library():

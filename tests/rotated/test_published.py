@@ -45,7 +45,7 @@ def test_a_family_that_is_not_known_is_refused_until_it_is_named(name: str) -> N
 def test_one_rotation_is_that_of_the_layers(name: str) -> None:
     """`rope_from_config` gives what the layers of that kind have, and refuses where there is none or more."""
     case = PUBLISHED[name]
-    options = {"length": LENGTHS[0], "family": case.get("family")}
+    options: dict[str, Any] = {"length": LENGTHS[0], "family": case.get("family")}
     layers = layers_from_config(case["config"], **options)
     by_kind: dict[str, set[Any]] = {}
     for layer in layers:

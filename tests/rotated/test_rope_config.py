@@ -23,6 +23,7 @@ from posenc_lib.rotated import (
     rotary_tables,
     scaling_from_config,
 )
+from tests.present import present
 
 LLAMA_31 = {
     "factor": 8.0,
@@ -158,7 +159,7 @@ def test_scaling_takes_the_dict_as_it_stands() -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"base": 500000.0}])
-def test_the_dicts_rope_theta_is_the_base(given: dict[str, float]) -> None:
+def test_the_dicts_rope_theta_is_the_base(given: dict[str, Any]) -> None:
     new = {**LLAMA_31, "rope_theta": 500000.0}
     np.testing.assert_array_equal(
         frequencies(16, scaling=new, **given), frequencies(16, base=500000.0, scaling=Llama3Scaling())
@@ -300,7 +301,7 @@ def test_layers_that_differ() -> None:
 def test_the_layout_can_be_told() -> None:
     assert rope_from_config(LLAMA, layout="interleaved").layout == "interleaved"
     with pytest.raises(ValueError, match="'split'"):
-        rope_from_config(LLAMA, layout="split")
+        rope_from_config(LLAMA, layout="split")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -407,15 +408,16 @@ def test_gemma_3() -> None:
 
 def test_bases_and_windows_of_mimo() -> None:
     bases = [
-        (layer.rope.base, layer.rope.rotary_dim, layer.window) for layer in layers_from_config(MIMO_V2_FLASH)
+        (present(layer.rope).base, present(layer.rope).rotary_dim, layer.window)
+        for layer in layers_from_config(MIMO_V2_FLASH)
     ]
     assert bases == [(5e6, 64, None), *[(1e4, 64, 129)] * 4, (5e6, 64, None)]
 
 
 def test_gemma_4_has_wider_heads_in_its_full_layers() -> None:
     local, wide = (layer.rope for layer in layers_from_config(GEMMA_4))
-    assert (local.head_dim, local.base, local.scaling) == (256, 1e4, None)
-    assert (wide.head_dim, wide.rotary_dim, wide.base, wide.scaling) == (
+    assert (present(local).head_dim, present(local).base, present(local).scaling) == (256, 1e4, None)
+    assert (present(wide).head_dim, present(wide).rotary_dim, present(wide).base, present(wide).scaling) == (
         512,
         512,
         1e6,
@@ -431,7 +433,7 @@ def test_olmo_3_stretches_its_full_layers_alone() -> None:
         "rope_theta": 5e5,
         "rope_scaling": QWEN_YARN,
     }
-    rules = [layer.rope.scaling for layer in layers_from_config(olmo)]
+    rules = [present(layer.rope).scaling for layer in layers_from_config(olmo)]
     assert rules == [None, None, None, YaRNScaling(4.0, 32768)]
 
 
@@ -619,6 +621,7 @@ def test_sarvams_older_name_of_yarn() -> None:
     rule = {"factor": 40.0, "original_max_position_embeddings": 4096, "mscale": 1.0, "mscale_all_dim": 1.0}
     older = rope_from_config({**config, "rope_scaling": {"type": "deepseek_yarn", **rule}})
     assert older == rope_from_config({**config, "rope_scaling": {"rope_type": "yarn", **rule}})
+    assert isinstance(older.scaling, YaRNScaling)
     assert (older.head_dim, older.scaling.factor) == (64, 40.0)
 
 

@@ -18,9 +18,10 @@ from torch.autograd import forward_ad
 
 from posenc_lib import _arrays
 from posenc_lib.rotated import RotaryTables, YaRNScaling, apply_rotary, in_torch, rotary_tables, rotate
+from posenc_lib.rotated.tables import Layout
 from tests.compilers import BACKENDS
 
-LAYOUTS = ["interleaved", "half"]
+LAYOUTS: list[Layout] = ["interleaved", "half"]
 NEAR_AND_FAR = [0, 1, 2, 710, 4095, 131_000, 999_999, 1_000_000, 9_999_999, 10_000_000]
 SIXTEEN = [torch.bfloat16, torch.float16]
 even_dims = st.integers(1, 16).map(lambda pairs: 2 * pairs)
@@ -70,7 +71,7 @@ def spacing_of(values: np.ndarray, dtype: torch.dtype) -> np.ndarray:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_pair_turns_counterclockwise(layout: str) -> None:
+def test_a_pair_turns_counterclockwise(layout: Layout) -> None:
     """(1, 0) at position p becomes (cos p, sin p): the sign that checkpoints depend on."""
     turned = apply_rotary(np.asarray([[1.0, 0.0]] * 3), 3, layout=layout)
     np.testing.assert_allclose(turned, [[math.cos(p), math.sin(p)] for p in range(3)], atol=1e-15)
@@ -78,7 +79,7 @@ def test_a_pair_turns_counterclockwise(layout: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("head_dim", "rotary_dim"), [(8, None), (8, 8), (8, 6), (7, 4), (2, 2)])
-def test_float64_is_exact(layout: str, head_dim: int, rotary_dim: int | None) -> None:
+def test_float64_is_exact(layout: Layout, head_dim: int, rotary_dim: int | None) -> None:
     x = vectors(2, len(NEAR_AND_FAR), head_dim)
     found = apply_rotary(x, NEAR_AND_FAR, layout=layout, rotary_dim=rotary_dim)
     truth = exact_rotation(x, NEAR_AND_FAR, layout, rotary_dim)
@@ -107,7 +108,7 @@ def test_16_bit_tables_are_rounded_once(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", SIXTEEN)
-def test_16_bit_vectors_are_rounded_once(dtype: torch.dtype, layout: str) -> None:
+def test_16_bit_vectors_are_rounded_once(dtype: torch.dtype, layout: Layout) -> None:
     x = torch.from_numpy(vectors(3, len(NEAR_AND_FAR), 64)).to(dtype)
     found = apply_rotary(x, torch.tensor(NEAR_AND_FAR), layout=layout)
     truth = exact_rotation(x, NEAR_AND_FAR, layout)
@@ -151,7 +152,7 @@ def test_the_attention_factor_is_in_the_tables() -> None:
 
 @given(dim=even_dims, layout=any_layout, p=st.integers(-5000, 5000), shift=st.integers(-5000, 5000))
 @settings(max_examples=60)
-def test_a_score_depends_on_the_offset_alone(dim: int, layout: str, p: int, shift: int) -> None:
+def test_a_score_depends_on_the_offset_alone(dim: int, layout: Layout, p: int, shift: int) -> None:
     q, k = vectors(2, 1, dim)
     score = apply_rotary(q, [p], layout=layout) @ apply_rotary(k, [p - 7], layout=layout).T
     moved = apply_rotary(q, [p + shift], layout=layout) @ apply_rotary(k, [p - 7 + shift], layout=layout).T
@@ -160,7 +161,7 @@ def test_a_score_depends_on_the_offset_alone(dim: int, layout: str, p: int, shif
 
 @given(dim=even_dims, layout=any_layout, p=st.floats(-1e6, 1e6))
 @settings(max_examples=60)
-def test_lengths_stay_and_rotations_add_up(dim: int, layout: str, p: float) -> None:
+def test_lengths_stay_and_rotations_add_up(dim: int, layout: Layout, p: float) -> None:
     x = vectors(1, dim)
     once = apply_rotary(x, [p], layout=layout)
     np.testing.assert_allclose(np.linalg.norm(once), np.linalg.norm(x))
@@ -218,7 +219,7 @@ def test_tables_are_picked_by_position() -> None:
 @pytest.mark.parametrize("rotary_dim", [None, 4])
 def test_every_library_gives_the_same(layout: str, rotary_dim: int | None) -> None:
     x = vectors(2, 3, 5, 8)
-    options = {"layout": layout, "rotary_dim": rotary_dim}
+    options: dict[str, Any] = {"layout": layout, "rotary_dim": rotary_dim}
     ours = apply_rotary(x, 5, **options)
     strict = apply_rotary(array_api_strict.asarray(x), array_api_strict.arange(5), **options)
     tensor = apply_rotary(torch.from_numpy(x), torch.arange(5), **options)
@@ -274,7 +275,7 @@ HOW = ["contiguous", "transposed", "fused", "odd offset", "odd stride", "every o
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *SIXTEEN])
 def test_every_path_gives_the_same(
-    dtype: torch.dtype, layout: str, how: str, rotary_dim: int, block: int, monkeypatch: pytest.MonkeyPatch
+    dtype: torch.dtype, layout: Layout, how: str, rotary_dim: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_torch, "BLOCK", block)
     start = torch.from_numpy(vectors(2, 3, 7, 16)).to(dtype)
@@ -301,7 +302,7 @@ def test_every_path_gives_the_same(
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [8, 4])
-def test_out_may_overlap_x(layout: str, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_may_overlap_x(layout: Layout, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_torch, "BLOCK", 2)
     memory = torch.from_numpy(vectors(7, 8)).float()
     x, out = memory[:6], memory[1:]
@@ -313,7 +314,7 @@ def test_out_may_overlap_x(layout: str, rotary_dim: int, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_blocks_depend_on_threads_and_results_do_not(
-    layout: str, threads: int, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_torch, "BLOCK", 16)
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
@@ -368,7 +369,7 @@ def test_what_is_not_plain_goes_the_long_way(positions: Any) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_cut_turns_as_the_whole_does_also_after_it_was_written_into(layout: str) -> None:
+def test_a_cut_turns_as_the_whole_does_also_after_it_was_written_into(layout: Layout) -> None:
     whole = rotary_tables(torch.arange(9), 8)
     x = torch.from_numpy(vectors(2, 3, 8)).float()
     for _ in range(2):
@@ -396,7 +397,7 @@ def test_tables_of_inference_mode_written_into_are_read_anew() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("block", [1 << 18, 4])
 def test_expanded_vectors(
-    layout: str, dtype: torch.dtype, block: int, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, dtype: torch.dtype, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One row seen many times, as keys shared by several heads."""
     monkeypatch.setattr(in_torch, "BLOCK", block)
@@ -445,7 +446,7 @@ def test_nothing_to_rotate(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [6, 4])
-def test_gradients(layout: str, rotary_dim: int) -> None:
+def test_gradients(layout: Layout, rotary_dim: int) -> None:
     x = torch.from_numpy(vectors(2, 3, 6)).requires_grad_()
     tables = rotary_tables(torch.arange(3), rotary_dim, scaling=YaRNScaling(4.0, 64), dtype=torch.float64)
 
@@ -464,7 +465,7 @@ def test_gradients(layout: str, rotary_dim: int) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_gradients_in_bfloat16_come_in_bfloat16(layout: str) -> None:
+def test_gradients_in_bfloat16_come_in_bfloat16(layout: Layout) -> None:
     x = torch.randn(3, 8).bfloat16().requires_grad_()
     apply_rotary(x, 3, layout=layout).float().square().sum().backward()
     assert x.grad is not None
@@ -472,7 +473,7 @@ def test_gradients_in_bfloat16_come_in_bfloat16(layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_function_transforms(layout: str) -> None:
+def test_function_transforms(layout: Layout) -> None:
     x = torch.from_numpy(vectors(4, 3, 8))
     tables = rotary_tables(torch.arange(3), 8, dtype=torch.float64)
 
@@ -487,7 +488,7 @@ def test_function_transforms(layout: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [8, 4])
-def test_forward_mode_gradients(layout: str, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forward_mode_gradients(layout: Layout, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_torch, "BLOCK", 8)
     x, tangent = torch.from_numpy(vectors(2, 4, 3, 8))
     tables = rotary_tables(torch.arange(3), rotary_dim, dtype=torch.float64)

@@ -107,8 +107,8 @@ ROTATIONS: list[Row] = [
     ("a number", lambda: apply_rotary(np.asarray(1.0), np.asarray(1)), ValueError, ["single number"]),
     ("rotary_dim above head_dim", lambda: apply_rotary(X, 5, rotary_dim=10), ValueError, ["=10", "=8"]),
     ("an odd head_dim", lambda: apply_rotary(X[..., :7], 5), ValueError, ["=7", "even"]),
-    ("an unknown layout", lambda: apply_rotary(X, 5, layout="split"), ValueError, ["'split'", "'half'"]),
-    ("a layout that is not a name", lambda: apply_rotary(X, 5, layout=None), ValueError, ["None", "'half'"]),
+    ("an unknown layout", lambda: apply_rotary(X, 5, layout="split"), ValueError, ["'split'", "'half'"]),  # type: ignore[arg-type]
+    ("a layout that is not a name", lambda: apply_rotary(X, 5, layout=None), ValueError, ["None", "'half'"]),  # type: ignore[arg-type]
     ("NumPy positions for a tensor", lambda: apply_rotary(T, np.arange(5)), TypeError, ["Tensor", "ndarray"]),
     (
         "tensor positions for NumPy",
@@ -127,12 +127,12 @@ ROTATIONS: list[Row] = [
     ("a scaling number", lambda: frequencies(8, scaling=2.0), TypeError, ["2.0"]),
     (
         "rotate: an unknown layout",
-        lambda: rotate(X, TABLES, layout="pairs"),
+        lambda: rotate(X, TABLES, layout="pairs"),  # type: ignore[arg-type]
         ValueError,
         ["'pairs'", "'half'"],
     ),
     ("rotate: no tables", lambda: rotate(X, TABLES.cos), TypeError, ["ndarray", "rotary_tables"]),
-    ("rotate: no tables for a tensor", lambda: rotate(T, (1, 2)), TypeError, ["tuple"]),
+    ("rotate: no tables for a tensor", lambda: rotate(T, (1, 2)), TypeError, ["tuple"]),  # type: ignore[arg-type]
     ("rotate: integers", lambda: rotate(T.int(), TENSOR_TABLES), TypeError, ["int32"]),
     ("rotate: NumPy tables for a tensor", lambda: rotate(T, TABLES), TypeError, ["Tensor", "torch.arange"]),
     ("rotate: tensor tables for NumPy", lambda: rotate(X, TENSOR_TABLES), TypeError, ["ndarray"]),
@@ -253,16 +253,26 @@ AXES: list[Row] = [
     ),
     (
         "mrope: sections of reals",
-        lambda: mrope_tables(np.ones((3, 2)), 16, (2.0, 3.0, 3.0)),
+        lambda: mrope_tables(np.ones((3, 2)), 16, (2.0, 3.0, 3.0)),  # type: ignore[arg-type]
         TypeError,
         ["2.0"],
     ),
-    ("mrope: no sections", lambda: mrope_tables(np.ones((3, 2)), 16, 8), TypeError, ["sections=8"]),
+    ("mrope: no sections", lambda: mrope_tables(np.ones((3, 2)), 16, 8), TypeError, ["sections=8"]),  # type: ignore[arg-type]
     ("mrope: booleans", lambda: mrope_tables(np.ones((3, 2)) > 0, 16, (2, 3, 3)), TypeError, ["bool"]),
     ("xpos: scale_base", lambda: xpos_tables(3, 8, scale_base=0), ValueError, ["scale_base=0"]),
     ("xpos: gamma", lambda: xpos_tables(3, 8, gamma=-0.4), ValueError, ["gamma=-0.4"]),
-    ("xpos: center", lambda: xpos_tables(3, 8, center="0"), TypeError, ["center='0'"]),
+    ("xpos: center", lambda: xpos_tables(3, 8, center="0"), TypeError, ["center='0'"]),  # type: ignore[arg-type]
     ("xpos: infinite center", lambda: xpos_tables(3, 8, center=INF), ValueError, ["center=inf"]),
+]
+SETTINGS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (LinearScaling, {"factor": 2.0}),
+    (NTKScaling, {"factor": 2.0}),
+    (DynamicNTKScaling, {"factor": 2.0, "original_length": 9, "length": 9}),
+    (NTKByPartsScaling, {"factor": 2.0, "original_length": 9}),
+    (Llama3Scaling, {"factor": 2.0, "original_length": 9}),
+    (YaRNScaling, {"factor": 2.0, "original_length": 9}),
+    (LongRoPEScaling, {"factor": 2.0, "original_length": 9, "length": 9, "short": [1.0], "long": [1.0]}),
+    (ProportionalScaling, {"factor": 2.0, "fraction": 0.5}),
 ]
 RULES: list[Row] = [
     (
@@ -271,16 +281,7 @@ RULES: list[Row] = [
         error,
         [name],
     )
-    for make, options in [
-        (LinearScaling, {"factor": 2.0}),
-        (NTKScaling, {"factor": 2.0}),
-        (DynamicNTKScaling, {"factor": 2.0, "original_length": 9, "length": 9}),
-        (NTKByPartsScaling, {"factor": 2.0, "original_length": 9}),
-        (Llama3Scaling, {"factor": 2.0, "original_length": 9}),
-        (YaRNScaling, {"factor": 2.0, "original_length": 9}),
-        (LongRoPEScaling, {"factor": 2.0, "original_length": 9, "length": 9, "short": [1.0], "long": [1.0]}),
-        (ProportionalScaling, {"factor": 2.0, "fraction": 0.5}),
-    ]
+    for make, options in SETTINGS
     for name in options
     if name not in ("short", "long")
     for value, error in [
@@ -294,15 +295,15 @@ RULES: list[Row] = [
 ]
 MORE_RULES: list[Row] = [
     ("NTK for one pair", lambda: frequencies(2, scaling=NTKScaling(2.0)), ValueError, ["dim=2", "4 or more"]),
-    ("dynamic formula", lambda: DynamicNTKScaling(2.0, 9, 9, formula="pi"), ValueError, ["'pi'", "'paper'"]),
+    ("dynamic formula", lambda: DynamicNTKScaling(2.0, 9, 9, formula="pi"), ValueError, ["'pi'", "'paper'"]),  # type: ignore[arg-type]
     (
         "by parts: beta below alpha",
         lambda: NTKByPartsScaling(2.0, 9, 4.0, 3.5),
         ValueError,
         ["beta=3.5", "alpha"],
     ),
-    ("yarn ramp", lambda: YaRNScaling(2.0, 9, ramp="dim"), ValueError, ["'dim'", "'pair'", "'turns'"]),
-    ("yarn truncate", lambda: YaRNScaling(2.0, 9, truncate=1), TypeError, ["truncate=1"]),
+    ("yarn ramp", lambda: YaRNScaling(2.0, 9, ramp="dim"), ValueError, ["'dim'", "'pair'", "'turns'"]),  # type: ignore[arg-type]
+    ("yarn truncate", lambda: YaRNScaling(2.0, 9, truncate=1), TypeError, ["truncate=1"]),  # type: ignore[arg-type]
     ("yarn betas", lambda: YaRNScaling(2.0, 9, beta_fast=0.5), ValueError, ["beta_fast=0.5", "beta_slow"]),
     ("yarn mscale", lambda: YaRNScaling(2.0, 9, mscale=-1.0), ValueError, ["mscale=-1.0"]),
     ("yarn attention", lambda: YaRNScaling(2.0, 9, attention_factor=0), ValueError, ["attention_factor=0"]),
@@ -315,11 +316,11 @@ MORE_RULES: list[Row] = [
     ),
     (
         "longrope: a number",
-        lambda: LongRoPEScaling(1.0, [1.0], 9, length=9, factor=1),
+        lambda: LongRoPEScaling(1.0, [1.0], 9, length=9, factor=1),  # type: ignore[arg-type]
         TypeError,
         ["short=1.0"],
     ),
-    ("longrope: text", lambda: LongRoPEScaling([1.0], "12", 9, length=9, factor=1), TypeError, ["long='12'"]),
+    ("longrope: text", lambda: LongRoPEScaling([1.0], "12", 9, length=9, factor=1), TypeError, ["long='12'"]),  # type: ignore[arg-type]
     (
         "longrope: a divisor of 0",
         lambda: LongRoPEScaling([0.0], [1.0], 9, length=9, factor=1),
@@ -361,19 +362,19 @@ WEIGHTS: list[Row] = [
     ),
     (
         "weight: heads no integer",
-        lambda: convert_layout(np.ones((8, 2)), heads=2.0, source="half", target="half"),
+        lambda: convert_layout(np.ones((8, 2)), heads=2.0, source="half", target="half"),  # type: ignore[arg-type]
         TypeError,
         ["heads=2.0"],
     ),
     (
         "weight: source",
-        lambda: convert_layout(np.ones((8, 2)), heads=2, source="hf", target="half"),
+        lambda: convert_layout(np.ones((8, 2)), heads=2, source="hf", target="half"),  # type: ignore[arg-type]
         ValueError,
         ["source='hf'"],
     ),
     (
         "weight: target",
-        lambda: convert_layout(np.ones((8, 2)), heads=2, source="half", target="meta"),
+        lambda: convert_layout(np.ones((8, 2)), heads=2, source="half", target="meta"),  # type: ignore[arg-type]
         ValueError,
         ["target='meta'"],
     ),

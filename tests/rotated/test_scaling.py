@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_ntk_divides_the_slowest_pair_by_the_factor_and_the_fastest_not_at_all(
 
 
 @pytest.mark.parametrize(("formula", "base"), [("transformers", 135_402), ("paper", 40_890)])
-def test_dynamic_ntk_has_two_formulas(formula: str, base: int) -> None:
+def test_dynamic_ntk_has_two_formulas(formula: Literal["transformers", "paper"], base: int) -> None:
     """Factor 4 at four times the length, dim 128: the two bases that are found in use."""
     rule = DynamicNTKScaling(4.0, original_length=4096, length=16384, formula=formula)
     assert round(base_of(frequencies(128, scaling=rule), 128)) == base
@@ -75,7 +75,9 @@ def test_dynamic_ntk_has_two_formulas(formula: str, base: int) -> None:
 
 @pytest.mark.parametrize("formula", ["transformers", "paper"])
 @pytest.mark.parametrize("length", [1, 4000, 4096])
-def test_dynamic_ntk_changes_nothing_up_to_the_original_length(formula: str, length: int) -> None:
+def test_dynamic_ntk_changes_nothing_up_to_the_original_length(
+    formula: Literal["transformers", "paper"], length: int
+) -> None:
     rule = DynamicNTKScaling(8.0, original_length=4096, length=length, formula=formula)
     np.testing.assert_array_equal(frequencies(64, scaling=rule), frequencies(64))
 
@@ -161,7 +163,7 @@ def test_the_code_and_the_paper_of_yarn_differ_by_a_good_part() -> None:
 
 @given(factor=factors, dim=dims, ramp=st.sampled_from(["pair", "turns"]))
 @settings(max_examples=40)
-def test_yarn_stays_between_plain_and_linear(factor: float, dim: int, ramp: str) -> None:
+def test_yarn_stays_between_plain_and_linear(factor: float, dim: int, ramp: Literal["pair", "turns"]) -> None:
     plain = frequencies(dim)
     scaled = frequencies(dim, scaling=YaRNScaling(factor, 4096, ramp=ramp))
     assert (scaled <= plain * (1 + 1e-14)).all()
@@ -220,7 +222,8 @@ def test_longrope_divides_by_the_list_of_its_length() -> None:
 
 
 def test_rules_can_be_keys_of_a_cache() -> None:
-    made = [LongRoPEScaling([1.0, 2.0], np.asarray([3.0, 4.0]), 4096, length=9, factor=2.0) for _ in range(2)]
+    long: Any = np.asarray([3.0, 4.0])
+    made = [LongRoPEScaling([1.0, 2.0], long, 4096, length=9, factor=2.0) for _ in range(2)]
     assert made[0] == made[1]
     assert len({*made, YaRNScaling(4.0, 4096), YaRNScaling(4, 4096), LinearScaling(2.0)}) == 3
 

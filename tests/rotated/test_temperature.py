@@ -26,7 +26,9 @@ def test_the_formulas_by_hand():
 
 def test_with_it_a_matching_key_keeps_its_weight_however_many_others_there_are():
     """One key at a score of 4, all others at 0: without the factor its weight falls as 1 / n."""
-    temperature, weights, plain = QueryTemperature("log", 1.0, 16), [], []
+    temperature = QueryTemperature("log", 1.0, 16)
+    weights: list[float] = []
+    plain: list[float] = []
     for keys in (16, 256, 65_536):
         factor = temperature(np.asarray([keys - 1.0]))[:, None]
         k = np.zeros((keys, 1))

@@ -11,7 +11,7 @@ from posenc_lib.rotated import QueryTemperature, mrope_positions
 
 Q = torch.ones(1, 2, 3, 4)
 CALLS = [
-    (lambda: QueryTemperature("ln", 1.0, 8), ValueError, "formula='ln' is unknown"),
+    (lambda: QueryTemperature("ln", 1.0, 8), ValueError, "formula='ln' is unknown"),  # type: ignore[arg-type]
     (lambda: QueryTemperature("log", 1.0, 1), ValueError, "give a length above 1"),
     (lambda: QueryTemperature("clipped log", 1.0, 0.5), ValueError, "give a length above 1"),
     (lambda: QueryTemperature("log", 1.0, 8)(np.asarray([-1])), ValueError, "positions must be 0 or more"),
@@ -25,7 +25,7 @@ CALLS = [
     (lambda: ScalableSoftmax(0), ValueError, "heads=0"),
     (lambda: ScalableSoftmax(2, length=1.0), ValueError, "give a length above 1"),
     (lambda: ScalableSoftmax(3).rotate(Q, Q, 3, 3), ValueError, "give (batch, 3, length, head_dim)"),
-    (lambda: mrope_positions(5), TypeError, "give a list such as"),
+    (lambda: mrope_positions(5), TypeError, "give a list such as"),  # type: ignore[call-overload]
     (lambda: mrope_positions([5, (1, 2)]), TypeError, "(1, 2) is not a part"),
     (lambda: mrope_positions([2.0]), TypeError, "2.0 is not a part"),
     (lambda: mrope_positions([-1]), ValueError, "a number of words=-1"),
