@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from posenc_lib import window_mask
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, ALiBi, Attention, Cache, LayerCache, Rotary, Sizes, make_encoding
+from tests.present import present
 
 BATCH, LENGTH, DIM, HEADS = 3, 7, 32, 4
 
@@ -89,10 +90,10 @@ def test_doors_are_those_of_the_plain_attention(name, causal):
         attention.record_weights = True
         plain = attention(x, LENGTH, encoding, mask=mask, causal=causal)
         torch.testing.assert_close(fused, plain, rtol=1e-4, atol=1e-5)
-        sums = attention.weights.sum(-1)
+        sums = present(attention.weights).sum(-1)
         assert (torch.isclose(sums, torch.ones(())) | (sums == 0)).all()
         if causal:
-            assert (attention.weights.triu(1) == 0).all()
+            assert (present(attention.weights).triu(1) == 0).all()
 
 
 def test_the_score_is_made_of_rotated_vectors_and_the_bias():
@@ -152,8 +153,11 @@ def test_the_cache_grows_positions_as_they_come():
     assert cache.extend(k, k, range(3, 6))[2] == (0, 6)
     apart = LayerCache()
     apart.extend(k, k, range(3))
-    assert apart.extend(k, k, range(10, 13))[2].tolist() == [0, 1, 2, 10, 11, 12]
+    positions = apart.extend(k, k, range(10, 13))[2]
+    assert isinstance(positions, torch.Tensor)
+    assert positions.tolist() == [0, 1, 2, 10, 11, 12]
     positions = cache.extend(k, k, torch.tensor([[6, 7, 8], [0, 1, 2]]))[2]
+    assert isinstance(positions, torch.Tensor)
     assert positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 0, 1, 2]]
     assert Cache().counts() == 0
 
@@ -173,7 +177,7 @@ def test_a_window_and_a_scale_beside_a_bias_that_reads_queries():
     wide.load_state_dict(narrow.state_dict())
     with torch.no_grad():
         wide.in_proj_weight[:8] *= 0.2 * 2
-        wide.in_proj_bias[:8] *= 0.2 * 2
+        present(wide.in_proj_bias)[:8] *= 0.2 * 2
     x, near = torch.randn(1, 7, 8), window_mask(7, 7, 3, like=torch.zeros(1))
     for name in ("none", "rope", "shaw", "cope", "pope"):
         encoding = make_encoding(name, Sizes(8, 2, length=16))

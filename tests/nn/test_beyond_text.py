@@ -70,7 +70,7 @@ def test_random_signs_are_drawn_for_training_alone():
         encoding(zeros())
     still = encoding.eval()(zeros())
     encoding.train()
-    seen = []
+    seen: list[torch.Tensor] = []
     for _ in range(12):
         encoding.draw(torch.Generator().manual_seed(len(seen)))
         seen.append(encoding(zeros()))
@@ -174,7 +174,7 @@ def test_mixed_rotation_by_head_and_by_all():
 
 def test_layers_of_a_model_start_in_directions_of_their_own():
     model = Transformer(None, DIM, 2, 4, encoding="mixed", length=9)
-    first, second = (encoding.rates.detach() for encoding in model.encodings)
+    first, second = (encoding.get_parameter("rates").detach() for encoding in model.encodings)
     torch.testing.assert_close(first.norm(dim=-1), second.norm(dim=-1))
     assert (first - second).abs().max() > 1e-2
 

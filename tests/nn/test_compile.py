@@ -6,6 +6,8 @@ shows the line in its code.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -48,7 +50,8 @@ class AllDoors(nn.Module):
                 parameter.add_(0.1)  # CoPE starts at 0
 
     def forward(self, x: torch.Tensor, q: torch.Tensor, rows: torch.Tensor) -> list[torch.Tensor]:
-        results = []
+        results: list[torch.Tensor] = []
+        encoding: Any
         for encoding in self.encodings:
             for positions in (x.shape[1], rows):
                 bias = encoding.bias(q, q, positions, positions)
@@ -169,7 +172,7 @@ def test_changed_settings_count_in_compiled_code_too():
 
 def test_the_encoder_layer_compiles():
     layer = EncoderLayer(DIM, HEADS, 32, batch_first=True, encoding="rope").eval()
-    encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+    encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)  # type: ignore[arg-type]
     src, mask = torch.randn(2, LENGTH, DIM), torch.arange(LENGTH).expand(2, -1) < 3
 
     def with_and_without_padding():

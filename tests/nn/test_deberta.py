@@ -46,10 +46,10 @@ def test_with_the_score_it_is_the_papers_sum(terms):
         (lambda: DeBERTa(8, 2, max_distance=8), ValueError, "max_distance=8 is too small"),
         (lambda: DeBERTa(8, 2, terms=("p2p",)), ValueError, "'c2p'"),
         (lambda: DeBERTa(8, 2, terms=()), ValueError, "terms="),
-        (lambda: DeBERTa(8, 2, terms="c2p"), ValueError, "terms='c2p'"),
+        (lambda: DeBERTa(8, 2, terms="c2p"), ValueError, "terms='c2p'"),  # type: ignore[arg-type]
         (lambda: DeBERTa(8, 2, terms=("c2p", "c2p")), ValueError, "terms="),
         (
-            lambda: DeBERTa(32, 4).bias(*torch.zeros(2, 1, 4, 3, 8), torch.arange(3.0), 3),
+            lambda: DeBERTa(32, 4).bias(*torch.zeros(2, 1, 4, 3, 8), torch.arange(3.0), 3),  # type: ignore[arg-type, call-arg]
             TypeError,
             "distances must be whole numbers",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def _seed():
     torch.manual_seed(0)
 
 
-def turned(rope: DINOv3Rotary, q: torch.Tensor, positions: object) -> torch.Tensor:
+def turned(rope: DINOv3Rotary, q: torch.Tensor, positions: Any) -> torch.Tensor:
     got, same = rope.rotate(q, q, positions, positions)
     assert torch.equal(got, same)
     return got
@@ -91,12 +92,12 @@ def test_in_training_without_a_draw_it_asks_for_one():
     [
         (lambda: DINOv3Rotary(7, SHAPE), ValueError, "head_dim=7"),
         (lambda: DINOv3Rotary(6, SHAPE), ValueError, "3 pairs, which 2 axes cannot share"),
-        (lambda: DINOv3Rotary(8, 6), ValueError, "not a grid of patches"),
+        (lambda: DINOv3Rotary(8, 6), ValueError, "not a grid of patches"),  # type: ignore[arg-type]
         (lambda: DINOv3Rotary(8, SHAPE, first=-1), ValueError, "first=-1"),
         (lambda: DINOv3Rotary(8, SHAPE, base=-1.0), ValueError, "base=-1.0"),
-        (lambda: DINOv3Rotary(8, SHAPE, normalize="mean"), ValueError, "'separate'"),
+        (lambda: DINOv3Rotary(8, SHAPE, normalize="mean"), ValueError, "'separate'"),  # type: ignore[arg-type]
         (lambda: DINOv3Rotary(8, SHAPE, jitter=0.5), ValueError, "jitter=0.5"),
-        (lambda: DINOv3Rotary(8, SHAPE, layout="llama"), ValueError, "'half'"),
+        (lambda: DINOv3Rotary(8, SHAPE, layout="llama"), ValueError, "'half'"),  # type: ignore[arg-type]
         (lambda: DINOv3Rotary(8, SHAPE, shift=0.1).draw(0), TypeError, "generator is of type int"),
         (
             lambda: turned(DINOv3Rotary(8, SHAPE), torch.zeros(1, 4, 7, 8), 7),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -20,7 +22,7 @@ def _seed():
     torch.manual_seed(0)
 
 
-def pair(**options) -> tuple[nn.Module, nn.Module]:
+def pair(**options) -> tuple[nn.TransformerEncoderLayer, Any]:
     """PyTorch's layer and ours, with the same weights."""
     theirs = nn.TransformerEncoderLayer(DIM, HEADS, 32, **options)
     ours = EncoderLayer(DIM, HEADS, 32, **options)
@@ -107,7 +109,7 @@ def test_dropout_is_where_torch_has_it(norm_first):
 @pytest.mark.parametrize("name", [name for name in ENCODINGS if name in INSIDE])
 def test_every_encoding_of_the_other_doors_breaks_equivariance_inside_the_encoder(name):
     layer = EncoderLayer(DIM, HEADS, 32, batch_first=True, encoding=name, length=9)
-    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()  # type: ignore[arg-type]
     src, order = torch.randn(BATCH, LENGTH, DIM), torch.tensor([3, 0, 5, 1, 4, 2])
     assert (encoder(src[:, order]) - encoder(src)[:, order]).abs().max() > 1e-3
 
@@ -135,8 +137,8 @@ def test_left_padding_changes_nothing(encoding, as_numbers):
 
 def test_causal_cope_in_the_encoder():
     layer = EncoderLayer(DIM, HEADS, 32, batch_first=True, encoding="cope", causal=True).eval()
-    nn.init.normal_(layer.encoding.table)
-    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    nn.init.normal_(layer.get_parameter("encoding.table"))
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)  # type: ignore[arg-type]
     src = torch.randn(BATCH, LENGTH, DIM)
     changed = src.clone()
     changed[:, -1] = 0
@@ -153,7 +155,7 @@ def test_the_hint_alone_is_a_causal_mask():
 
 def test_each_copy_in_the_encoder_has_its_own_encoding():
     layer = EncoderLayer(DIM, HEADS, encoding=Rotary(DIM // HEADS))
-    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()  # type: ignore[arg-type]
     src = torch.randn(LENGTH, BATCH, DIM)
     before = encoder(src)
     encoder.layers[1].encoding.base = 10.0

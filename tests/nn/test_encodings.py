@@ -36,6 +36,8 @@ from posenc_lib.nn import (
     XPos,
     make_encoding,
 )
+from posenc_lib.nn.biased import Direction
+from tests.present import present
 
 BATCH, HEADS, LENGTH, HEAD_DIM = 2, 4, 6, 8
 DIM = HEADS * HEAD_DIM
@@ -121,7 +123,8 @@ def test_rows_of_a_batch_may_stand_elsewhere(name):
         ]
         for got, wanted in zip(together, alone, strict=True):
             if wanted is not None:
-                torch.testing.assert_close(got[one], wanted.reshape(got[one].shape), rtol=1e-5, atol=1e-6)
+                row_of = present(got)[one]
+                torch.testing.assert_close(row_of, wanted.reshape(row_of.shape), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
@@ -143,7 +146,7 @@ def test_moved_to_another_dtype_it_differs_by_rounding_alone(name, dtype):
         assert one.dtype == dtype
         torch.testing.assert_close(one.double(), other, rtol=0.6 * step, atol=1e-6)
     if wanted_bias is not None:
-        torch.testing.assert_close(got_bias.double(), wanted_bias, rtol=6 * step, atol=6 * step)
+        torch.testing.assert_close(present(got_bias).double(), wanted_bias, rtol=6 * step, atol=6 * step)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -199,8 +202,8 @@ def test_sinusoidal_is_exact_to_the_dtype_at_any_distance(position, dtype):
     got = added_by(encoding, range(position, position + 1), dtype)[0, 0]
     with mpmath.workdps(40):
         angles = [position * mpmath.power(10000, -mpmath.mpf(2 * i) / DIM) for i in range(DIM // 2)]
-        wanted = [float(f(angle)) for angle in angles for f in (mpmath.sin, mpmath.cos)]
-    wanted = torch.tensor(wanted, dtype=torch.float64)
+        numbers = [float(f(angle)) for angle in angles for f in (mpmath.sin, mpmath.cos)]
+    wanted = torch.tensor(numbers, dtype=torch.float64)
     tolerance = 1e-7 if dtype == torch.float32 else 0.501 * torch.finfo(dtype).eps
     torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=1e-7)
 
@@ -269,7 +272,7 @@ def test_learned_directions_of_fourier_features_get_gradients():
     encoding = FourierFeatures(DIM, scale=0.5, learned=True)
     (encoding(torch.zeros(BATCH, LENGTH, DIM)) * torch.randn(DIM)).sum().backward()
     assert list(encoding.state_dict()) == ["directions"]
-    assert encoding.directions.grad.abs().max() > 0
+    assert present(encoding.get_parameter("directions").grad).abs().max() > 0
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4)])
@@ -346,7 +349,7 @@ def test_rotary_from_a_config_rotates_as_the_model_does():
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
-    config = LlamaConfig(hidden_size=DIM, num_attention_heads=HEADS, rope_theta=500.0)
+    config = LlamaConfig(hidden_size=DIM, num_attention_heads=HEADS, rope_theta=500.0)  # type: ignore[call-arg]
     q, k, at = vectors(), vectors(), torch.arange(LENGTH)[None]
     wanted = apply_rotary_pos_emb(q, k, *LlamaRotaryEmbedding(config)(q, at))
     got = Rotary.from_config(config).rotate(q, k, LENGTH, LENGTH)
@@ -375,8 +378,8 @@ def test_multimodal_rotary_of_text_is_rotary_and_of_images_the_pure_function():
             torch.testing.assert_close(got, wanted)
     grid = torch.randint(9, (3, BATCH, LENGTH))
     tables = rotated.mrope_tables(grid[:, :, None].numpy(), HEAD_DIM, (2, 1, 1), base=500.0)
-    wanted = rotated.rotate(q.double().numpy(), tables, layout="half")
-    np.testing.assert_allclose(as_numpy(encoding.rotate(q, k, grid, grid)[0]), wanted, rtol=0, atol=1e-6)
+    by_grid = rotated.rotate(q.double().numpy(), tables, layout="half")
+    np.testing.assert_allclose(as_numpy(encoding.rotate(q, k, grid, grid)[0]), by_grid, rtol=0, atol=1e-6)
 
 
 def test_axial_rotary_by_cell_by_coordinates_and_by_the_pure_function():
@@ -462,7 +465,8 @@ def test_a_bias_of_the_offset_is_the_same_laid_out_or_pair_by_pair(make, queries
 def test_alibi_is_the_pure_function():
     q = k = vectors()
     straight = np.arange(LENGTH)
-    for direction, causal in (("causal", True), ("symmetric", False)):
+    ways: tuple[tuple[Direction, bool], ...] = (("causal", True), ("symmetric", False))
+    for direction, causal in ways:
         wanted = biased.alibi_bias(HEADS, straight, straight, causal=causal)
         np.testing.assert_allclose(
             as_numpy(ALiBi(HEADS, direction=direction).bias(q, k, LENGTH, LENGTH)), wanted
@@ -484,9 +488,11 @@ def test_alibi_keeps_neighbours_apart_in_bfloat16_far_from_the_query():
 def test_alibi_learns_its_slopes_from_the_published_ones():
     encoding = ALiBi(HEADS, direction="asymmetric", learned=True)
     q = k = vectors()
-    np.testing.assert_allclose(as_numpy(encoding.slopes), posenc_lib.biased.alibi_slopes(HEADS))
+    np.testing.assert_allclose(
+        as_numpy(encoding.get_parameter("slopes")), posenc_lib.biased.alibi_slopes(HEADS)
+    )
     (encoding.bias(q, k, LENGTH, LENGTH) * torch.randn(LENGTH, LENGTH)).sum().backward()
-    assert all(parameter.grad.abs().min() > 0 for parameter in encoding.parameters())
+    assert all(present(parameter.grad).abs().min() > 0 for parameter in encoding.parameters())
     assert not list(ALiBi(HEADS).parameters())
 
 
@@ -660,7 +666,7 @@ def test_by_name_they_fit_the_model(causal):
     assert make_encoding("t5", sizes).bidirectional is not causal
     assert make_encoding("transformer-xl", sizes).causal is causal
     assert make_encoding("learned", sizes).table.shape == (64, DIM)
-    assert make_encoding("learned", sizes).table.std().item() == pytest.approx(1.0, abs=0.1)
+    assert make_encoding("learned", sizes).get_parameter("table").std().item() == pytest.approx(1.0, abs=0.1)
     assert make_encoding("grid", sizes).shape == make_encoding("axial", sizes).shape == (8, 8)
     assert make_encoding("mrope", Sizes(dim=128, heads=1)).sections == (16, 24, 24)  # Qwen2-VL's
     assert make_encoding("fire", sizes).start == (0.1, 16.0)
@@ -684,10 +690,10 @@ def test_what_has_a_last_position_refuses_the_next(name):
     def all_doors(at):
         return encoding.add(x, at), encoding.rotate(q, q, at, at), encoding.bias(q, q, at, at)
 
-    all_doors(range(SIZES.length - 1, SIZES.length))
+    all_doors(range(present(SIZES.length) - 1, present(SIZES.length)))
     if catalogue().named(name).ends:
         with pytest.raises(ValueError, match=f"position {SIZES.length} is"):
-            all_doors(range(SIZES.length, SIZES.length + 1))
+            all_doors(range(present(SIZES.length), SIZES.length + 1))  # type: ignore[operator]
     else:
         all_doors(range(10_000, 10_001))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,11 +58,12 @@ def used_cache(of: Transformer | None = None) -> Cache:
 def cache_of_a_failed_call() -> tuple[Transformer, Cache]:
     failing, cache = Transformer(11, 32, 2, 4), Cache()
     failing(T, cache=cache)
-    weight = failing.blocks[1].mlp[0].weight
-    failing.blocks[1].mlp[0].weight = None
+    block: Any = failing.blocks[1]
+    weight = block.mlp[0].weight
+    block.mlp[0].weight = None
     with pytest.raises(TypeError):
         failing(T, cache=cache)
-    failing.blocks[1].mlp[0].weight = weight
+    block.mlp[0].weight = weight
     return failing, cache
 
 
@@ -69,36 +71,36 @@ WRONG_CONSTRUCTORS = [
     # call, kind, what the message says
     (lambda: Sinusoidal(7), ValueError, "odd"),
     (lambda: Sinusoidal(0), ValueError, "dim=0"),
-    (lambda: Sinusoidal(8.0), TypeError, "not an integer"),
+    (lambda: Sinusoidal(8.0), TypeError, "not an integer"),  # type: ignore[arg-type]
     (lambda: Sinusoidal(True), TypeError, "not an integer"),
     (lambda: Sinusoidal(8, base=-1.0), ValueError, "above 0"),
     (lambda: Sinusoidal(8, base=float("nan")), ValueError, "finite"),
-    (lambda: Sinusoidal(8, layout="halved"), ValueError, "choose one of"),
-    (lambda: Sinusoidal(8, spacing="even"), ValueError, "choose one of"),
+    (lambda: Sinusoidal(8, layout="halved"), ValueError, "choose one of"),  # type: ignore[arg-type]
+    (lambda: Sinusoidal(8, spacing="even"), ValueError, "choose one of"),  # type: ignore[arg-type]
     (lambda: Sinusoidal(8, scale=0), ValueError, "scale=0"),
     (lambda: Learned(0, 8), ValueError, "length=0"),
     (lambda: Learned(8, 0), ValueError, "dim=0"),
-    (lambda: Learned(8.0, 8), TypeError, "not an integer"),
-    (lambda: Learned(8, 8, beyond="wrap"), ValueError, "'clamp'"),
+    (lambda: Learned(8.0, 8), TypeError, "not an integer"),  # type: ignore[arg-type]
+    (lambda: Learned(8, 8, beyond="wrap"), ValueError, "'clamp'"),  # type: ignore[arg-type]
     (lambda: Learned(8, 8, stretch_to=16), ValueError, "interpolate"),
     (lambda: Learned(8, 8, beyond="interpolate", stretch_to=0), ValueError, "below 1"),
     (lambda: Learned(8, 8, std=-1.0), ValueError, "std=-1.0"),
     (lambda: Hybrid(8, 7), ValueError, "even"),
-    (lambda: Hybrid(8, 8, layout="halved"), ValueError, "choose one of"),
+    (lambda: Hybrid(8, 8, layout="halved"), ValueError, "choose one of"),  # type: ignore[arg-type]
     (lambda: FourierFeatures(7, scale=1.0), ValueError, "even"),
     (lambda: FourierFeatures(8, scale=0.0), ValueError, "scale=0.0"),
     (lambda: FourierFeatures(8, scale=1.0, axes=0), ValueError, "axes=0"),
-    (lambda: FourierFeatures(8, scale=1.0, layout="halved"), ValueError, "choose one of"),
+    (lambda: FourierFeatures(8, scale=1.0, layout="halved"), ValueError, "choose one of"),  # type: ignore[arg-type]
     (lambda: Grid((4,), 8), ValueError, "height, width"),
     (lambda: Grid((4, 0), 8), ValueError, "1 or more"),
-    (lambda: Grid((4, 2.5), 8), TypeError, "not an integer"),
+    (lambda: Grid((4, 2.5), 8), TypeError, "not an integer"),  # type: ignore[arg-type]
     (lambda: Grid((4, 4), 6), ValueError, "multiple of 4"),
-    (lambda: Grid((4, 4), 8, axes="up"), ValueError, "choose one of"),
+    (lambda: Grid((4, 4), 8, axes="up"), ValueError, "choose one of"),  # type: ignore[arg-type]
     (lambda: Rotary(7), ValueError, "head_dim=7"),
     (lambda: Rotary(8, rotary_dim=10), ValueError, "above head_dim"),
     (lambda: Rotary(8, rotary_dim=3), ValueError, "even"),
     (lambda: Rotary(8, base=0), ValueError, "base=0"),
-    (lambda: Rotary(8, layout="llama"), ValueError, "'half'"),
+    (lambda: Rotary(8, layout="llama"), ValueError, "'half'"),  # type: ignore[arg-type]
     (lambda: Rotary(8, scaling="yarn"), TypeError, "rule"),
     (lambda: Rotary(8, scaling={"rope_type": "magic"}), ValueError, "magic"),
     (lambda: MultimodalRotary(8, (2, 2, 2)), ValueError, "sections"),
@@ -109,21 +111,21 @@ WRONG_CONSTRUCTORS = [
     (lambda: AxialRotary(8, sections=(3, 2)), ValueError, "sections"),
     (lambda: XPos(7), ValueError, "head_dim=7"),
     (lambda: XPos(8, gamma=0.0), ValueError, "gamma"),
-    (lambda: XPos(8, center="middle"), TypeError, "center"),
+    (lambda: XPos(8, center="middle"), TypeError, "center"),  # type: ignore[arg-type]
     (lambda: XPos(8, center=float("inf")), ValueError, "center"),
     (lambda: ALiBi(0), ValueError, "heads=0"),
-    (lambda: ALiBi(2.0), TypeError, "not an integer"),
-    (lambda: ALiBi(2, direction="up"), ValueError, "'symmetric'"),
+    (lambda: ALiBi(2.0), TypeError, "not an integer"),  # type: ignore[arg-type]
+    (lambda: ALiBi(2, direction="up"), ValueError, "'symmetric'"),  # type: ignore[arg-type]
     (lambda: ALiBi(2, direction="asymmetric"), ValueError, "slopes_after"),
     (lambda: ALiBi(2, slopes_after=[1.0, 2.0]), ValueError, "asymmetric"),
     (lambda: ALiBi(2, slopes=[1.0]), ValueError, r"\(2,\)"),
     (lambda: ALiBi(2, slopes=[1.0, float("nan")]), ValueError, "NaN"),
-    (lambda: ALiBi(2, learned="yes"), TypeError, "not a boolean"),
+    (lambda: ALiBi(2, learned="yes"), TypeError, "not a boolean"),  # type: ignore[arg-type]
     (lambda: T5Bias(2, buckets=7), ValueError, "even"),
     (lambda: T5Bias(2, max_distance=4), ValueError, "max_distance"),
     (lambda: T5Bias(0), ValueError, "heads=0"),
     (lambda: T5Bias(2, std=0.0), ValueError, "std"),
-    (lambda: KERPLE(2, kind="linear"), ValueError, "'power'"),
+    (lambda: KERPLE(2, kind="linear"), ValueError, "'power'"),  # type: ignore[arg-type]
     (lambda: KERPLE(-1), ValueError, "heads=-1"),
     (lambda: FIRE(2, c=0.0), ValueError, "c=0.0"),
     (lambda: FIRE(2, threshold=-1.0), ValueError, "threshold"),
@@ -134,7 +136,7 @@ WRONG_CONSTRUCTORS = [
     (lambda: Shaw(8, heads=0), ValueError, "heads=0"),
     (lambda: TransformerXL(8, 3), ValueError, "divisible"),
     (lambda: TransformerXL(7, 7), ValueError, "even"),
-    (lambda: TransformerXL(8, 2, causal=1), TypeError, "not a boolean"),
+    (lambda: TransformerXL(8, 2, causal=1), TypeError, "not a boolean"),  # type: ignore[arg-type]
     (lambda: CoPE(8, rows=0), ValueError, "rows=0"),
     (lambda: Attention(8, 3), ValueError, "dim=8 is not divisible by heads=3"),
     (lambda: Attention(8, 0), ValueError, "heads=0"),
@@ -166,14 +168,14 @@ WRONG_CALLS = [
     ),
     (lambda: Sinusoidal(8).add(torch.zeros(8), 1), ValueError, "length, 8"),
     (lambda: Sinusoidal(8).add(X.long(), 5), TypeError, "embeddings"),
-    (lambda: Sinusoidal(8).add(X.numpy(), 5), TypeError, "ndarray"),
+    (lambda: Sinusoidal(8).add(X.numpy(), 5), TypeError, "ndarray"),  # type: ignore[arg-type]
     (lambda: Sinusoidal(8).add(X, 4), ValueError, "4 for 5 tokens"),
     (lambda: Sinusoidal(8).add(X, range(3, 9)), ValueError, "6 for 5 tokens"),
     (lambda: Sinusoidal(8).add(X, -5), ValueError, "negative"),
     (lambda: Sinusoidal(8).add(X, True), TypeError, "bool"),
-    (lambda: Sinusoidal(8).add(X, 5.0), TypeError, "float"),
-    (lambda: Sinusoidal(8).add(X, [0, 1, 2, 3, 4]), TypeError, "list"),
-    (lambda: Sinusoidal(8).add(X, np.arange(5)), TypeError, "ndarray"),
+    (lambda: Sinusoidal(8).add(X, 5.0), TypeError, "float"),  # type: ignore[arg-type]
+    (lambda: Sinusoidal(8).add(X, [0, 1, 2, 3, 4]), TypeError, "list"),  # type: ignore[arg-type]
+    (lambda: Sinusoidal(8).add(X, np.arange(5)), TypeError, "ndarray"),  # type: ignore[arg-type]
     (lambda: Sinusoidal(8).add(X, torch.ones(5, dtype=torch.bool)), TypeError, "padding mask"),
     (lambda: Sinusoidal(8).add(X, torch.ones(5, dtype=torch.complex64)), TypeError, "complex64"),
     (lambda: Sinusoidal(8).add(X, torch.tensor([0, 1, 2, 3, float("nan")])), ValueError, "NaN"),
@@ -196,7 +198,7 @@ WRONG_CALLS = [
     (lambda: Rotary(8).rotate(Q, Q, 4, 5), ValueError, "4 for 5 tokens"),
     (lambda: Rotary(8).rotate(Q, Q, torch.zeros(3, 5), 5), ValueError, "have 3 rows, for a batch of 2"),
     (lambda: Rotary(8).rotate(Q.long(), Q.long(), 5, 5), TypeError, "real floating-point"),
-    (lambda: Rotary(8).rotate("q", Q, 5, 5), TypeError, "str"),
+    (lambda: Rotary(8).rotate("q", Q, 5, 5), TypeError, "str"),  # type: ignore[arg-type]
     (lambda: Rotary(8).rotate(Q, Q, torch.zeros(3, 1, 5), 5), ValueError, "several axes"),
     (lambda: AxialRotary(8).rotate(Q, Q, 5, 5), ValueError, "coordinates"),
     (lambda: AxialRotary(8, (2, 2)).rotate(Q, Q, 5, 5), ValueError, "outside the grid"),
@@ -209,7 +211,7 @@ WRONG_CALLS = [
     (lambda: XPos(8).rotate(Q, Q, range(10**6, 10**6 + 5), 5), ValueError, "center"),
     (lambda: ALiBi(3).bias(Q, Q, 5, 5), ValueError, r"\(batch, 3, length, head_dim\)"),
     (lambda: ALiBi(4).bias(Q, Q, 5, 4), ValueError, "k_positions are 4 for 5"),
-    (lambda: ALiBi(4).bias(Q, None, 5, 5), TypeError, "k is a NoneType"),
+    (lambda: ALiBi(4).bias(Q, None, 5, 5), TypeError, "k is a NoneType"),  # type: ignore[arg-type]
     (lambda: T5Bias(4).bias(Q, Q, torch.arange(5.0), 5), TypeError, "integers"),
     (lambda: Shaw(6).bias(Q, Q, 5, 5), ValueError, "6"),
     (lambda: Shaw(8).bias(Q, Q, torch.arange(5.0), 5), TypeError, "integers"),
@@ -248,7 +250,7 @@ WRONG_CALLS = [
     (lambda: model()(T, cache=LayerCache()), TypeError, "LayerCache"),
     (lambda: model()(T[:1], cache=used_cache()), ValueError, "rows in the batch"),
     (lambda: Transformer(11, 32, 2, 4)(T, cache=used_cache()), ValueError, "another model"),
-    (lambda: (lambda m, c: m(T, cache=c))(*cache_of_a_failed_call()), ValueError, "failed"),
+    (lambda: (lambda m, c: m(T, cache=c))(*cache_of_a_failed_call()), ValueError, "failed"),  # type: ignore[arg-type, operator]
     (lambda: Transformer(None, 8, 1, 2)(T), TypeError, "real vectors"),
     (lambda: Transformer(None, 8, 1, 2)(X[..., :6]), ValueError, r"\(batch, length, 8\)"),
     # the encoder layer

@@ -29,9 +29,9 @@ def test_modules_scale_queries_alone(seq_axis):
             factors = (
                 torch.log(at + 1.0)[..., None, :, None] * torch.as_tensor(by_head).float()[:, None, None]
             )
-            given = [x if seq_axis == -2 else x.transpose(1, 2) for x in (q, k)]
-            got = encoding.rotate(*given, positions, positions, seq_axis=seq_axis)
-            assert got[1] is given[1]
+            queries, keys = (x if seq_axis == -2 else x.transpose(1, 2) for x in (q, k))
+            got = encoding.rotate(queries, keys, positions, positions, seq_axis=seq_axis)
+            assert got[1] is keys
             scaled = got[0] if seq_axis == -2 else got[0].transpose(1, 2)
             torch.testing.assert_close(scaled, q * factors)
 

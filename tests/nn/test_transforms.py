@@ -10,6 +10,7 @@ from torch import distributed
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor
 
 from posenc_lib.nn import (
     ENCODINGS,
@@ -52,8 +53,8 @@ def test_on_meta_and_back(name: str) -> None:
         assert model(torch.zeros(2, LENGTH, dtype=torch.long)).is_meta
     encoding.to_empty(device="cpu")
     for module in encoding.modules():
-        if hasattr(module, "reset_parameters"):
-            module.reset_parameters()
+        if reset := getattr(module, "reset_parameters", None):
+            reset()
     assert all(each.isfinite().all() for each in all_doors(encoding))
     assert all(each.is_meta for each in _on_meta(encoding))  # after tables were kept elsewhere
 
@@ -87,7 +88,7 @@ def test_attention_on_meta_and_among_fake_tensors(module: torch.nn.Module) -> No
 @pytest.fixture(scope="module")
 def mesh() -> Iterator[DeviceMesh]:
     """One process that shards among itself."""
-    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
     yield init_device_mesh("cpu", (1,))
     distributed.destroy_process_group()
 
@@ -108,6 +109,7 @@ def test_sharded_models_compute_and_learn_the_same(name: str, mesh: DeviceMesh) 
     torch.testing.assert_close(got, wanted)
     got.square().mean().backward()
     for key, parameter in model.named_parameters():
+        assert isinstance(parameter.grad, DTensor)
         torch.testing.assert_close(parameter.grad.full_tensor(), gradients[key])
 
 

@@ -30,7 +30,7 @@ def test_it_is_the_pure_function_by_patch_and_by_coordinates():
         (lambda: VJEPA2(8, (3, 4)), ValueError, "is not a video; give"),
         (lambda: VJEPA2(8, SHAPE, base=0), ValueError, "base=0"),
         (
-            lambda: VJEPA2(8, SHAPE).rotate(*torch.zeros(2, 1, 2, 25, 8), 25, 25),
+            lambda: VJEPA2(8, SHAPE).rotate(*torch.zeros(2, 1, 2, 25, 8), 25, 25),  # type: ignore[call-arg]
             ValueError,
             "position 24 is outside",
         ),

@@ -61,9 +61,9 @@ def test_a_model_of_patches_and_a_class_token():
     ("call", "error", "words"),
     [
         (lambda: SwinBias(0, SHAPE), ValueError, "heads=0"),
-        (lambda: SwinBias(4, (2,)), ValueError, "is not a window"),
-        (lambda: SwinBias(4, (2, 2.5)), TypeError, "not an integer"),
-        (lambda: SwinBias(4, SHAPE, class_token="yes"), TypeError, "not a boolean"),
+        (lambda: SwinBias(4, (2,)), ValueError, "is not a window"),  # type: ignore[arg-type]
+        (lambda: SwinBias(4, (2, 2.5)), TypeError, "not an integer"),  # type: ignore[arg-type]
+        (lambda: SwinBias(4, SHAPE, class_token="yes"), TypeError, "not a boolean"),  # type: ignore[arg-type]
         (lambda: SwinBias(4, SHAPE, std=0), ValueError, "std=0"),
         (
             lambda: SwinBias(4, SHAPE).bias(vectors(7), vectors(7), 7, 7),
@@ -71,7 +71,7 @@ def test_a_model_of_patches_and_a_class_token():
             "position 6 is outside",
         ),
         (lambda: SwinV2Bias(4, SHAPE, hidden=0), ValueError, "hidden=0"),
-        (lambda: SwinV2Bias(4, SHAPE, pretrained=8), ValueError, "pretrained=8 is not a window"),
+        (lambda: SwinV2Bias(4, SHAPE, pretrained=8), ValueError, "pretrained=8 is not a window"),  # type: ignore[arg-type]
         (
             lambda: SwinV2Bias(4, SHAPE).bias(vectors(7), vectors(7), 7, 7),
             ValueError,
