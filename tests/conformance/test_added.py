@@ -7,6 +7,7 @@ where their own error is below the tolerance, or, where they let us, in float64.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ import torch
 
 from posenc_lib import sinusoidal
 from posenc_lib.added import fourier_features, grid_sinusoidal, learned
+from posenc_lib.added.sinusoidal import Layout
+from posenc_lib.angles import Spacing
 from tests.conformance.peers import Peer, modeling, timm_file, transformers, x_transformers
 
 diffusers_embeddings = Peer("diffusers.models.embeddings")
@@ -121,12 +124,12 @@ def test_odd_widths_padded(dim: int) -> None:
 
 @pytest.mark.parametrize("cosines_first", [False, True])
 @pytest.mark.parametrize(("shift", "spacing"), [(0, "paper"), (1, "tensor2tensor")])
-def test_diffusion_time_steps(shift: int, spacing: str, cosines_first: bool) -> None:
+def test_diffusion_time_steps(shift: int, spacing: Spacing, cosines_first: bool) -> None:
     steps = torch.tensor([0.0, 0.25, 1.5, 17.125, 41.0])
     theirs = diffusers_embeddings.get_timestep_embedding(
         steps, DIM, flip_sin_to_cos=cosines_first, downscale_freq_shift=shift, scale=2.0, max_period=5000
     )
-    layout = "split-cos-first" if cosines_first else "split"
+    layout: Layout = "split-cos-first" if cosines_first else "split"
     ours = sinusoidal(2.0 * steps, DIM, base=5000, layout=layout, spacing=spacing)
     assert ours.dtype == torch.float32
     torch.testing.assert_close(ours, theirs, atol=NEAR, rtol=0)
@@ -138,7 +141,7 @@ def test_fourier_features_of_noise_levels(cosines_first: bool) -> None:
         16, scale=2.0, log=False, flip_sin_to_cos=cosines_first
     )
     levels = torch.tensor([0.01, 0.5, 1.75])
-    layout = "split-cos-first" if cosines_first else "split"
+    layout: Layout = "split-cos-first" if cosines_first else "split"
     ours = fourier_features(levels[:, None], layer.weight[:, None], layout=layout)
     torch.testing.assert_close(ours, layer(levels), atol=NEAR, rtol=0)
 
@@ -229,7 +232,7 @@ def test_positional_encodings_in_two_and_three_dimensions() -> None:
 class OurTable(torch.nn.Module):
     """Stands where a model has its table of positions, and looks rows up with `learned`."""
 
-    def __init__(self, weight: torch.Tensor, **options: str) -> None:
+    def __init__(self, weight: torch.Tensor, **options: Any) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(weight.detach().clone())
         self.options = options
@@ -262,7 +265,7 @@ def test_in_place_of_a_models_own_table(name: str, place: str, beyond: str) -> N
     tokens = torch.randint(0, 40, (2, 9), generator=torch.Generator().manual_seed(1))
     positions = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 1, 2, 3, 4, 5, 11]])
     model, ours = small(name), small(name)
-    ours.set_submodule(place, OurTable(ours.get_submodule(place).weight, beyond=beyond))
+    ours.set_submodule(place, OurTable(ours.get_parameter(f"{place}.weight"), beyond=beyond))
     for options in ({}, {"position_ids": positions}):
         expected = model(tokens, **options).last_hidden_state
         assert torch.equal(ours(tokens, **options).last_hidden_state, expected)
@@ -278,7 +281,7 @@ def test_a_longer_model_by_interpolation(name: str) -> None:
     tokens = torch.randint(0, 40, (1, 24), generator=torch.Generator().manual_seed(1))
     place = {"bert": "embeddings.position_embeddings", "gpt2": "wpe"}[name]
     model, ours = small(name), small(name)
-    table = model.get_submodule(place).weight.detach()
+    table = model.get_parameter(f"{place}.weight").detach()
     stretched = torch.nn.functional.interpolate(table.T[None], size=24, mode="linear", align_corners=True)[
         0
     ].T

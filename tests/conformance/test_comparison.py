@@ -153,7 +153,7 @@ def rules_of_transformers() -> str:
 
 
 def linear_and_ntk(made: Callable[..., Any], linear: str, ntk: str) -> str:
-    factors = {name for name in inspect.signature(made.__init__).parameters if "factor" in name}  # type: ignore[misc]
+    factors = {name for name in inspect.signature(made.__init__).parameters if "factor" in name}
     assert factors == {linear, ntk}
     return "linear, NTK"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -35,7 +37,7 @@ def by_head(x: torch.Tensor) -> torch.Tensor:
     return x.unflatten(-1, (HEADS, HEAD_DIM)).transpose(-2, -3)
 
 
-def randomised(module: nn.Module) -> nn.Module:
+def randomised(module: nn.Module) -> Any:
     for parameter in module.parameters():
         nn.init.normal_(parameter, std=0.5)
     return module.eval()

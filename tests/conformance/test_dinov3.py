@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
 from posenc_lib.nn import DINOv3Rotary
 from posenc_lib.rotated import RotaryTables, augment_coordinates, dinov3_tables, patch_coordinates
+from posenc_lib.rotated.dinov3 import Normalize
 from tests.conformance.peers import modeling, timm_file, transformers
 
 PATCH, HEADS, HEAD_DIM = 4, 2, 16
 SHAPES = [(14, 14), (6, 9)]
-AUGMENTED = {"shift": 0.2, "jitter": 1.3, "rescale": 2.0}
-NEAR = {"rtol": 0, "atol": 5e-6}  # their angles are float32
+AUGMENTED: dict[str, Any] = {"shift": 0.2, "jitter": 1.3, "rescale": 2.0}
+NEAR: dict[str, Any] = {"rtol": 0, "atol": 5e-6}  # their angles are float32
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +42,7 @@ def picture(shape: tuple[int, int]) -> torch.Tensor:
     return torch.zeros(1, 3, shape[0] * PATCH, shape[1] * PATCH)
 
 
-def ours(shape: tuple[int, int], normalize: str = "separate", **options) -> RotaryTables:
+def ours(shape: tuple[int, int], normalize: Normalize = "separate", **options) -> RotaryTables:
     coordinates = torch.from_numpy(patch_coordinates(shape, normalize=normalize))
     return dinov3_tables(coordinates, HEAD_DIM, dtype=torch.float32, **options)
 

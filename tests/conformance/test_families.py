@@ -26,6 +26,7 @@ from posenc_lib.rotated import (
     rotate,
 )
 from posenc_lib.rotated.families import FAMILIES, IMAGES, UNROTATED, WHOLES
+from posenc_lib.rotated.tables import Layout
 from tests.conformance.tiny_models import LAYERS, POSITIONS, Pair, Seen, configs, masks, runs, shrunk
 
 # fmt: off
@@ -139,7 +140,7 @@ def rotary_module(config: Any) -> torch.nn.Module | None:
     except ModuleNotFoundError:  # a config that another family's model reads
         return None
     for found in vars(module).values():
-        if inspect.isclass(found) and "Rotary" in found.__name__:
+        if isinstance(found, type) and "Rotary" in found.__name__:
             taken = inspect.signature(found.__init__).parameters.get("config")
             if taken is not None and getattr(taken.annotation, "__name__", "") == type(config).__name__:
                 return found(config)
@@ -176,7 +177,7 @@ def test_rotary_modules_have_our_frequencies() -> None:
 # ---- tiny models
 
 
-def turned(x: torch.Tensor, settings: RopeSettings, layout: str) -> torch.Tensor:
+def turned(x: torch.Tensor, settings: RopeSettings, layout: Layout) -> torch.Tensor:
     """x, which stood at position 0, at POSITIONS; of a wider head its last columns."""
     settings = dataclasses.replace(settings, layout=layout)
     passes, turns = x[..., : -settings.head_dim], x[..., -settings.head_dim :].clone()
@@ -210,7 +211,7 @@ def require_same(seen: Seen, layer: LayerPositions, name: str) -> None:
         if layer.rope is None:
             assert float((zero * times - placed).abs().max()) < near, (name, layer)
             continue
-        other = {"half": "interleaved", "interleaved": "half"}[layer.rope.layout]
+        other: Layout = "half" if layer.rope.layout == "interleaved" else "interleaved"
         if float((turned(zero, layer.rope, layer.rope.layout) * times - placed).abs().max()) < near:
             continue
         # Some reorder columns on the way, so that rows of weights need not be: then only scores tell.

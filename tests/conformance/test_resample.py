@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -30,7 +32,7 @@ def config_of(name: str) -> object:
     )
 
 
-def stretched(embeddings: nn.Module, new: tuple[int, int]) -> torch.Tensor:
+def stretched(embeddings: Any, new: tuple[int, int]) -> torch.Tensor:
     """What their embeddings add to an image of another size."""
     some = torch.zeros(1, new[0] * new[1] + 1, DIM)
     return embeddings.interpolate_pos_encoding(some, new[0] * PATCH, new[1] * PATCH)[0]

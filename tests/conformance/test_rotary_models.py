@@ -13,6 +13,7 @@ import torch
 
 from posenc_lib.rotated import RotaryTables, convert_layout, rope_from_config, rotate
 from posenc_lib.rotated.families import FAMILIES
+from posenc_lib.rotated.tables import Layout
 
 SCALINGS: dict[str, dict[str, Any]] = {
     "default": {"rope_type": "default", "rope_theta": 10000.0},
@@ -46,7 +47,7 @@ class OurTables(torch.nn.Module):
         return tables, tables
 
 
-def our_rotation(layout: str) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
+def our_rotation(layout: Layout) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
     def apply(
         q: torch.Tensor, k: torch.Tensor, tables: RotaryTables, same: RotaryTables, **ignored: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -60,7 +61,7 @@ def tiny_llama(parameters: dict[str, Any]) -> tuple[ModuleType, Any, str]:
     from transformers.models.llama import modeling_llama
 
     torch.manual_seed(0)
-    config = LlamaConfig(
+    config = LlamaConfig(  # type: ignore[call-arg]  # the base class takes the last
         vocab_size=50,
         hidden_size=32,
         intermediate_size=48,
@@ -80,7 +81,7 @@ def tiny_neox(parameters: dict[str, Any]) -> tuple[ModuleType, Any, str]:
     from transformers.models.gpt_neox import modeling_gpt_neox
 
     torch.manual_seed(0)
-    config = GPTNeoXConfig(
+    config = GPTNeoXConfig(  # type: ignore[call-arg]  # the base class takes the last
         vocab_size=50,
         hidden_size=64,
         intermediate_size=48,
@@ -98,7 +99,9 @@ MODELS = {"llama": tiny_llama, "gpt_neox": tiny_neox}
 TOKENS = torch.arange(22).reshape(2, 11) % 50
 
 
-def replace(module: ModuleType, model: Any, inner: str, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def replace(
+    module: ModuleType, model: Any, inner: str, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "apply_rotary_pos_emb", our_rotation(layout))
     getattr(model, inner).rotary_emb = OurTables(model.config)
 

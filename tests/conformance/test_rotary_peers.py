@@ -24,10 +24,11 @@ from posenc_lib.rotated import (
     rotate,
     xpos_tables,
 )
+from posenc_lib.rotated.tables import Layout
 from tests.conformance.peers import timm_file
 
 SEQ, DIM = 37, 16
-CLOSE = {"atol": 2e-5, "rtol": 1e-5}
+CLOSE: dict[str, Any] = {"atol": 2e-5, "rtol": 1e-5}
 
 
 @pytest.fixture
@@ -85,14 +86,14 @@ def test_llama_4(x: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(("layout", "unbind", "repeat"), [("interleaved", -1, True), ("half", -2, False)])
-def test_diffusers(x: torch.Tensor, layout: str, unbind: int, repeat: bool, dtype: torch.dtype) -> None:
+def test_diffusers(x: torch.Tensor, layout: Layout, unbind: int, repeat: bool, dtype: torch.dtype) -> None:
     from diffusers.models.embeddings import apply_rotary_emb, get_1d_rotary_pos_embed
 
     tables = get_1d_rotary_pos_embed(
         DIM, SEQ, use_real=True, repeat_interleave_real=repeat, freqs_dtype=torch.float64
     )
     x = x.to(dtype)
-    theirs = apply_rotary_emb(x, tables, use_real_unbind_dim=unbind)
+    theirs: Any = apply_rotary_emb(x, tables, use_real_unbind_dim=unbind)
     ours = apply_rotary(x, SEQ, layout=layout)
     assert ours.dtype == theirs.dtype == dtype
     torch.testing.assert_close(ours, theirs, **(CLOSE if dtype == torch.float32 else {}))
@@ -114,7 +115,8 @@ def test_diffusers_ntk_has_another_exponent() -> None:
 
 def hf_tables(tables: RotaryTables, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosines and sines as transformers has them: twice side by side, with an axis for the batch."""
-    return tuple(torch.cat([table, table], -1)[None].to(dtype) for table in (tables.cos, tables.sin))
+    cos, sin = (torch.cat([table, table], -1)[None].to(dtype) for table in (tables.cos, tables.sin))
+    return cos, sin
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -195,7 +197,7 @@ def test_the_image_encoder_of_qwen2_vl() -> None:
         rope_parameters={"rope_type": "axial", "rope_theta": 10000.0}, embed_dim=320, num_attention_heads=4
     )
     grid = torch.from_numpy(np.indices((5, 7)).reshape(2, -1))
-    cos, sin = peer.Qwen2VLVisionRotaryEmbedding(config)(torch.zeros(1), grid.T)
+    cos, sin = peer.Qwen2VLVisionRotaryEmbedding(config)(torch.zeros(1), grid.T)  # type: ignore[arg-type]
     ours = axial_tables(grid, 80)
     torch.testing.assert_close(torch.cat([ours.cos] * 2, -1), cos, **CLOSE)
     torch.testing.assert_close(torch.cat([ours.sin] * 2, -1), sin, **CLOSE)

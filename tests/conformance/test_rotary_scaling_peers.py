@@ -11,11 +11,12 @@ import torch
 
 from posenc_lib import frequencies
 from posenc_lib.rotated import DynamicNTKScaling, YaRNScaling, rope_from_config, rotary_tables
+from tests.present import present
 
 SHORT = [1.0 + 0.01 * i for i in range(48)]
 LONG = [1.0 + 0.5 * i for i in range(48)]
 
-LLAMA_31_8B = {
+LLAMA_31_8B: dict[str, Any] = {
     "hidden_size": 4096,
     "num_attention_heads": 32,
     "max_position_embeddings": 131072,
@@ -55,7 +56,7 @@ PHI_3_MINI_128K = {
     "rope_theta": 10000.0,
     "rope_scaling": {"long_factor": LONG, "short_factor": SHORT, "type": "longrope"},
 }
-DEEPSEEK_V3 = {
+DEEPSEEK_V3: dict[str, Any] = {
     "hidden_size": 7168,
     "num_attention_heads": 128,
     "head_dim": 64,
@@ -150,7 +151,7 @@ def test_frequencies_and_attention_factor(name: str, caplog: pytest.LogCaptureFi
     given, length = CASES[name]
     kind = Phi3Config if "original_max_position_embeddings" in given else LlamaConfig
     config = kind(**{**given, **_copied(given)})
-    theirs, attention = ROPE_INIT_FUNCTIONS[config.rope_parameters["rope_type"]](
+    theirs, attention = ROPE_INIT_FUNCTIONS[present(config.rope_parameters)["rope_type"]](
         config, "cpu", seq_len=length
     )
 
