@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +18,16 @@ from posenc_course.experiments import (
     results,
     source_text,
 )
-from posenc_course.experiments.causes import A_PART, CAUSES, NO_RISE, NOT_THE_CAUSE, READ, THE_CAUSE
+from posenc_course.experiments.causes import A_PART, CAUSES, NO_RISE, NOT_THE_CAUSE, THE_CAUSE
 from posenc_course.experiments.decoder import Decoder
 from posenc_course.experiments.lab import perform
+from posenc_course.experiments.readings import READ
 from posenc_course.experiments.training import Bench
 from posenc_lib import alibi_slopes, frequencies, sinusoidal
 from posenc_lib.nn import ALiBi, Rotary, Sinusoidal, TransformerXL
+from tests.present import present
 
-RUN = byte_models.FAST | {"dim": 32, "encoding": "rope"}
+RUN: dict[str, Any] = byte_models.FAST | {"dim": 32, "encoding": "rope"}
 LENGTH = RUN["length"]
 BASE, HEAD_DIM = RUN["base"], RUN["dim"] // RUN["heads"]
 
@@ -82,18 +85,20 @@ def test_the_mark_is_read_and_stands_at_the_first_token_alone():
     torch.manual_seed(0)
     model = ablations.build(RUN | {"encoding": "none", "change": "first token marked"}).eval()
     torch.nn.init.normal_(model.head.weight)
+    layer: Any
     for layer in model.layers:
         torch.nn.init.normal_(layer.attention.out_proj.weight, std=0.3)
     encoding = model.encodings[0]
+    mark = encoding.get_parameter("mark")
     tokens = torch.randint(256, (1, 20))
     before = model(tokens)
     added = encoding.add(torch.zeros(1, 20, RUN["dim"]), 20)[0]
-    assert torch.equal(added[0], encoding.mark)
+    assert torch.equal(added[0], mark)
     assert not added[1:].any()
     model(tokens)[0, -1, 0].backward()
-    assert encoding.mark.grad.abs().max() > 0  # the last token hears of it
+    assert present(mark.grad).abs().max() > 0  # the last token hears of it
     with torch.no_grad():
-        encoding.mark.zero_()
+        mark.zero_()
     assert not torch.allclose(model(tokens)[0, -1], before[0, -1])
     trained = [
         each for group in model.optimizers(0.1) for part in group.param_groups for each in part["params"]
@@ -128,8 +133,9 @@ def test_buckets_end_where_the_training_does_or_where_the_tests_do(queries_and_k
     torch.manual_seed(0)
     twin = byte_model.build(RUN | {"encoding": "t5"}).encodings[0]
     far = changed("t5", "buckets beyond the training")
+    q, k = queries_and_keys
     for encoding, untrained in ((twin, 0), (far, 9)):
-        by_distance = encoding.bias(*queries_and_keys, 100, 100)[0, 99].flip(0).tolist()
+        by_distance = present(encoding.bias(q, k, 100, 100))[0, 99].flip(0).tolist()
         met = set(by_distance[:LENGTH])
         assert len(set(by_distance[LENGTH:]) - met) == untrained
 
@@ -214,7 +220,8 @@ def test_clocks_of_transformer_xl_that_stop_make_all_far_keys_equally_far(querie
 
 
 def test_slopes_that_stop_make_all_far_keys_equally_quiet(queries_and_keys):
-    bias = readings._SlopesStop(ALiBi(RUN["heads"]), LENGTH - 1).bias(*queries_and_keys, 100, 100)
+    q, k = queries_and_keys
+    bias = readings._SlopesStop(ALiBi(RUN["heads"]), LENGTH - 1).bias(q, k, 100, 100)
     for head, slope in enumerate(alibi_slopes(RUN["heads"])):
         by_distance = bias[head, 99].flip(0).numpy()
         np.testing.assert_allclose(by_distance, -slope * np.minimum(np.arange(100), LENGTH - 1), rtol=1e-5)

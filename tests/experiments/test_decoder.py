@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ from posenc_course.experiments.byte_models import ENCODINGS
 from posenc_course.experiments.decoder import Decoder, Muon, layers_with, orthogonal
 from posenc_lib.nn import LayerCache, NoPE, Rotary
 
-SIZES = {"dim": 16, "heads": 2, "layers": 4, "length": 16, "base": 300.0}
+SIZES: dict[str, Any] = {"dim": 16, "heads": 2, "layers": 4, "length": 16, "base": 300.0}
 
 
 def model_with(encoding: str) -> Decoder:
@@ -103,7 +105,8 @@ def test_muon_goes_where_pytorchs_own_goes():
             parameter.grad = gradient.clone()
             optimizer.step()
         ends.append(parameter.detach() - start)
-    assert torch.nn.functional.cosine_similarity(*(each.flatten() for each in ends), dim=0) > 0.999
+    ours, theirs = (each.flatten() for each in ends)
+    assert torch.nn.functional.cosine_similarity(ours, theirs, dim=0) > 0.999
     assert ends[0].norm() == pytest.approx(ends[1].norm().item(), rel=0.02)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ import torch
 from posenc_course.experiments import byte_model, byte_models, export, lab, results, source_text
 from posenc_course.experiments.byte_model_in_numpy import logits, read
 from posenc_course.experiments.export import ENCODINGS, loaded, parameters_of, written
+from tests.present import present
 
 
 def run_of(encoding, size=byte_models.FAST):
@@ -50,8 +52,8 @@ def test_a_matrix_is_rounded_row_by_row_and_all_else_is_as_it_was():
         model.head.weight[3] *= 1000  # costs no other row its digits
         model.head.weight[4] = 0
     weights = read(written(model, run)).weights
-    for name, exact in parameters_of(model).items():
-        exact = exact.detach().numpy()
+    for name, parameter in parameters_of(model).items():
+        exact = parameter.detach().numpy()
         if exact.ndim < 2 or exact.size < export.LARGE:
             np.testing.assert_array_equal(weights[name], exact)
         else:
@@ -121,14 +123,14 @@ def test_the_best_admitted_seed_of_each_encoding_is_exported(monkeypatch):
 def test_a_model_that_loses_too_much_is_not_published():
     fine = {"bytes": 900_000, "cost": 0.001}
     assert export.shortfall({}, fine) is None
-    assert "0.0060 nats" in export.shortfall({}, fine | {"cost": 0.006})
-    assert "1,600,000 bytes" in export.shortfall({}, fine | {"bytes": 1_600_000})
+    assert "0.0060 nats" in present(export.shortfall({}, fine | {"cost": 0.006}))
+    assert "1,600,000 bytes" in present(export.shortfall({}, fine | {"bytes": 1_600_000}))
 
 
 def test_the_command_puts_the_file_beside_the_result(tmp_path, capsys):
     lab.main(["exported", "--fast", "--jobs", "1", "--device", "cpu", "--work", str(tmp_path)])
     path = tmp_path / "exported" / "rope.safetensors"
-    stored = results.json.loads((tmp_path / "exported.json").read_text())["runs"][0]
+    stored = json.loads((tmp_path / "exported.json").read_text())["runs"][0]
     assert stored["verdict"] == "admitted"
     assert stored["result"]["rounded"] == pytest.approx(stored["result"]["loss"], abs=0.005)
     assert stored["result"]["bytes"] == path.stat().st_size

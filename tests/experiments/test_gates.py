@@ -12,6 +12,7 @@ import pytest
 from posenc_course.experiments import NAMES, NEXT, gates, lab, results, sizes
 from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.lab import main, perform
+from tests.present import present
 
 TOY = """
 from posenc_course.experiments.gates import Gate
@@ -48,9 +49,9 @@ def toy(tmp_path, monkeypatch):
     path = tmp_path / "toy.py"
     path.write_text(TOY)
     spec = importlib.util.spec_from_file_location("posenc_course.experiments.toy", path)
-    module = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(present(spec))
     monkeypatch.setitem(sys.modules, "posenc_course.experiments.toy", module)
-    spec.loader.exec_module(module)
+    present(present(spec).loader).exec_module(module)
     monkeypatch.setitem(NEXT, "toy", "toy")
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     results.stored.cache_clear()
@@ -91,7 +92,7 @@ def test_a_gate_that_changes_is_applied_to_what_is_stored(toy, tmp_path):
 def test_a_gate_may_be_said_as_two_names():
     """As by those whose stored runs are kept under their own code."""
     gate = gates.of(sizes)
-    assert (gate.words, gate.shortfall) == (sizes.GATE, sizes.shortfall)
+    assert (present(gate).words, present(gate).shortfall) == (sizes.GATE, sizes.shortfall)
     verdict = lab.verdict(sizes, {"run": {}, "result": {"where": 1.0, "what": 0.5, "steps": 800}})
     assert verdict["verdict"] == "not admitted"
 

@@ -11,6 +11,7 @@ import torch
 
 from posenc_course.experiments import results, train_live
 from posenc_course.experiments.lab import perform
+from tests.present import present
 
 SIZES = Path(__file__).resolve().parents[2] / "book" / "web" / "src" / "train-live" / "sizes.js"
 
@@ -38,13 +39,13 @@ def test_no_letter_tells_of_a_later_one():
 
 def test_the_page_has_the_same_sizes():
     code = SIZES.read_text()
-    sizes = json.loads(re.search(r"LENGTH\] = (\[.*?\])", code)[1])
+    sizes = json.loads(present(re.search(r"LENGTH\] = (\[.*?\])", code))[1])
     ours = (train_live.LETTERS, train_live.DIM, train_live.HEADS, train_live.LAYERS, train_live.LENGTH)
     assert tuple(sizes) == ours
-    rows, steps, rate = json.loads(re.search(r"RATE\] = (\[.*?\])", code)[1])
+    rows, steps, rate = json.loads(present(re.search(r"RATE\] = (\[.*?\])", code))[1])
     assert (rows, rate) == (train_live.ROWS, train_live.RATE)
     assert {run["steps"] for run in train_live.runs()} == {steps, 2 * steps}
-    assert float(re.search(r"LEAST = ([\d.]+)", code)[1]) == train_live.LEAST
+    assert float(present(re.search(r"LEAST = ([\d.]+)", code))[1]) == train_live.LEAST
 
 
 def test_fast_form_lowers_the_loss(tmp_path):

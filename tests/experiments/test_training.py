@@ -63,10 +63,15 @@ def test_it_learns_and_another_seed_sees_other_batches(tmp_path):
     model = nn.Linear(4, 1)
 
     def first_loss(seed):
-        draw = []
+        draw: list[torch.Tensor] = []
+
+        def loss(generator):
+            draw.append(torch.randn(1, generator=generator))
+            return model(torch.ones(4)).sum()
+
         Bench(torch.device("cpu"), tmp_path / str(seed)).train(
             model,
-            lambda generator: draw.append(torch.randn(1, generator=generator)) or model(torch.ones(4)).sum(),
+            loss,
             1,
             seed=seed,
         )

@@ -8,6 +8,7 @@ import torch
 from posenc_course.experiments import untrained
 from posenc_course.experiments.lab import perform
 from posenc_lib.nn import Transformer
+from tests.present import present
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_what_finds_shuffled_positions_does_not_pass(found):
     assert untrained.shortfall(run, found_it) == "R2 of shuffled positions is 0.021"
     assert untrained.shortfall(run, result) is None
     lost = untrained.shortfall(run | {"left": "nothing"}, result)
-    assert "where nothing is left that tells positions apart" in lost
+    assert "where nothing is left that tells positions apart" in present(lost)
 
 
 def test_hidden_states_are_what_the_blocks_read_and_the_last_one_gives():
