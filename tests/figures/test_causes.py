@@ -9,6 +9,7 @@ import pytest
 
 from posenc_course.experiments import causes, gates, mistakes, readings, results, untrained
 from posenc_course.figures import causes as pictures
+from tests.present import present
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def store(tmp_path, monkeypatch):
     def write(name, outcomes, module):
         every = []
         for run, result in outcomes:
-            lacks = gates.of(module).shortfall(run, result)
+            lacks = present(gates.of(module)).shortfall(run, result)
             verdict = {"verdict": "not admitted", "reason": lacks} if lacks else {"verdict": "admitted"}
             every.append({"run": run, "result": result} | verdict)
         path = results.path_of(name)
@@ -44,7 +45,7 @@ def test_causes_are_drawn_with_their_verdicts(store):
     rng = np.random.default_rng(0)
     outcomes = []
     for seed in range(3):
-        run = {"encoding": "rope", "change": causes.READ, "seed": seed}
+        run = {"encoding": "rope", "change": readings.READ, "seed": seed}
         short = 1 + rng.normal(scale=0.05, size=20)
         read = {
             name: (short[:, None] + rise + np.zeros((1, readings.STRETCHES))).tolist()

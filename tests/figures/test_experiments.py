@@ -9,6 +9,7 @@ import pytest
 
 from posenc_course.experiments import results
 from posenc_course.figures import experiments as pictures
+from posenc_course.figures.shoot_out import TITLES
 
 PICTURES = {
     "bags": pictures.bags,
@@ -95,4 +96,4 @@ def test_every_run_of_a_task_is_drawn_or_marked_as_not_admitted():
     for each in every:
         passed[each["run"]["task"], each["run"]["encoding"]] += each["verdict"] == "admitted"
     for (task, encoding), count in passed.items():
-        assert f"{pictures.TASKS[task]}, {pictures.TITLES[encoding]}: {count} of 5 admitted" in alt
+        assert f"{pictures.TASKS[task]}, {TITLES[encoding]}: {count} of 5 admitted" in alt

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posenc_course.figures import long_context
-from posenc_lib import layers_from_config
+from posenc_lib import frequencies, layers_from_config
 
 
 def test_the_arcs_are_shares_of_a_turn():
@@ -35,9 +35,9 @@ def test_the_alt_text_says_how_far_each_map_reaches():
 
 
 def test_the_curves_are_as_their_alt_text_says():
-    plain = long_context.frequencies(128, base=500_000.0)
+    plain = frequencies(128, base=500_000.0)
     slower = {
-        name: plain / long_context.frequencies(128, base=500_000.0, scaling=rule)
+        name: plain / frequencies(128, base=500_000.0, scaling=rule)
         for name, (rule, *_) in long_context.RULES.items()
     }
     assert np.allclose(slower["PI"], 8)

@@ -2,18 +2,20 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from posenc_course.experiments import needle, rescaled
 from posenc_course.experiments.results import path_of
 from posenc_course.figures import longer
+from tests.present import present
 
 
 @pytest.fixture(scope="module")
 def every():
     """The runs of the RoPE model by rule, as they are stored."""
-    found = {}
+    found: dict[str, list[Any]] = {}
     for each in json.loads(path_of("rescaled").read_text())["runs"]:
         if each["run"]["encoding"] == "rope":
             found.setdefault(each["run"]["rule"], []).append(each["result"])
@@ -32,10 +34,10 @@ def test_each_length_is_read_with_the_factor_that_just_reaches_it(every):
         for column, factor in enumerate((2, 4, 8, 16), start=1):
             rows = [form_of(result, factor, 0)["by_length"][column] for result in every[rule]]
             mean = sum(sum(row) / len(row) for row in rows) / len(rows)
-            assert f"{mean:.2f} at {256 * factor:,}" in told[1]
+            assert f"{mean:.2f} at {256 * factor:,}" in present(told)[1]
     plain = [form_of(result, 1, 0)["by_length"][-1] for result in every["plain"]]
     mean = sum(sum(row) / len(row) for row in plain) / len(plain)
-    assert f"{mean:.2f} at 4,096" in re.search(r"without tuning, RoPE as it is: (.*?)\. ", alt)[1]
+    assert f"{mean:.2f} at 4,096" in present(re.search(r"without tuning, RoPE as it is: (.*?)\. ", alt))[1]
 
 
 def test_a_form_is_compared_with_the_same_seed_as_it_was_trained(every):
@@ -57,7 +59,7 @@ def test_a_form_that_was_not_run_is_refused_with_those_that_were():
 @pytest.fixture(scope="module")
 def needles():
     """The runs of the needles by encoding and rule, as they are stored."""
-    found = {}
+    found: dict[tuple[str, str], list[Any]] = {}
     for each in json.loads(path_of("needle").read_text())["runs"]:
         found.setdefault((each["run"]["encoding"], each["run"]["rule"]), []).append(each)
     return found
@@ -76,7 +78,10 @@ def test_a_map_of_needles_is_the_mean_of_the_admitted_seeds(needles):
         )
         shown = admitted or [each["result"] for each in every]
         for row, length in enumerate(shown[0]["lengths"]):
-            assert f"{100 * mean([result['exact'][row] for result in shown]):.0f}% at {length:,}" in told[1]
+            assert (
+                f"{100 * mean([result['exact'][row] for result in shown]):.0f}% at {length:,}"
+                in present(told)[1]
+            )
 
 
 def test_a_kind_of_needle_counts_the_seeds_that_can_do_it(needles):
@@ -92,4 +97,4 @@ def test_a_kind_of_needle_counts_the_seeds_that_can_do_it(needles):
                 assert f"{title}, {longer.MAPS[way]}: no run can do it at the trained length." in alt
                 continue
             told = re.search(rf"{title}, {longer.MAPS[way]}, {len(able)} of \d runs: (.*?)\.(?: |$)", alt)
-            assert f"{100 * mean([found[-1] for found in able]):.0f}% at 2,048" in told[1]
+            assert f"{100 * mean([found[-1] for found in able]):.0f}% at 2,048" in present(told)[1]

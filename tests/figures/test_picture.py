@@ -14,6 +14,7 @@ from posenc_course.colours import COLOURS
 from posenc_course.figures import order, picture
 from posenc_course.figures.picture import canvas, finish
 from posenc_course.figures.readme import readme_pictures
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 ALT = "A straight line that rises from 1 to 3 over three positions."
@@ -61,18 +62,18 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
         figure.colorbar(image, ax=right).set_label("score")
         svg = finish(figure, alt=ALT).svg
     root = ElementTree.fromstring(svg)
-    first, second = json.loads(root.get("data-cells"))
+    first, second = json.loads(present(root.get("data-cells")))
     assert first["numbers"] == second["numbers"] == [[0.5, -1.23], [2, 0.001]]
     assert (first["down"], first["across"], first["value"]) == (["query"], ["key"], "score")
     assert (second["down"], second["across"], second["value"]) == (["query"], ["key", "dog", "cat"], "score")
     # Each lies where the picture has its image.
-    width, height = (float(each) for each in root.get("viewBox").split()[2:])
+    width, height = (float(each) for each in present(root.get("viewBox")).split()[2:])
     drawn = root.findall(".//{http://www.w3.org/2000/svg}image")[:2]
     for map_, image in zip((first, second), drawn, strict=True):
         x, y, wide, high = map_["place"]
-        assert x * width == pytest.approx(float(image.get("x")), abs=1.5)
+        assert x * width == pytest.approx(float(present(image.get("x"))), abs=1.5)
         assert (wide * width, high * height) == pytest.approx(
-            (float(image.get("width")), float(image.get("height"))), abs=1.5
+            (float(present(image.get("width"))), float(present(image.get("height")))), abs=1.5
         )
         assert 0 < y < y + high < 1
 
@@ -80,8 +81,8 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
 def test_a_mesh_brings_its_cells_from_the_top_too():
     words = ["dog", "chases", "cat"]
     weights = np.arange(9).reshape(3, 3) / 9
-    svg = order.shuffled_weights(words, np.array([2, 1, 0]), weights, weights[::-1, ::-1]).svg
-    first, second = json.loads(ElementTree.fromstring(svg).get("data-cells"))
+    svg = order.shuffled_weights(words, [2, 1, 0], weights, weights[::-1, ::-1]).svg
+    first, second = json.loads(present(ElementTree.fromstring(svg).get("data-cells")))
     assert (first["down"], first["across"]) == (["query", *words], ["key", *words])
     assert second["down"] == ["query", *words[::-1]]
     np.testing.assert_allclose(first["numbers"], weights, rtol=5e-3)
@@ -113,7 +114,7 @@ def test_no_page_is_too_narrow_for_its_text(size):
         axes.set_ylabel("value")
         svg = finish(figure, alt=ALT).svg
     least, width = (
-        float(re.search(start + r"([\d.]+)", svg)[1]) for start in ("min-width:", 'viewBox="0 0 ')
+        float(present(re.search(start + r"([\d.]+)", svg))[1]) for start in ("min-width:", 'viewBox="0 0 ')
     )
     assert "7.7px" in svg
     assert least / width * size >= 8.95

@@ -9,6 +9,7 @@ import pytest
 
 from posenc_course.figures import relative
 from posenc_course.figures.picture import Picture
+from posenc_lib import similarity
 
 MAPS = {"one": np.arange(16.0).reshape(4, 4), "two": -np.eye(4)}
 WORDS = "Two heat maps, for a test of the pictures."
@@ -57,12 +58,12 @@ def test_the_alt_text_of_the_logarithmic_picture_is_true():
     """Each follows the line first; the wider, the longer. Beyond the base all are near 0."""
     offsets = np.arange(2, 400)
     gaps = {
-        dim: np.abs(relative.similarity(offsets, dim) / (dim / 2) - relative.wide_limit(offsets)) > 0.05
+        dim: np.abs(similarity(offsets, dim) / (dim / 2) - relative.wide_limit(offsets)) > 0.05
         for dim in (64, 512, 4096)
     }
     first = {dim: offsets[20:][gap[20:]].min(initial=400) for dim, gap in gaps.items()}
     assert first[64] < first[512] <= first[4096] == 400
-    beyond = relative.similarity(np.arange(20_000, 100_000, 37), 4096) / 2048
+    beyond = similarity(np.arange(20_000, 100_000, 37), 4096) / 2048
     assert np.abs(beyond).max() < 0.1
 
 

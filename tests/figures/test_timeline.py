@@ -9,6 +9,7 @@ import pytest
 
 from posenc_course.figures import timeline
 from posenc_lib.catalogue import catalogue
+from tests.present import present
 
 PICTURE = timeline.timeline()
 
@@ -39,7 +40,7 @@ def test_no_name_stands_on_another():
 
 
 def test_it_fits_a_phone_without_scrolling():
-    assert float(re.search(r"min-width:([\d.]+)px", PICTURE.svg)[1]) <= 340
+    assert float(present(re.search(r"min-width:([\d.]+)px", PICTURE.svg))[1]) <= 340
 
 
 def test_the_first_bias_is_older_than_the_first_rotation():
