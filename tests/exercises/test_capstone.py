@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import numpy as np
@@ -32,7 +33,7 @@ TOGETHER = CELL[CELL.index("def encoding(positions):") :]
 @pytest.mark.parametrize(("token", "doors"), [(None, set()), ({}, set()), ({"added": 0}, {"added"})])
 @pytest.mark.parametrize(("pair", "door"), [(None, set()), (np.zeros((2, 3, 3)), {"biased"})])
 def test_the_third_function_as_it_is_released_takes_none_for_a_door_that_stays_shut(token, doors, pair, door):
-    there = {"each_token": lambda positions: token, "each_pair": lambda queries, keys: pair}
+    there: dict[str, Any] = {"each_token": lambda positions: token, "each_pair": lambda queries, keys: pair}
     exec(TOGETHER, there)
     assert there["encoding"](np.arange(3)).keys() == doors | door
 

@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from posenc_course.checking import check, report_on
 from posenc_course.checking.check import drawing_by
 from posenc_course.exercises import all_exercises, exercise
 from posenc_course.exercises.drawing import arrows, curve, heat_map
+from tests.present import present
 
 DRAWING = [each for each in all_exercises() if each.draws]
 every_drawing = pytest.mark.parametrize("asked", DRAWING, ids=lambda asked: asked.id)
@@ -22,7 +24,7 @@ every_drawing = pytest.mark.parametrize("asked", DRAWING, ids=lambda asked: aske
 
 def pixels(svg: str) -> np.ndarray:
     """The first picture in it: (rows, columns, 4) from 0 to 1."""
-    address = re.search(r"data:image/png;base64,([^\"]+)", svg)[1]
+    address = present(re.search(r"data:image/png;base64,([^\"]+)", svg))[1]
     return imread(io.BytesIO(base64.b64decode(address)), format="png")
 
 
@@ -36,12 +38,12 @@ def test_right_answers_draw_the_same_figure_and_it_is_told_whose_it_is(asked):
     for answer in (asked.reference, *asked.alternatives):
         report = report_on(asked.id, answer)
         drawn = drawing_by(report, answer)
-        assert f"drawn by your {asked.function}." in drawn.words
-        assert f"<code>{asked.function}</code>" in drawn.html
+        assert f"drawn by your {asked.function}." in present(drawn).words
+        assert f"<code>{asked.function}</code>" in present(drawn).html
         pictures.append(asked.draws.by(answer).svg)
         svg = ET.fromstring(pictures[-1])
         assert svg.get("role") == "img"
-        assert len(svg.get("aria-label")) > 30
+        assert len(present(svg.get("aria-label"))) > 30
     assert re.fullmatch(r"[A-Z(][^.]*\.( [A-Z(][^.]*\.)?", asked.draws.look), "one sentence or two"
     assert len({len(each) // 100 for each in pictures}) <= 2  # the same but for rounding
 
@@ -65,7 +67,7 @@ def test_right_answers_draw_the_same_figure_and_it_is_told_whose_it_is(asked):
 )
 def test_an_answer_that_gives_nothing_to_draw_has_passed_all_the_same(name, fault):
     asked = exercise(name)
-    drawn = drawing_by(report_on(name, asked.reference), fault)
+    drawn = present(drawing_by(report_on(name, asked.reference), fault))
     assert (
         f"Your {asked.function} was called once more, to draw the picture, and gave nothing to draw"
         in drawn.words
@@ -74,7 +76,7 @@ def test_an_answer_that_gives_nothing_to_draw_has_passed_all_the_same(name, faul
 
 
 def test_a_wrong_answer_draws_nothing_and_a_right_one_shows_its_figure_in_a_notebook(monkeypatch):
-    shown = []
+    shown: list[Any] = []
     monkeypatch.setitem(check.__globals__, "_display", shown.append)
     asked = exercise("02-the-formula.frequencies")
     assert drawing_by(report_on(asked.id, lambda dim: dim), lambda dim: dim) is None
@@ -96,7 +98,7 @@ def test_a_heat_map_is_painted_by_the_numbers():
 def test_a_curve_goes_through_its_numbers_and_arrows_to_their_points():
     svg = ET.fromstring(curve([0, 1, 2], {"": [0, 10, 5]}, across="x", up="y").svg)
     [line] = svg.iter("polyline")
-    points = np.array([each.split(",") for each in line.get("points").split()], dtype=float)
+    points = np.array([each.split(",") for each in present(line.get("points")).split()], dtype=float)
     assert np.allclose(np.diff(points[:, 0]), points[1, 0] - points[0, 0])
     assert np.allclose((points[0, 1] - points[:, 1]) / (points[0, 1] - points[1, 1]), [0, 1, 0.5], atol=0.01)
     with pytest.raises(ValueError, match="the curve has 2 numbers, and 3 were asked for"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from posenc_course.checking.judge import judge
 from posenc_course.exercises import all_exercises, exercise
 from tools import mutants
 
@@ -37,11 +38,10 @@ def test_a_judge_with_too_few_cases_lets_mutants_survive(monkeypatch):
     """Guards the guard: were the cases of an exercise cut to the first, the measure would say so."""
     asked = exercise("02-the-formula.smallest_dim")
     first = lambda rng: list(asked.make_cases(rng))[:1]  # noqa: E731
-    real_judge = mutants.judge
     monkeypatch.setattr(
         mutants,
         "judge",
-        lambda each, got, seed: real_judge(dataclasses.replace(each, make_cases=first), got[:1], seed=seed),
+        lambda each, got, seed: judge(dataclasses.replace(each, make_cases=first), got[:1], seed=seed),
     )
     _, tally = mutants.examine(asked.id)
     assert tally.survivors

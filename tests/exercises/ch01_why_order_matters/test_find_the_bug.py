@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from posenc_course.exercises.ch01_why_order_matters.find_the_bug import FIND_THE_BUG
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,7 +30,9 @@ def program(letter, mended=False):
     lines = rest.partition("```")[0].split("\n")
     broken = dict(zip("ABCDE", FIND_THE_BUG.reference(), strict=True))[letter]
     numbered = [line for line in lines if line.strip()]
-    assert [int(re.search(r"# (\d+)$", line)[1]) for line in numbered] == list(range(1, len(numbered) + 1))
+    assert [int(present(re.search(r"# (\d+)$", line))[1]) for line in numbered] == list(
+        range(1, len(numbered) + 1)
+    )
     assert 23 <= len(numbered) <= 25
     if mended:
         lines[lines.index(numbered[broken - 1])] = MENDED[letter]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -33,7 +34,7 @@ def program(name):
 
 def rows_of(name, lines):
     """What a program makes of positions 0 to 3 at width 8; of E, for the second of two sentences."""
-    made = {}
+    made: dict[str, Any] = {}
     exec("\n".join(lines), made)
     positions = np.arange(4)
     rows = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def test_what_is_said_of_each_program_is_so(capsys):
     assert round(2 * math.pi * 10000 ** (6 / 8)) == 6283
     assert np.ptp(b, axis=0) == pytest.approx(0)
     assert np.linalg.norm(b, axis=1) == pytest.approx(2)
-    made = {}
+    made: dict[str, Any] = {}
     exec("\n".join(program("B")), made)
     with pytest.raises(ValueError, match="broadcast"):
         made["table"](5, 8)

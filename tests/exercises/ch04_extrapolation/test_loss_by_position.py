@@ -22,8 +22,8 @@ def test_the_losses_of_tokens_are_torch_cross_entropy(seed):
         losses = torch.nn.functional.cross_entropy(
             logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), reduction="none"
         ).view(len(tokens), -1)
-        expected = [part.mean().item() for part in losses.split(int(width), dim=1)]
-        np.testing.assert_allclose(LOSS_BY_POSITION.reference(*case.args), expected, atol=1e-9)
+        means = [part.mean().item() for part in losses.split(int(width), dim=1)]
+        np.testing.assert_allclose(LOSS_BY_POSITION.reference(*case.args), means, atol=1e-9)
 
 
 NOT_KNOWN = (

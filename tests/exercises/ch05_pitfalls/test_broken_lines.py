@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def programs():
         mended[number - 1] = lines[number - 1].replace(wrong, right)
         both = []
         for each in (lines, mended):
-            names = {}
+            names: dict[str, Any] = {}
             exec("\n".join(each), names)
             both.append(names)
         yield both
@@ -65,7 +66,7 @@ def test_listing_b_counts_one_place_too_many():
     _, (broken, mended), *_ = programs()
     sentences = [[1, 2, 3, 4, 5], [3, 2, 1]]
     table = np.random.default_rng(1).normal(size=(6, 6))
-    asked = {"mended": [], "broken": []}
+    asked: dict[str, list[float]] = {"mended": [], "broken": []}
     for sentence in sentences:
         logp = table - np.log(np.exp(table).sum(axis=1, keepdims=True))
         asked["mended"] += [-logp[a, b] for a, b in itertools.pairwise(sentence)]

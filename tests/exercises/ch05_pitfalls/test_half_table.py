@@ -31,7 +31,7 @@ def test_the_half_table_against_fifty_digits(seed):
 def positions_halved(positions, dim):
     rates = 10000.0 ** (-np.arange(0, dim, 2) / dim)
     with np.errstate(all="ignore"):
-        theta = np.float64(np.float16(positions))[:, None] * rates
+        theta = np.asarray(positions).astype(np.float16).astype(np.float64)[:, None] * rates
         return np.stack([np.sin(theta), np.cos(theta)], -1).reshape(len(positions), dim)
 
 

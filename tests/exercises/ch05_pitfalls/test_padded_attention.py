@@ -15,9 +15,11 @@ def test_a_padded_batch_is_each_sentence_alone(seed):
         q, k, v, mask = case.args
         out = PADDED_ATTENTION.reference(*case.args)
         for sentence, real in enumerate(mask == 1):
-            alone = (torch.tensor(each[sentence][:, real]) for each in (q, k, v))
+            alone_q, alone_k, alone_v = (torch.tensor(each[sentence][:, real]) for each in (q, k, v))
             if real.any():
-                theirs = torch.nn.functional.scaled_dot_product_attention(*alone, is_causal=True)
+                theirs = torch.nn.functional.scaled_dot_product_attention(
+                    alone_q, alone_k, alone_v, is_causal=True
+                )
                 np.testing.assert_allclose(out[sentence][:, real], theirs, atol=1e-12)
             assert not out[sentence][:, ~real].any()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from posenc_course.exercises.ch05_pitfalls.serve import SERVE, _made_dynamic
@@ -23,7 +26,9 @@ def test_rows_of_a_longer_table_are_wrong_for_some_encodings():
 
 
 def by_length_and_width(make, calls):
-    known, made, tables = [], 0, []
+    known: list[np.ndarray] = []
+    tables: list[np.ndarray] = []
+    made = 0
     for length, dim, base in calls:
         hit = next((table for table in known if table.shape == (length, dim)), None)
         if hit is None:
@@ -33,7 +38,7 @@ def by_length_and_width(make, calls):
     return tables, made
 
 
-NOT_KNOWN = (
+NOT_KNOWN: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("serve", lambda make, calls: ([], 0), "one table for each call"),
     ("serve", lambda make, calls: ([make(*each) for each in calls], 1), "once for each of them"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def listing(name, mend=None):
     if mend is not None:
         code, count = re.subn(rf"^.*# {mend}$", MENDED[name], code, flags=re.MULTILINE)
         assert count == 1
-    names = {}
+    names: dict[str, Any] = {}
     exec(code, names)
     return names["scores"]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from posenc_course.exercises.ch06_rotary.convert_layer import CONVERT_LAYER
 from posenc_lib import apply_rotary
+from posenc_lib.rotated.tables import Layout
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -14,11 +17,12 @@ def test_a_converted_layer_has_the_scores_of_the_old_one(seed):
     """With each query head beside the head of keys that it shares, in the layout of the weights."""
     for case in CONVERT_LAYER.cases(seed):
         *layer, heads, kv_heads = case.args
-        *turned, heads, kv_heads = *CONVERT_LAYER.reference(*layer, heads, kv_heads), heads, kv_heads
+        turned = CONVERT_LAYER.reference(*layer, heads, kv_heads)
         assert np.array_equal(turned[2], layer[2])
         x = np.random.default_rng(seed).normal(size=(5, layer[0].shape[1])) / 100
         found = []
-        for (w_q, w_k, _, b_q, b_k), layout in ((layer, "interleaved"), (turned, "half")):
+        layouts: tuple[tuple[Any, Layout], ...] = ((layer, "interleaved"), (turned, "half"))
+        for (w_q, w_k, _, b_q, b_k), layout in layouts:
             q, k = (
                 apply_rotary((x @ w.T + b).reshape(5, count, -1).swapaxes(0, 1), 5, layout=layout)
                 for w, b, count in ((w_q, b_q, heads), (w_k, b_k, kv_heads))

@@ -31,8 +31,11 @@ def test_writing_with_a_cache_is_reading_everything_at_once(seed):
         ]
         assert keys[:, past:] == pytest.approx(np.array(turned[1]))
         mask = torch.ones(q.shape[1], past + q.shape[1], dtype=torch.bool).tril(past)
+        queries, all_keys, all_values = (
+            torch.from_numpy(np.array(each)) for each in (turned[0], keys, values)
+        )
         expected = torch.nn.functional.scaled_dot_product_attention(
-            *(torch.from_numpy(np.array(each)) for each in (turned[0], keys, values)), attn_mask=mask
+            queries, all_keys, all_values, attn_mask=mask
         )
         assert output == pytest.approx(expected.numpy())
 

@@ -6,7 +6,12 @@ import numpy as np
 import torch
 
 from posenc_course.exercises.ch06_rotary._shared import WIDTH
-from posenc_course.exercises.ch06_rotary.what_was_rounded import _ROUNDED, WHAT_WAS_ROUNDED, _to_bits
+from posenc_course.exercises.ch06_rotary.what_was_rounded import (
+    _ROUNDED,
+    WHAT_WAS_ROUNDED,
+    _Rounded,
+    _to_bits,
+)
 
 
 def test_rounding_is_that_of_the_formats():
@@ -28,6 +33,7 @@ def test_each_rounding_is_found_by_brute_force():
         )
         exact = np.cos(np.outer((1, 5001), 10000.0 ** (-np.arange(4) / 4)))
         right = [np.allclose(a, b, rtol=0, atol=1e-8) for a, b in zip(arrows, exact, strict=True)]
+        assert isinstance(rotate, _Rounded)
         expected = {"nothing": [True, True], "positions": [True, False]}.get(rotate.what, [False, False])
         assert right == expected
         assert WHAT_WAS_ROUNDED.reference(rotate) == rotate.what

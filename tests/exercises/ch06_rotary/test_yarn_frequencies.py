@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jupytext
 import numpy as np
@@ -15,7 +16,7 @@ from tests.exercises.ch06_rotary.shared import SOLUTIONS, of_transformers
 
 def test_the_answers_in_the_text_are_yarn_as_well():
     """The solution that learners see, against transformers and not against our own rule."""
-    names = {"np": np, "math": math}
+    names: dict[str, Any] = {"np": np, "math": math}
     for function in ("pair_that_turns", "yarn_frequencies"):
         exec(solution_of(function), names)
     for case in YARN_FREQUENCIES.cases():

@@ -17,13 +17,12 @@ def test_the_kernel_without_a_bias_gives_pytorchs_attention_with_one(seed):
         q, k, v, slopes, kernel = case.args
         n = q.shape[1]
         bias = torch.from_numpy(ALIBI_BIAS.reference(slopes, n, n, True))
+        queries, keys, values = (torch.from_numpy(x)[None] for x in (q, k, v))
         theirs = torch.nn.functional.scaled_dot_product_attention(
-            *(torch.from_numpy(x)[None] for x in (q, k, v)), attn_mask=bias[None]
+            queries, keys, values, attn_mask=bias[None]
         )[0]
         np.testing.assert_allclose(WITHOUT_BIAS.reference(*case.args), theirs.numpy(), atol=1e-10)
-        plain = torch.nn.functional.scaled_dot_product_attention(
-            *(torch.from_numpy(x)[None] for x in (q, k, v)), is_causal=True
-        )[0]
+        plain = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)[0]
         np.testing.assert_allclose(kernel(q, k, v), plain.numpy(), atol=1e-10)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.present import present
+
 SOLUTIONS = Path(__file__).resolve().parents[3] / "solutions" / "10-position-from-content.md"
 
 
@@ -20,7 +22,7 @@ def right(asked, *args):
 
 def layers():
     """The six of the text, by their letters."""
-    code = re.search(r"```python\n(def sigmoid.*?)```", SOLUTIONS.read_text(), re.DOTALL)[1]
+    code = present(re.search(r"```python\n(def sigmoid.*?)```", SOLUTIONS.read_text(), re.DOTALL))[1]
     namespace = {"np": np}
     exec(code, namespace)
     return [namespace[f"layer_{letter}"] for letter in "abcdef"]
