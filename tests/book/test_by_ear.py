@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.book.test_spelling import prose
 from tools.claims import QUOTED, ROOT
+from tools.prose import prose
 
 READ_ALOUD = (
     "book/index.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import jupytext
@@ -18,7 +19,7 @@ FOR_TEACHERS = (ROOT / "book" / "instructors" / "rubric.md").read_text()
 NOTEBOOK = (ROOT / "solutions" / "capstone.md").read_text()
 
 
-def percent(encoding: str, length: str, seeds: object = capstone.SEEDS) -> np.ndarray:
+def percent(encoding: str, length: str, seeds: Collection[int] = capstone.SEEDS) -> np.ndarray:
     found = [each for each in runs("capstone", encoding=encoding) if each["run"]["seed"] in seeds]
     return np.array([100 * each["result"][length] for each in found])
 

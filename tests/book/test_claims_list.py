@@ -15,6 +15,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from markdown_it.token import Token
 
+from tests.present import present
 from tools.claims import PARSER, ROOT, _assertions
 
 BOOK = ROOT / "book"
@@ -35,7 +36,7 @@ ROWS = [
     )
 ]
 CELL = r"```\{code-cell\} ipython3\n(?P<options>(?::.*\n)+)(?P<code>[\s\S]*?)\n```"
-SETUP = re.search(CELL, PAGE)["code"]
+SETUP = present(re.search(CELL, PAGE))["code"]
 CHECKS = {
     found["number"].upper(): found for found in re.finditer(r"\(check-(?P<number>[tf]\d+)\)=\s+" + CELL, PAGE)
 }

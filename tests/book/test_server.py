@@ -21,6 +21,8 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
+from tests.present import present
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "/jupyter/api/kernels"
 MACHINE = "/_static/local-python.json"
@@ -47,7 +49,7 @@ def running(site: Path):
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
     )
     try:
-        assert f"http://127.0.0.1:{port}" in process.stdout.readline()
+        assert f"http://127.0.0.1:{port}" in present(process.stdout).readline()
         yield Server(port, process)
     finally:
         process.send_signal(signal.SIGINT)
@@ -311,7 +313,7 @@ def test_make_lab_opens_the_exercises_without_a_path_to_type():
         preexec_fn=hears_ctrl_c,
     )
     try:
-        address = re.search(r"http://\S+", process.stdout.readline())[0]
+        address = present(re.search(r"http://\S+", present(process.stdout).readline()))[0]
         server = Server(int(address.split(":")[2].partition("/")[0]), process)
         assert server.ask(address[address.index("/jupyter") :])[0] == 200
         listed = json.loads(server.ask("/jupyter/api/contents", **server.shown)[2])["content"]

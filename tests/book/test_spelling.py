@@ -88,7 +88,7 @@ def test_a_page_is_spelled_right(page: Path):
 
 @pytest.mark.parametrize("exercise", all_exercises(), ids=lambda exercise: exercise.id)
 def test_what_an_exercise_says_is_spelled_right(exercise: Exercise):
-    messages = [each.message for each in (*exercise.mistakes, *exercise.properties)]
+    messages = [each.message for each in exercise.mistakes] + [each.message for each in exercise.properties]
     texts = [exercise.title, exercise.step_of, exercise.adds, *exercise.parts, *exercise.hints, *messages]
     texts += [exercise.draws.look, *exercise.draws.axes] if exercise.draws else []
     found = [each for text in texts for each in speller().misspelled(prose(text))]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.book.test_spelling import prose
 from tools.claims import ROOT
+from tools.prose import prose
 
 PAGES = sorted((ROOT / "book").glob("*.md"))
 

@@ -22,6 +22,7 @@ from posenc_course.checking import report_on
 from posenc_course.exercises import assignments, exercise, exercises_of
 from posenc_course.figures.order import three_doors
 from posenc_course.translation import _
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "book" / "web" / "src"
@@ -120,7 +121,7 @@ def test_no_sentence_hides_in_an_f_string():
 def test_all_words_of_all_exercises_are_gathered(template):
     gathered = {message.id for message in template if isinstance(message.id, str)}
     for asked in (each for name in assignments() for each in exercises_of(name)):
-        told = [each.message for each in (*asked.mistakes, *asked.properties)]
+        told = [each.message for each in asked.mistakes] + [each.message for each in asked.properties]
         labels = [case.label for case in asked.cases()]
         assert {
             asked.title,
@@ -174,7 +175,7 @@ def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tm
     ).build()
     page = (tmp_path / "html" / "index.html").read_text()
     assert '<html lang="eo"' in page
-    title = re.search(r"^# (.+)$", (ROOT / "book" / "progress.md").read_text(), re.MULTILINE)[1]
+    title = present(re.search(r"^# (.+)$", (ROOT / "book" / "progress.md").read_text(), re.MULTILINE))[1]
     assert f"<h1>«{title}»" in page
     [told] = re.findall(r"window\.posencWords = (\{.*\});", page)
     check, one, many, done = in_page(
