@@ -15,10 +15,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import requests
 import websocket
+
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "deploy" / "jupyterhub" / "jupyterhub_config.py"
@@ -26,7 +29,7 @@ LEARNERS, INSTRUCTORS = "posenc-learners", "posenc-teachers"
 PASSWORD = "only for this test"
 
 
-def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+def run(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done
@@ -148,7 +151,7 @@ def hub(folder: Path, python: Path) -> Iterator[str]:
     }
     log = folder / "hub.log"
     # Unlike a hub in service, this one takes the users' servers along when it ends.
-    command = [python, "-m", "jupyterhub", "-f", CONFIG, "--JupyterHub.cleanup_servers=True"]
+    command = [str(python), "-m", "jupyterhub", "-f", str(CONFIG), "--JupyterHub.cleanup_servers=True"]
     with log.open("w") as output:
         process = subprocess.Popen(command, env=environment, cwd=folder, stdout=output, stderr=output)
     address = f"http://127.0.0.1:{port}"
@@ -184,13 +187,16 @@ class User:
         if self.logged_in:
             made = browser.post(
                 f"{hub}/hub/api/users/{name}/tokens",
-                headers={"X-XSRFToken": browser.cookies.get("_xsrf", path="/hub/"), "Referer": f"{hub}/hub/"},
+                headers={
+                    "X-XSRFToken": present(browser.cookies.get("_xsrf", path="/hub/")),
+                    "Referer": f"{hub}/hub/",
+                },
                 json={"note": "the test"},
             )
             made.raise_for_status()
             self.token = {"Authorization": f"token {made.json()['token']}"}
 
-    def request(self, method: str, path: str, **options: object) -> requests.Response:
+    def request(self, method: str, path: str, **options: Any) -> requests.Response:
         """Ask this user's own server, or with a path from `/` on, anything of the hub."""
         url = self.hub + (path if path.startswith("/") else f"/user/{self.name}/{path}")
         return requests.request(method, url, headers=self.token, timeout=180, **options)
@@ -237,7 +243,7 @@ class User:
 
 
 def _run_in_kernel(socket: websocket.WebSocket, code: str) -> str:
-    request = {
+    request: dict[str, Any] = {
         "header": {
             "msg_id": uuid.uuid4().hex,
             "msg_type": "execute_request",

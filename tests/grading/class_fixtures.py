@@ -46,6 +46,7 @@ class Class:
 
     def __init__(self, root: Path, chapter: str = CHAPTER) -> None:
         self.root, self.chapter = root, chapter
+        self.printed = ""  # of the one run that tests of a shared class look at
 
     def blank(self) -> nbformat.NotebookNode:
         """The notebook as released."""
@@ -118,6 +119,7 @@ class Class:
         ):
             patch.chdir(self.root)
             patch.setattr(run, "_workers", _warm_workers)
+            got: str | int | None
             try:
                 got = main(arguments)
             except SystemExit as refused:

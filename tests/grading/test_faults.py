@@ -55,6 +55,11 @@ def write(text: str) -> Callable[[Path], None]:
     return change
 
 
+def a_file_instead(path):
+    shutil.rmtree(path)
+    path.touch()
+
+
 def make_a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -82,7 +87,7 @@ FAULTS = {
     "secret: bytes": (SECRET, write("\xff\x00" * 32), "secret", ("grade",)),
     "secret: lost": (SECRET, Path.unlink, "secret", ("grade",)),
     "secret: folder": (SECRET, make_a_folder, "Move it to another place", ("grade",)),
-    "state: a file": ("grading", lambda path: (shutil.rmtree(path), path.touch()), "in the way", ("grade",)),
+    "state: a file": ("grading", a_file_instead, "in the way", ("grade",)),
     "config: broken": (CONFIG, write("c = get_config(\n"), "Fix it first", ("grade", "report")),
     "config: raises": (CONFIG, write("1 / 0"), "Fix it first", ("grade", "report")),
 }  # fmt: skip

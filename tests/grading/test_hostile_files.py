@@ -84,6 +84,11 @@ def odd_types(notebook: dict[str, Any]) -> None:
     )
 
 
+NO_ATTACHMENTS: tuple[Any, ...] = (
+    *(None, 5, "text", [1]),
+    *({"x.png": 5}, {"x.png": {"image/png": 7}}, {"x.png": []}),
+    *({"x.png": {"image/png": "no base64!"}}, {"x.png": {"\ud800": "\0"}, "\ud800": {}}),
+)
 READ: dict[str, Callable[[Class], str]] = {
     **{
         f"texts from {first}": lambda work, first=first: with_cells(
@@ -100,8 +105,7 @@ READ: dict[str, Callable[[Class], str]] = {
         work,
         lambda notebook: notebook["cells"].extend(
             attached(each)
-            for each in (None, 5, "text", [1], {"x.png": 5}, {"x.png": {"image/png": 7}}, {"x.png": []},
-                         {"x.png": {"image/png": "no base64!"}}, {"x.png": {"\ud800": "\0"}, "\ud800": {}})
+            for each in NO_ATTACHMENTS
         ),
     ),
     "types": lambda work: with_facts(work, odd_types),
@@ -167,8 +171,8 @@ def work(released, tmp_path_factory) -> Class:
     one.hand_in("zoe", one.solved(frequencies=NO_DIVISION))
     for name, make in READ.items():
         write(one, name, make(one))
-    for name, (make, _told) in REFUSED.items():
-        make(one, name)
+    for name, (put, _told) in REFUSED.items():
+        put(one, name)
     for name in GRADED_TIMES:
         content, _told = TIMESTAMPS[name]
         path = one.hand_in(f"time: {name}").with_name("timestamp.txt")

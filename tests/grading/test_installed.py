@@ -20,6 +20,7 @@ import pytest
 from posenc_course.exercises import all_exercises, assignments
 from posenc_course.grading.faults import not_installed
 from tests.grading.samples import CHAPTER
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = "pip install 'posenc_course[grading]'"
@@ -226,7 +227,7 @@ def test_a_wheel_and_its_archive_say_what_they_are(built, wing):
     for line in ("Requires-Python: >=3.11", "License-Expression: MIT", "Classifier: Typing :: Typed"):
         assert line in about
     assert f"# {wing}\n" in about
-    assert ("exercises" in re.search("^Summary: (.*)$", about, re.M)[1]) == (wing == "posenc_course")
+    assert ("exercises" in present(re.search("^Summary: (.*)$", about, re.M))[1]) == (wing == "posenc_course")
     [archive] = built.glob(f"{wing}-*.tar.gz")
     with tarfile.open(archive) as opened_archive:
         inside = {name.partition("/")[2] for name in opened_archive.getnames()}

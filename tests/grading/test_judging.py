@@ -19,6 +19,7 @@ from posenc_course.grading.sandbox.walls import NoWalls
 from posenc_course.grading.untrusted import outcome_of
 from posenc_course.grading.verdicts import SubmissionGrade, Verdict
 from tests.grading.conftest import model_answers, submission
+from tests.present import present
 
 FORMULA = "02-the-formula"
 FAST = Limits(wall_seconds=60, memory_bytes=192 * 2**20)
@@ -661,7 +662,7 @@ def test_a_trial_leaves_no_session_open(grader):
     with Trial(warm, grader._lender, submission("x = 1"), FAST) as trial:
         assert trial.find(TOY[0]) == 0
         session = trial._session
-    assert session._report is not None
+    assert present(session)._report is not None
 
 
 def test_what_the_judge_computes_takes_no_time_from_the_learner(grader, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
 import nbformat
 import pytest
@@ -114,7 +115,7 @@ def test_nbgrader_reads_the_points_that_were_given():
         ExerciseGrade(f"{CHAPTER}.frequencies", Verdict.PARTLY, 0.75, 3.0, "Not yet.", "<p>Not yet.</p>"),
         ExerciseGrade(f"{CHAPTER}.encode", Verdict.RIGHT, 3.0, 3.0, "Passed."),
     )
-    outputs = {
+    outputs: dict[int, list[dict[str, Any]]] = {
         0: [
             {"output_type": "stream", "name": "stderr", "text": "only a warning"},
             {

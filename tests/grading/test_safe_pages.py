@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Browser, Dialog, Page, Request
 
 from posenc_course.grading.handed_back.safe_html import inert
 from tests.grading.class_fixtures import CHAPTER, Class, new_class
@@ -172,7 +172,12 @@ def watched(browser: Browser, allowed: str = "data:") -> Iterator[Page]:
     asked: list[Request] = []
     said: list[str] = []
     context.on("request", lambda request: asked.append(request))
-    context.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+
+    def hear(dialog: Dialog) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
+
+    context.on("dialog", hear)
     yield page
     page.wait_for_timeout(500)
     assert not page.evaluate("window.hit")

@@ -62,7 +62,7 @@ def test_numbers_stay_numbers(number, text):
 
 def test_what_is_written_can_be_read_back():
     file = io.StringIO(newline="")
-    rows = [["a,b", 'say "no"', "two\nlines", None, -2.5], ["=1", "@x;=2", "", 0, "-2.5"]]
+    rows: list[list[object]] = [["a,b", 'say "no"', "two\nlines", None, -2.5], ["=1", "@x;=2", "", 0, "-2.5"]]
     write(file, rows)
     file.seek(0)
     assert list(csv.reader(file)) == [
