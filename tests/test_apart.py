@@ -13,6 +13,7 @@ import pytest
 
 from tests import apart
 from tests.browser.unchanged import NOT_SHOWN, TESTS, Pages
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = [*apart.LOOKED_AT, "pages"]
@@ -45,7 +46,7 @@ def test_a_mark_looks_at_what_its_tests_import_of_others(mark):
 
 def test_make_test_apart_runs_every_mark():
     recipe = (ROOT / "Makefile").read_text().partition("\ntest-apart:")[2]
-    assert re.search(r'-m "(.+)"', recipe)[1].split(" or ") == MARKS
+    assert present(re.search(r'-m "(.+)"', recipe))[1].split(" or ") == MARKS
 
 
 # A project of two tests, one of which runs apart, and `make` as it is here.
@@ -85,7 +86,7 @@ class Small:
             command, cwd=self.root, env=clean | settings, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0 or settings, done.stdout + done.stderr
-        return int(re.search(r"(\d+) passed", done.stdout)[1]) if done.returncode == 0 else -1
+        return int(present(re.search(r"(\d+) passed", done.stdout))[1]) if done.returncode == 0 else -1
 
     def make(self, target: str, **settings: str) -> int:
         ready = [part for each in ("lint", "types", ".venv/.ready") for part in ("--old-file", each)]

@@ -171,7 +171,12 @@ def test_whether_values_can_be_looked_at() -> None:
     assert values_are_known(torch.ones(1))
     assert not values_are_known(torch.ones(1, device="meta"))
     seen = []
-    torch.func.vmap(lambda x: seen.append(values_are_known(x)) or x)(torch.ones(2, 3))
+
+    def look(x: torch.Tensor) -> torch.Tensor:
+        seen.append(values_are_known(x))
+        return x
+
+    torch.func.vmap(look)(torch.ones(2, 3))
     torch.compile(lambda x: x + values_are_known(x), backend="eager", fullgraph=True)(torch.ones(1))
     compiled = torch.compile(lambda x: x + values_are_known(x), backend="eager", fullgraph=True)
     assert seen == [False]
@@ -225,9 +230,9 @@ def test_positive_numbers() -> None:
     for given in (0, -1, float("inf"), float("nan")):
         with pytest.raises(ValueError, match=r"scale=.* is not allowed; give a finite number above 0"):
             require.positive(given, "scale")
-    for given in ("1", None, 1j, True):
+    for other in ("1", None, 1j, True):
         with pytest.raises(TypeError, match=r"scale=.* is not a real number; give a positive number"):
-            require.positive(given, "scale")
+            require.positive(other, "scale")
 
 
 @pytest.mark.parametrize("given", ["c", None, ["a"], np.asarray(["a", "b"]), "A"])

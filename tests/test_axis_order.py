@@ -14,9 +14,10 @@ from posenc_lib.biased import alibi_attention, cope_bias, shaw_bias, transformer
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, Sizes, make_encoding
 from posenc_lib.rotated import axial_tables, rotary_tables, rotate, xpos_tables
+from posenc_lib.rotated.tables import Layout
 
 BATCH, HEADS, LENGTH, WIDTH = 3, 4, 6, 8
-LAYOUTS = ("interleaved", "half")
+LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
 LARGE = (2, 600, 8, 64)
 """More numbers than a block of the quick path holds."""
 
@@ -33,7 +34,7 @@ def vectors(heads: int = HEADS, dtype: torch.dtype = torch.float64) -> torch.Ten
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", [(BATCH, LENGTH, HEADS, WIDTH), LARGE, (BATCH, 1, HEADS, WIDTH)])
-def test_rotation(layout: str, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+def test_rotation(layout: Layout, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     x = torch.randn(shape).to(dtype)
     at_rows = torch.randint(1000, shape[:2])
     for positions, wanted_positions in ((torch.arange(shape[1]), None), (at_rows, at_rows[:, None])):
@@ -171,7 +172,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
         "seq_axis=3 is not an axis before the last of 4",
     ),
     (lambda: apply_rotary(X, LENGTH, seq_axis=-5), ValueError, "give -2 for"),
-    (lambda: apply_rotary(X, LENGTH, seq_axis="bshd"), TypeError, "seq_axis='bshd' is not an integer"),
+    (lambda: apply_rotary(X, LENGTH, seq_axis="bshd"), TypeError, "seq_axis='bshd' is not an integer"),  # type: ignore[arg-type]
     (lambda: apply_rotary(X, LENGTH, seq_axis=True), TypeError, "seq_axis=True is not an integer"),
     (lambda: apply_rotary(X, LENGTH), ValueError, "give seq, its axis -2, or an array"),
     (lambda: apply_rotary(X, HEADS, seq_axis=-3), ValueError, "give seq, its axis -3, or an array"),
@@ -183,7 +184,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda: rotate(X, rotary_tables(torch.arange(5), WIDTH), seq_axis=1), ValueError, "up to the sequence"),
     (lambda: attention(X, X, X, seq_axis=4), ValueError, "seq_axis=4 is not an axis"),
     (lambda: attention(X[0, 0], X[0, 0], X[0, 0], seq_axis=-3), ValueError, "give three axes or more"),
-    (lambda: alibi_attention(X, X, X, seq_axis=None), TypeError, "seq_axis=None is not an integer"),
+    (lambda: alibi_attention(X, X, X, seq_axis=None), TypeError, "seq_axis=None is not an integer"),  # type: ignore[arg-type]
     (lambda: cope_bias(X, X, X[0, 0], seq_axis=3), ValueError, "seq_axis=3 is not an axis"),
     (
         lambda: make_encoding("rope", Sizes(32, 4)).rotate(X, X, 6, 6, seq_axis=3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -87,7 +88,7 @@ def test_the_command_from_end_to_end(tmp_path: Path) -> None:
     finished = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     results = json.loads(out.read_text())
     speed.require_complete(results)
-    if encodings.platform.libc_ver()[0] == "glibc":
+    if platform.libc_ver()[0] == "glibc":
         assert [run["allocation"] for run in results["runs"]] == list(encodings.CIRCUMSTANCES)
     assert str(tmp_path) not in out.read_text(), "a path of this machine"
     assert results["memory"]["ours"]["bytes"] > 0

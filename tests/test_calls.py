@@ -16,6 +16,7 @@ import posenc_lib
 from posenc_course.checking import report_on
 from posenc_course.exercises import exercise
 from posenc_lib.rotated import apply_rotary, layers_from_config, rope_from_config, rotary_tables, rotate
+from posenc_lib.rotated.tables import Layout
 
 OURS = tuple(str(Path(str(each.__file__)).parent) for each in (posenc_lib, posenc_course))
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32}
@@ -42,7 +43,7 @@ def calls_of(act: Callable[[], Any]) -> int:
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 @pytest.mark.parametrize("positions", [1, POSITIONS, POSITIONS[None, None]])
-def test_one_token_is_turned_in_few_calls(layout: str, positions: Any) -> None:
+def test_one_token_is_turned_in_few_calls(layout: Layout, positions: Any) -> None:
     assert 0 < calls_of(lambda: apply_rotary(X, positions, layout=layout)) < 60
 
 

@@ -33,6 +33,7 @@ from posenc_lib.nn import (
     Transformer,
     make_encoding,
 )
+from tests.present import present
 
 BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 6, 4, 7, 8
 GROUPS = (1, 2, 3)
@@ -157,7 +158,7 @@ def widened(grouped: Attention) -> Attention:
 @pytest.mark.parametrize("kv_heads", GROUPS)
 @pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "convolution"])
 def test_a_model_with_a_cache_is_that_of_repeated_keys(name: str, kv_heads: int) -> None:
-    ends = {"length": 9} if name != "grid" and name != "axial" else {"length": 36}
+    ends: dict[str, Any] = {"length": 9} if name != "grid" and name != "axial" else {"length": 36}
     model = Transformer(11, HEADS * WIDTH, 2, HEADS, encoding=name, kv_heads=kv_heads, **ends).eval()
     wide = Transformer(11, HEADS * WIDTH, 2, HEADS, encoding=name, **ends).eval()
     for encoding in model.encodings:
@@ -165,6 +166,8 @@ def test_a_model_with_a_cache_is_that_of_repeated_keys(name: str, kv_heads: int)
             nn.init.normal_(parameter, std=0.5)
     weights = {key: value for key, value in model.state_dict().items() if "attention" not in key}
     wide.load_state_dict(weights, strict=False)
+    mine: Any
+    theirs: Any
     for mine, theirs in zip(model.blocks, wide.blocks, strict=True):
         nn.init.normal_(mine.attention.in_proj_bias)
         theirs.attention = widened(mine.attention)
@@ -180,7 +183,7 @@ def test_a_model_with_a_cache_is_that_of_repeated_keys(name: str, kv_heads: int)
     with torch.no_grad():
         steps = [model(tokens[:, a:b], cache=cache) for a, b in ((0, 4), (4, 5), (5, 9))]
         torch.testing.assert_close(torch.cat(steps, dim=1), model(tokens), rtol=1e-4, atol=1e-5)
-    assert cache.layers[0].k.shape == (BATCH, kv_heads, 9, WIDTH)
+    assert present(cache.layers[0].k).shape == (BATCH, kv_heads, 9, WIDTH)
 
 
 def test_recorded_weights_are_those_of_the_fused_kernel() -> None:
@@ -188,7 +191,7 @@ def test_recorded_weights_are_those_of_the_fused_kernel() -> None:
     fused = model(x, causal=True)
     model.record_weights = True
     torch.testing.assert_close(model(x, causal=True), fused)
-    assert model.weights.shape == (BATCH, HEADS, KEYS, KEYS)
+    assert present(model.weights).shape == (BATCH, HEADS, KEYS, KEYS)
     assert "kv_heads=2" in repr(model)
 
 
@@ -197,8 +200,9 @@ def test_an_encoder_layer() -> None:
     wide = EncoderLayer(HEADS * WIDTH, HEADS, encoding=layer.encoding, batch_first=True).eval()
     rest = {key: value for key, value in layer.state_dict().items() if "self_attn" not in key}
     wide.load_state_dict(rest, strict=False)
-    wide.self_attn = widened(layer.self_attn)
-    wide.self_attn.batch_first = True
+    attention = widened(layer.self_attn)
+    attention.batch_first = True  # type: ignore[assignment]  # nn.TransformerEncoder asks for it
+    wide.self_attn = attention
     x = torch.randn(BATCH, KEYS, HEADS * WIDTH)
     torch.testing.assert_close(layer(x), wide(x))
 

@@ -27,6 +27,7 @@ from posenc_lib import (
 from posenc_lib.biased import alibi_attention, alibi_score_mod, packed_mask_mod
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, Attention, Cache, LayerCache, Sizes, Transformer, make_encoding
+from tests.present import present
 
 HEADS, WIDTH = 4, 8
 ENDS = [0, 3, 3, 4, 9]
@@ -197,7 +198,7 @@ def test_modules_look_at_one_text_after_the_other_unless_they_are_compiled(monke
     together = compiled(x, encoding=encoding, causal=True, cu_seqlens=ends)
     model.record_weights = True
     torch.testing.assert_close(model(x, encoding=encoding, causal=True, cu_seqlens=ends), together)
-    assert torch.equal(model.weights[0, 0] > 0, packed_mask(ends, causal=True))
+    assert torch.equal(present(model.weights)[0, 0] > 0, packed_mask(ends, causal=True))
     model.record_weights = False
     monkeypatch.delattr("posenc_lib.nn.attention.packed_mask")
     torch.testing.assert_close(model(x, encoding=encoding, causal=True, cu_seqlens=ends), together)
@@ -238,12 +239,12 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda: packed_positions([0, 2], keys=[0, 1, 2]), ValueError, "has 1 texts, but that of the keys has 2"),
     (lambda: packed_positions([0, 2], keys=torch.tensor([0, 2])), TypeError, "different libraries"),
     (lambda: packed_mask([0, 2], keys=[1, 3]), ValueError, "the cu_seqlens of keys begin with 0"),
-    (lambda: packed_mask([0, 2], causal=1), TypeError, "causal=1"),
+    (lambda: packed_mask([0, 2], causal=1), TypeError, "causal=1"),  # type: ignore[call-overload]
     (lambda: attention(Q, Q, Q, cu_seqlens=[0, 2]), ValueError, "these end with 2, but there are 5 tokens"),
     (lambda: attention(Q, Q, Q, cu_seqlens=np.asarray([0, 5])), TypeError, "different libraries"),
     (lambda: attention(Q[:, :2], Q, Q, cu_seqlens=[0, 2]), ValueError, "give a pair, (for q, for k)"),
     (lambda: attention(Q, Q, Q, cu_seqlens=E5.to("meta")), ValueError, "different devices"),
-    (lambda: packed_mask_mod([0, 2]), TypeError, "cu_seqlens is a list; give a torch tensor"),
+    (lambda: packed_mask_mod([0, 2]), TypeError, "cu_seqlens is a list; give a torch tensor"),  # type: ignore[arg-type]
     (lambda: alibi_attention(Q, Q, Q, cu_seqlens=[0, 4]), ValueError, "these end with 4"),
     (lambda: MODEL(TOKENS, cu_seqlens=[0, 4]), ValueError, "these end with 4"),
     (lambda: MODEL(TOKENS, cu_seqlens=E5, cache=Cache()), ValueError, "packed texts cannot use a cache"),

@@ -20,6 +20,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from tests.present import present
+
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLERS = {"pip", "setuptools", "wheel", "posenc-lib", "posenc-course"}
 OF_TORCH = ("nvidia-", "cuda-", "triton")
@@ -87,7 +89,7 @@ def test_everything_runs_once_a_week():
 
 def test_the_workflow_tries_every_python_that_is_promised():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]
-    least = re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text())[1]
+    least = present(re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text()))[1]
     tried = jobs["test"]["strategy"]["matrix"]["python"]
     assert tried[0] == least
     assert all(isinstance(version, str) for version in tried), "3.10 is not a number"
@@ -190,10 +192,11 @@ STEPS = {
 @pytest.fixture
 def set_up(tmp_path):
     """A copy of what a set-up looks at, with everything done."""
-    for path in ("Makefile", "pyproject.toml", "posenc_course/pyproject.toml", *ROOT.glob("*.txt")):
-        to = tmp_path / (ROOT / path).relative_to(ROOT)
+    every = [ROOT / each for each in ("Makefile", "pyproject.toml", "posenc_course/pyproject.toml")]
+    for path in (*every, *ROOT.glob("*.txt")):
+        to = tmp_path / path.relative_to(ROOT)
         to.parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / path, to)
+        shutil.copy(path, to)
         os.utime(to, (1_000_000_000,) * 2)
     (tmp_path / ".venv").mkdir()
     for place, stamp in enumerate(STEPS):

@@ -61,7 +61,7 @@ def test_a_sink_learns():
         (lambda: attention(Q, K, V, sink=torch.ones(4)), TypeError, "different libraries"),
         (lambda: window_mask(5, 5, 0), ValueError, "window=0 is too small"),
         (lambda: window_mask(5, 5, 2, sinks=-1), ValueError, "sinks=-1 is too small"),
-        (lambda: window_mask(5, 5, 2, causal=1), TypeError, "causal=1 is not a boolean"),
+        (lambda: window_mask(5, 5, 2, causal=1), TypeError, "causal=1 is not a boolean"),  # type: ignore[call-overload]
         (lambda: window_mask(6, 5, 2), ValueError, "queries=6 are more than the 5 keys"),
     ],
 )
@@ -87,7 +87,8 @@ def test_windows_pair_by_pair(window, sinks):
 def test_the_map_is_what_a_streaming_cache_does():
     """Keep keys unrotated, drop those in the middle, rotate what is left by its place in the cache."""
     q, k, v, sinks, window = Q[0], K[0], V[0], 2, 3
-    kept, outputs = [], []
+    kept: list[int] = []
+    outputs = []
     for i in range(9):
         kept = [j for j in [*kept, i] if j < sinks or i - j < window]
         turned_k = apply_rotary(k[:, kept], len(kept))

@@ -230,7 +230,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "objects": lambda: np.array([object()]),
     "texts": lambda: np.array(["a"]),
     "dates": lambda: np.array(["2020-01-01"], "M8[D]"),
-    "a masked array": lambda: np.ma.masked_array(np.eye(6), np.eye(6)),
+    "a masked array": lambda: np.ma.masked_array(np.eye(6), np.eye(6) > 0),
     "a matrix": lambda: np.matrix(np.eye(6)),
     "a sparse tensor": lambda: T.to_sparse(),
     "compressed rows": lambda: torch.eye(6).to_sparse_csr(),
