@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -26,6 +27,7 @@ from posenc_lib import (
 )
 from posenc_lib import attention as attend
 from tests.browser.conftest import uncover
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +107,7 @@ def close(got, expected):
 
 @pytest.mark.parametrize("base", BASES)
 def test_frequencies_and_the_dot_product_are_the_librarys(shared, base):
-    for dim in WIDTHS:
+    for dim in map(int, WIDTHS):
         np.testing.assert_allclose(
             js(shared, "numbers.frequencies(...given)", dim, base), frequencies(dim, base=base), rtol=1e-12
         )
@@ -155,7 +157,7 @@ def test_the_two_arrows_of_rope_start_and_turn_as_in_the_still_picture(shared):
 
 
 def test_the_slopes_are_the_librarys(shared):
-    for heads in FIGURES["alibi"].sliders[0].values:
+    for heads in map(int, FIGURES["alibi"].sliders[0].values):
         close(js(shared, "numbers.alibiSlopes(...given)", heads), alibi_slopes(heads))
 
 
@@ -172,7 +174,7 @@ def test_the_scaled_frequencies_are_the_librarys(shared, dim):
         [dim, cases],
     )
     for (base, length, factor), (linear, ntk, yarn, attention) in zip(cases, got, strict=True):
-        rule = YaRNScaling(factor, original_length=length)
+        rule = YaRNScaling(factor, original_length=int(length))
         expected = (LinearScaling(factor), NTKScaling(factor), rule)
         for rates, scaling in zip((linear, ntk, yarn), expected, strict=True):
             # Relative: the slow pairs' frequencies are far below 1e-6 themselves.
@@ -249,7 +251,7 @@ def test_what_a_rule_leaves_new_is_what_the_library_leaves(shared):
 
 def test_what_gates_leave_is_foxs_bias(shared):
     for word, stop, query in ((0.9, 0.2, 20), (0.5, 0.05, 23), (1, 0.3, 6), (0.8, 0.8, 0)):
-        given = {"word": word, "stop": stop, "query": query}
+        given: dict[str, Any] = {"word": word, "stop": stop, "query": query}
         got = shared.evaluate("given => window.posencFigures.figures.gates.forgotten(given)", given)
         bias, weights = interactive.forgotten(**given)
         close(got["bias"], bias)
@@ -337,11 +339,11 @@ def test_the_first_rise_is_marked_and_told(tab, dim, rise):
 
 def test_moving_both_turns_the_arrows_and_leaves_the_score(tab):
     score = re.compile(r"The difference is 8, and the score is (\S+)\.$")
-    before, arrows = score.search(reading(tab, "rotary"))[1], drawn(tab, "rotary")
+    before, arrows = present(score.search(reading(tab, "rotary")))[1], drawn(tab, "rotary")
     move(tab, "rotary", "shift", 37)
     said = reading(tab, "rotary")
     assert "position 41 is turned by 4.1 rad" in said
-    assert score.search(said)[1] == before
+    assert present(score.search(said))[1] == before
     assert drawn(tab, "rotary") != arrows
     move(tab, "rotary", "key", 13)
     assert "The difference is 9" in reading(tab, "rotary")
@@ -472,12 +474,12 @@ def test_the_arrows_of_rope_and_its_mark_can_be_dragged(tab):
         ]
         drag(tab, arrow, *np.diff(points, axis=0).tolist())  # 0.7 rad to the left, at 0.1 rad per position
         assert values(tab, "rotary")[label] == position + 7
-    assert score.search(reading(tab, "rotary")).groups() == ("8", "0.092")
+    assert present(score.search(reading(tab, "rotary"))).groups() == ("8", "0.092")
     drag(tab, grips(tab, "rotary", "Mark"), (-60, 0))
     offset = int(values(tab, "rotary")["key"] - values(tab, "rotary")["query"])
     assert offset < 0
     turned = apply_rotary(np.array([QUERY, KEY]), 0.1 * np.array([0, offset]))
-    told = score.search(reading(tab, "rotary").replace("−", "-")).groups()
+    told = present(score.search(reading(tab, "rotary").replace("−", "-"))).groups()
     assert told == (str(offset), f"{turned[0] @ turned[1]:.3f}")
 
 
@@ -485,7 +487,7 @@ def told_scores(tab):
     said = re.search(
         r"is (\S+) with the added .*, (\S+) with the rotated one, and (\S+) with", reading(tab, "ruler")
     )
-    return np.array([float(each.replace("−", "-")) for each in said.groups()])
+    return np.array([float(each.replace("−", "-")) for each in present(said).groups()])
 
 
 def test_two_tokens_slide_together_and_apart(tab):
@@ -557,7 +559,7 @@ def test_the_lengths_can_be_dragged_on_the_strip_and_round_the_slowest_pairs_cir
         r"(\d+)% with plain RoPE, (\d+)% with PI, (\d+)% with NTK, (\d+)% with YaRN",
         reading(tab, "stretched"),
     )
-    assert [int(each) for each in told.groups()] == list(most.values())
+    assert [int(each) for each in present(told).groups()] == list(most.values())
     assert most["NTK"] > 0 == most["PI"]
 
 

@@ -19,6 +19,7 @@ from tests.browser.axe import axe
 from tests.browser.conftest import served
 from tests.browser.test_site import SERIOUS_FAULTS
 from tests.conftest import load_build
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -314,7 +315,7 @@ def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place
     assert chosen.bounding_box() == where
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     kept = record(tab)
-    assert (kept["said"], kept["right"]) == ("1", False)
+    assert (present(kept)["said"], present(kept)["right"]) == ("1", False)
     assert not box(tab).get_by_role("button", name="Show me").is_visible()
     assert chosen.is_disabled()
     context.close()
@@ -337,7 +338,7 @@ def test_the_keyboard_alone_predicts_a_number(tab):
     field.press_sequentially("4")
     field.press("Enter")
     assert verdict(tab, NUMBER).inner_text() == "You said 24; it is 23. That is close enough."
-    assert record(tab, NUMBER)["right"]
+    assert present(record(tab, NUMBER))["right"]
     assert tab.evaluate("document.activeElement.textContent") == verdict(tab, NUMBER).inner_text()
     # Two boxes share what follows: it stays covered until both are answered.
     assert "Look at the hands" not in readable(tab)
@@ -371,8 +372,8 @@ def test_show_me_shows_it_and_is_no_prediction(tab):
     box(tab).get_by_role("button", name="Show me").click()
     assert verdict(tab).inner_text() == "It is 2."
     assert "first output" in readable(tab)
-    assert record(tab)["shown"]
-    assert not record(tab)["right"]
+    assert present(record(tab))["shown"]
+    assert not present(record(tab))["right"]
 
 
 def test_it_is_still_said_tomorrow_and_can_be_said_again(tab):
@@ -392,12 +393,12 @@ def test_it_is_still_said_tomorrow_and_can_be_said_again(tab):
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert verdict(tab).inner_text() == "You said 2, and that is right."
-    assert record(tab)["right"]
+    assert present(record(tab))["right"]
 
 
 def test_what_was_said_of_an_older_box_says_nothing_about_the_new_one(tab):
     box(tab).get_by_role("button", name="Show me").click()
-    older = {**record(tab), "text": "another"}
+    older = {**present(record(tab)), "text": "another"}
     tab.evaluate("args => localStorage.setItem(...args)", [f"posenc:1:prediction:{READ}", json.dumps(older)])
     tab.reload()
     expect(box(tab).get_by_role("button", name="Show me")).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from posenc_course.exercises import all_exercises, wholes
 from tests.browser.conftest import served
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +121,7 @@ def test_a_full_browser_keeps_on_working_and_says_that_it_forgets(context, addre
     )
     assert tab.evaluate("store.available")
     keep(tab, FREQUENCIES, code="new " * 1000)
-    assert kept(tab, FREQUENCIES)["code"] == "new " * 1000
+    assert present(kept(tab, FREQUENCIES))["code"] == "new " * 1000
     assert not tab.evaluate("store.available")
     assert '"old"' in tab.evaluate("id => localStorage.getItem(`posenc:1:exercise:${id}`)", FREQUENCIES)
 
@@ -146,7 +147,7 @@ def test_a_browser_that_stores_nothing_still_works_and_says_so(context, address_
     assert tab.evaluate(refused) == "SecurityError"
     assert not tab.evaluate("store.available")
     keep(tab, FREQUENCIES)
-    assert kept(tab, FREQUENCIES)["code"] == "x = 1"
+    assert present(kept(tab, FREQUENCIES))["code"] == "x = 1"
     assert "does not let this page keep your work" in tab.locator(".posenc-not-kept").inner_text()
     tab.goto(f"{address}/book/02-the-formula.html")
     tab.locator(".posenc-option label").first.click()
@@ -182,15 +183,15 @@ def test_what_another_tab_wrote_is_not_overwritten_in_silence(context, plain_add
     _there, other_box, _other_editor, write_there = open_answer(context, plain_address)
     write_there(" and there")
     write("!")  # its editor had the focus all the time, and knows nothing of the other
-    assert kept(here, FREQUENCIES)["code"].endswith("# here!")
-    assert kept(here, FREQUENCIES)["former"].endswith("# here and there")
+    assert present(kept(here, FREQUENCIES))["code"].endswith("# here!")
+    assert present(kept(here, FREQUENCIES))["former"].endswith("# here and there")
     expect(box.locator(".posenc-notices")).to_contain_text(
         "You have different code for this exercise in another tab."
     )
     box.get_by_role("button", name="Take the other version").click()
     expect(editor).to_contain_text("# here and there")
     expect(box.locator(".posenc-notices")).to_be_empty()
-    assert kept(here, FREQUENCIES)["former"].endswith("# here!")
+    assert present(kept(here, FREQUENCIES))["former"].endswith("# here!")
     box.get_by_role("button", name="Bring back my earlier version").click()
     expect(editor).to_contain_text("# here!")
     assert other_box.locator(".posenc-notices p").count() == 0
@@ -200,13 +201,13 @@ def test_what_another_tab_wrote_is_not_overwritten_in_silence(context, plain_add
 def test_what_another_tab_has_passed_counts_though_this_one_writes(context, plain_address):
     here, _box, _editor, write = open_answer(context, plain_address)
     write("# one")
-    code = kept(here, FREQUENCIES)["code"]
+    code = present(kept(here, FREQUENCIES))["code"]
     keep(here, FREQUENCIES, code=code, attempts=5, hints=2, passed=True)  # as another tab would
     write(" two")
     found = kept(here, FREQUENCIES)
-    assert (found["passed"], found["attempts"], found["hints"]) == (True, 5, 2)
-    assert found["code"] == f"{code} two"
-    assert "former" not in found
+    assert (present(found)["passed"], present(found)["attempts"], present(found)["hints"]) == (True, 5, 2)
+    assert present(found)["code"] == f"{code} two"
+    assert "former" not in present(found)
 
 
 def test_a_tab_in_which_nobody_types_shows_what_another_wrote_and_says_so(context, plain_address):
@@ -389,7 +390,8 @@ def test_what_was_passed_stays_passed_when_newer_work_comes_in(context, address,
     made["records"]["exercise"][FREQUENCIES] |= {"code": "later", "passed": False, "updated": "2999-01-01"}
     (tmp_path / "newer.json").write_text(json.dumps(made))
     take_in(tab, tmp_path / "newer.json")
-    assert (kept(tab, FREQUENCIES)["code"], kept(tab, FREQUENCIES)["passed"]) == ("later", True)
+    found = present(kept(tab, FREQUENCIES))
+    assert (found["code"], found["passed"]) == ("later", True)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
+from tests.present import present
+
 pytestmark = pytest.mark.slow
 
 CHAPTER = "book/02-the-formula.html"
@@ -85,9 +87,9 @@ def test_a_wrong_answer_is_explained_at_once_and_can_be_mended(tab):
     # To look around is no answer.
     option(tab, ONE, 2).locator("label").click(force=True)
     assert verdict(tab, ONE) == "That is right."
-    assert record(tab, ONE)["tries"] == 2
-    assert [each["right"] for each in record(tab, ONE)["history"]] == [False, True]
-    assert record(tab, ONE)["history"][0]["at"].startswith("2026-03-02T12:0")
+    assert present(record(tab, ONE))["tries"] == 2
+    assert [each["right"] for each in present(record(tab, ONE))["history"]] == [False, True]
+    assert present(record(tab, ONE))["history"][0]["at"].startswith("2026-03-02T12:0")
 
 
 def test_where_several_are_right_all_of_them_are_wanted(tab):
@@ -100,7 +102,7 @@ def test_where_several_are_right_all_of_them_are_wanted(tab):
     check(tab, SEVERAL)
     assert verdict(tab, SEVERAL) == "That is right."
     assert len(notes(tab, SEVERAL)) == 2
-    assert record(tab, SEVERAL)["chosen"] == [0, 1]
+    assert present(record(tab, SEVERAL))["chosen"] == [0, 1]
 
 
 def test_nothing_chosen_is_no_answer(tab):
@@ -170,7 +172,7 @@ def test_to_choose_is_no_answer_and_the_same_answer_counts_once(newcomer, plain_
             assert verdict(tab, name) == ""
         option(tab, name, number).locator("input").press("Enter")
         assert verdict(tab, name) == "That is right."
-        assert record(tab, name)["tries"] == tries + 1
+        assert present(record(tab, name))["tries"] == tries + 1
 
 
 def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
@@ -184,7 +186,7 @@ def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
         tab.keyboard.press("Tab")  # past the formulas, which can be focused too
     tab.keyboard.press("Enter")
     assert verdict(tab, ONE) == "That is right."
-    assert record(tab, ONE)["tries"] == 1
+    assert present(record(tab, ONE))["tries"] == 1
     assert tab.evaluate("document.activeElement.textContent") == "Answer it again"
     tab.keyboard.press("Enter")
     assert verdict(tab, ONE) == ""
@@ -223,7 +225,7 @@ def test_an_answer_is_still_there_after_a_reload_and_counts_in_the_progress(tab,
 
 def test_an_answer_to_an_older_wording_is_not_shown_for_the_new_one(tab):
     choose(tab, ONE, 1)
-    older = {**record(tab, ONE), "text": "another"}
+    older = {**present(record(tab, ONE)), "text": "another"}
     tab.evaluate("args => localStorage.setItem(...args)", [f"posenc:1:quiz:{ONE}", json.dumps(older)])
     tab.reload()
     tab.locator(".posenc-answerable").first.wait_for()
@@ -302,7 +304,7 @@ def test_questions_come_back_after_1_3_7_and_21_days_and_after_a_mistake_the_nex
     assert review(tab, plain_address, day + 21) == "One question is due today."
     choose(tab, ONE, 0)
     choose(tab, ONE, 1)  # mended at once, but it was not known
-    assert record(tab, ONE)["box"] == 1
+    assert present(record(tab, ONE))["box"] == 1
     assert review(tab, plain_address, day + 22) == "One question is due today."
 
 

@@ -20,6 +20,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import axe
 from tests.browser.conftest import SAVES_DATA, make_editors, uncover
 from tests.browser.unchanged import Pages
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -353,7 +354,7 @@ def test_next_leads_from_the_landing_page_through_the_chapters(site):
     """And no page sends the reader on to one of the notebooks' pages, which can only be read."""
     page, passed = "book/index.html", []
     for _ in CHAPTERS:
-        following = re.search(r'class="right-next"\s+href="([^"]+)"', (site / page).read_text())[1]
+        following = present(re.search(r'class="right-next"\s+href="([^"]+)"', (site / page).read_text()))[1]
         page = str((site / page).parent.joinpath(following).resolve().relative_to(site.resolve()))
         passed.append(page)
     assert passed == CHAPTERS

@@ -14,6 +14,7 @@ from posenc_lib import alibi_slopes, apply_rotary, sinusoidal, t5_buckets
 from tests.browser.test_challenges import PAGE, begin, kept, said
 from tests.browser.test_progress import open_page
 from tests.challenges.test_draws import in_javascript
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -209,7 +210,7 @@ def test_a_trained_checkpoint_is_measured_and_named(tab):
     name_it.click()
     expect(said(place)).to_contain_text("Right. That gives 5 of 10 points.")
     expect(place.locator(".posenc-after h3")).to_contain_text(undone)
-    assert kept(tab, f"trained:{seed}")["points"] == 5
+    assert present(kept(tab, f"trained:{seed}"))["points"] == 5
 
 
 def _titles():

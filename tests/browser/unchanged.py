@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "_build" / "pages.json"
 TESTS = (
     "tests/conftest.py",
+    "tests/present.py",
     "tools/web/package-lock.json",
     *(f"tests/browser/{name}" for name in ("axe.py", "conftest.py", "test_site.py", "unchanged.py")),
 )
