@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -38,7 +39,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
 
 
 class _Silent(SimpleHTTPRequestHandler):
-    def __init__(self, *given: object, without: tuple[str, ...], headers: dict[str, str], **named: object):
+    def __init__(self, *given: Any, without: tuple[str, ...], headers: dict[str, str], **named: Any):
         self.without, self.headers_too = without, headers
         super().__init__(*given, **named)
 
@@ -128,7 +129,7 @@ def newcomer(browser, address, plain_address):
         empty.close()
         return context
 
-    come.contexts = contexts
+    come.contexts = contexts  # type: ignore[attr-defined]
     yield come
     for context in contexts.values():
         context.close()

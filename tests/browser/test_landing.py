@@ -11,6 +11,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,12 +106,12 @@ def test_the_picture_has_a_whole_address_where_the_site_has_one():
     import lean
     from docutils.utils import new_document
 
-    app = SimpleNamespace(
+    app: Any = SimpleNamespace(
         config=SimpleNamespace(
             html_baseurl="https://book.example/posenc", root_doc="book/index", html_title="T"
         )
     )
-    context = {"title": "A chapter", "pathto": lambda path, resource: f"../{path}"}
+    context: dict[str, Any] = {"title": "A chapter", "pathto": lambda path, resource: f"../{path}"}
     lean._say_what_is_shared(app, "book/x", "page.html", context, new_document("x"))
     assert context["posenc_shared"]["picture"] == "https://book.example/posenc/_static/preview.png"
     app.config.html_baseurl = ""

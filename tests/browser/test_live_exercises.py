@@ -138,7 +138,7 @@ def visitor(browser, address):
         tabs[chapter].bring_to_front()
         return tabs[chapter]
 
-    visit.context = context
+    visit.context = context  # type: ignore[attr-defined]
     yield visit
     context.close()
 

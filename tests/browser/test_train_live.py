@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from posenc_course.experiments import train_live
 from tests.browser.test_site import Visit
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +102,7 @@ def reading(tab):
 
 
 def share(line):
-    return float(re.search(r"([\d.]+)%", line.inner_text())[1]) / 100
+    return float(present(re.search(r"([\d.]+)%", line.inner_text()))[1]) / 100
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +197,7 @@ def test_a_text_is_shown_with_what_was_told_and_where_the_last_letter_looks(trai
     assert 4 <= period <= 8
     assert signs == (signs[:period] * 9)[:32]
     caption = text.get_attribute("aria-label")
-    right, known = map(int, re.search(r"gets (\d+) of (\d+)", caption).groups())
+    right, known = map(int, present(re.search(r"gets (\d+) of (\d+)", caption)).groups())
     assert known - right == text.locator(".posenc-wrong").count()
     assert known == 32 - pale
     weights = text.locator("span").evaluate_all(
