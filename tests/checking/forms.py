@@ -120,7 +120,7 @@ ARRAYS = {
     "map": by_rows(lambda a: map(float, a)),
     "iterator": lambda a: iter(a.tolist()),
     "zip": lambda a: zip(*a.T, strict=True) if a.ndim == 2 else iter(a),
-    "memoryview": lambda a: memoryview(np.ascontiguousarray(a)),
+    "memoryview": lambda a: memoryview(np.ascontiguousarray(a)),  # type: ignore[arg-type]  # a Buffer from Python 3.12 on
     "ctypes": by_rows(lambda a: (ctypes.c_double * len(a))(*a)),
     "fractions": lambda a: objects(a, fractions.Fraction),
     "decimals": by_rows(lambda a: [decimal.Decimal(each) for each in a.tolist()]),

@@ -8,6 +8,8 @@ import math
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from posenc_course.checking import CheckFailed, Outcome, judge, run
 from posenc_course.checking.plain import NotPlain, decode, encode, to_plain
 from posenc_course.exercises import Case, all_exercises, exercise
 from posenc_lib import frequencies
+from tests.present import present
 
 ID = "02-the-formula.frequencies"
 ASKED = exercise(ID)
@@ -253,7 +256,7 @@ def forgets_in_place(predict, tokens, window):
     return True
 
 
-CHANGES = {
+CHANGES: dict[str, tuple[Callable[..., Any], str]] = {
     "02-the-formula.embed": (embed_in_place, "embedding"),
     "03-relative-position.shift_rows": (shift_rows_in_place, "rows"),
     "01-why-order-matters.restore_rows": (restore_rows_in_place, "shuffled"),
@@ -269,7 +272,7 @@ def test_an_answer_that_changes_its_inputs_is_wrong_and_told_so(exercise_id):
         check(exercise_id, answer)
     report = caught.value.report
     assert report.mistake is None
-    assert report.first_failure.difference == f"It changed its input {name}."
+    assert present(report.first_failure).difference == f"It changed its input {name}."
     (note,) = report.notes
     assert f"Your function changes {name} itself" in note
     assert f"{name}.copy()" in note

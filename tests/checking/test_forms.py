@@ -133,7 +133,7 @@ def test_the_result_is_made_of_exact_types_alone():
         def lower(self):
             return "holds"
 
-        __str__ = strip = lower
+        __str__ = strip = lower  # type: ignore[assignment]
         __hash__ = str.__hash__
 
     plain = to_plain(LyingList([Liar(1.0), LyingText("breaks"), np.array([Liar(2.0)], dtype=object)]))
