@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ CHAPTERS = sorted({each.chapter for each in all_exercises()})
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
+def course(tmp_path_factory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("course")
     (root / "solutions").mkdir()
     (root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())

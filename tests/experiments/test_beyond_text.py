@@ -11,6 +11,7 @@ import torch
 
 from posenc_course.experiments import beyond_text
 from posenc_course.experiments.lab import perform
+from tests.present import present
 
 
 @pytest.mark.parametrize("case", ["cycle", "side"])
@@ -89,7 +90,7 @@ def test_each_patch_is_cut_in_four_of_its_brightness():
 
 def test_a_statement_becomes_the_tree_that_python_reads():
     [statement] = ast.parse("total = add(price, tax)").body
-    parents, kinds = beyond_text.tree_of(statement)
+    parents, kinds = present(beyond_text.tree_of(statement))
     assert kinds == ["Assign", "Name", "Call", "Name", "Name", "Name"]
     assert parents == [-1, 0, 0, 2, 2, 2]
     [wide] = ast.parse("f(a, b, c, d, e)").body

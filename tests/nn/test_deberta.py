@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from posenc_lib.nn import DeBERTa
+from tests.present import present
 
 HEADS, HEAD_DIM, LENGTH = 4, 8, 12
 
@@ -28,9 +29,11 @@ def test_with_the_score_it_is_the_papers_sum(terms):
     row = (row + 4).clamp(0, 7)
     wanted = q @ k.mT
     if "c2p" in terms:
-        wanted = wanted + torch.einsum("bhid,hijd->bhij", q, by_head(encoding.to_key(encoding.table))[:, row])
+        wanted = wanted + torch.einsum(
+            "bhid,hijd->bhij", q, by_head(present(encoding.to_key)(encoding.table))[:, row]
+        )
     if "p2c" in terms:
-        queries = by_head(encoding.to_query(encoding.table))[:, row]
+        queries = by_head(present(encoding.to_query)(encoding.table))[:, row]
         wanted = wanted + torch.einsum("bhjd,hijd->bhij", k, queries)
     torch.testing.assert_close(scores, wanted / ((1 + len(terms)) * HEAD_DIM) ** 0.5)
     assert sorted(dict(encoding.named_children())) == sorted(
