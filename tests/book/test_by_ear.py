@@ -182,7 +182,7 @@ def shown(program: Path) -> Iterator[tuple[int, str]]:
 
 def _in_python(code: str) -> Iterator[tuple[int, str]]:
     """A value in an f-string is a pair of braces; an expression on a line of its own is a docstring."""
-    told = [ast.parse(code)]
+    told: list[ast.AST] = [ast.parse(code)]
     while told:
         node = told.pop()
         if isinstance(node, ast.JoinedStr):
