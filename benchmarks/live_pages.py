@@ -40,12 +40,12 @@ def lab(browser: Browser, address: str) -> dict[str, float]:
         lambda request: arrived.append(time.perf_counter()) if ".safetensors" in request.url else None,
     )
     tab.goto(f"{address}/book/lab.html", wait_until="networkidle", timeout=SLOW)
-    tab.get_by_role("button", name="Bring the models").click()
+    tab.get_by_role("button", name="Load the models").click()
     for side in range(2):
         expect(tab.locator(".posenc-lab-mean").nth(side)).to_contain_text("nats", timeout=SLOW)
     waited = time.perf_counter() - arrived[-1]
     assert len(arrived) == 2
-    tab.get_by_role("button", name="Let both write on").click()
+    tab.get_by_role("button", name="Let both keep writing").click()
     said = tab.locator(".posenc-lab-write [role=status]")
     expect(said).to_contain_text("has written", timeout=SLOW)
     rates = [float(each) for each in re.findall(r"\d+", said.inner_text())]

@@ -37,8 +37,8 @@ class Lab(SphinxDirective):
         first = texts[0]["text"].encode()[:SHOWN].decode(errors="ignore")
         still = Tag.make("pre", {"class": "posenc-lab-still"}, first)
         ask = _(
-            "Two models of bytes, one with RoPE and one with ALiBi, will read this text beside each other: "
-            "1.8 MB, and 0.7 MB for what runs them."
+            "Two trained models will read this text side by side, one with RoPE and one with ALiBi. "
+            "They take 1.8 MB, and what runs them 0.7 MB."
         )
         without = _(
             "The models run in JavaScript, which is switched off here. This is what they would read first."
@@ -55,7 +55,7 @@ class Lab(SphinxDirective):
             there = ", ".join(sorted(each.name for each in TEXTS.glob("*.txt")))
             raise self.error(f"{line.strip()!r}: give a name, a colon, and one of {there}")
         self.env.note_dependency(str(path))
-        return {"name": name, "text": path.read_text(encoding="utf-8")}
+        return {"key": path.stem, "name": name, "text": path.read_text(encoding="utf-8")}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -98,6 +98,7 @@ def begun(tab):
     tab.get_by_role("button", name="Load the models").click()
     expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "")
     expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2)
+    expect(tab.locator(".posenc-lab-stale")).to_have_count(0)
     return tab
 
 
@@ -210,7 +211,7 @@ def test_a_model_that_does_not_come_is_told_in_words_and_asked_for_again(newcome
         context = newcomer(viewport={"width": 1001, "height": 900})
         tab = opened(context, address)
         tab.get_by_role("button", name="Load the models").click()
-        said = tab.locator(".posenc-lab [role=status]")
+        said = tab.locator(".posenc-lab-start [role=status]")
         expect(said).to_have_text(
             re.compile("do not run: .*rope.safetensors: 404.*Press the button to try again")
         )
@@ -265,12 +266,16 @@ def test_what_is_typed_is_read_and_a_short_text_again(lab):
     every = "".join(map(chr, range(32, 127)))
     typed(lab, every)
     assert lab.get_by_role("textbox", name="The text").input_value() == every
-    expect(lab.locator(".posenc-lab-hint")).to_contain_text("Your text has 95 bytes. It is read again")
+    expect(lab.locator(".posenc-lab-hint")).to_have_text("95 bytes, one position each.")
     text = (every + ("\n\n" + every) * 3).encode()[:256]
     for row, name in enumerate(("rope", "alibi")):
         mean = mean_of(name, text, 1, 256)
         expect(means(lab).nth(row)).to_have_text(f"{mean} nats per byte.")
     expect(lab.get_by_label("A text to read")).to_have_value("")
+    parts = [mean_of(name, text, *part) for name in ("rope", "alibi") for part in ((1, 95), (95, 256))]
+    said = lab.locator(".posenc-lab-again")
+    expect(said).to_contain_text("ends at byte 95 and is read again and again, to fill 256")
+    assert re.findall(r"\d\.\d\d", said.inner_text()) == parts
     typed(lab, "x")
     lab.keyboard.press("Backspace")
     expect(lab.locator(".posenc-lab-hint")).to_have_text("Write something for the models to read.")
@@ -286,7 +291,7 @@ def test_a_character_is_shown_by_pointer_thumb_and_keys(newcomer, plain_address)
     told = panel(lab, "B").get_by_role("status")
     lab.mouse.move(*middle(panel(lab, "B").locator("[data-at='9']")))
     expect(told).to_contain_text("at byte 9 cost")
-    expect(told).to_contain_text("Layer 1, head 1 looked most at")
+    expect(told).to_contain_text("Layer 3, head 4 looked most at")
     panel(lab, "A").locator("[data-at='12']").tap()
     expect(told).to_contain_text("at byte 12 cost")
     box = panel(lab, "B").locator(".posenc-lab-text")
@@ -297,13 +302,83 @@ def test_a_character_is_shown_by_pointer_thumb_and_keys(newcomer, plain_address)
     lit = box.locator("[style*='--share']")
     assert lit.count() > 0
     assert max(lit.evaluate_all("all => all.map((each) => Number(each.dataset.at))")) < 44
-    lab.get_by_label("Head", exact=True).select_option(label="4")
-    expect(told).to_contain_text("Layer 1, head 4")
+    assert box.locator(".posenc-lab-arcs path").count() > 0
+    lab.get_by_label("Head", exact=True).select_option(label="1")
+    expect(told).to_contain_text("Layer 3, head 1")
     place = lab.get_by_role("slider", name="A place in it")
     place.focus()
     lab.keyboard.press("Home")
     expect(told).to_have_text("The first byte comes without a guess.")
     assert lab.complaints == []
+
+
+def difference(tab):
+    """The sentence on the difference, once it is that of what is shown."""
+    expect(tab.locator(".posenc-lab-stale")).to_have_count(0)
+    return tab.locator(".posenc-lab-verdict")
+
+
+def test_presets_are_pressed_and_the_difference_is_said_with_its_numbers(lab):
+    expect(lab.get_by_role("button", name="At the trained length")).to_have_attribute("aria-pressed", "true")
+    expect(difference(lab)).to_have_text(
+        "On this text RoPE does better than ALiBi: 1.70 nats per byte against 1.78."
+    )
+    lab.get_by_role("button", name="Eight times longer").click()
+    expect(difference(lab)).to_have_text(
+        "Up to byte 256, RoPE does better than ALiBi, with 1.70 nats per byte against 1.78; "
+        "beyond it, ALiBi does, with 1.03 against 1.50."
+    )
+    lab.get_by_role("button", name="Stretch with YaRN").press("Enter")
+    expect(difference(lab)).to_have_text(
+        "Up to byte 256, RoPE does better than RoPE stretched 4 times by YaRN, with 1.70 nats per byte "
+        "against 1.75; beyond it, RoPE stretched 4 times by YaRN does, with 1.24 against 1.50."
+    )
+    assert panel(lab, "B").get_by_label("RoPE read by").input_value() == "yarn"
+    lab.get_by_role("button", name="One line, again and again").click()
+    expect(lab.locator(".posenc-lab-again")).to_contain_text("ends at byte 43")
+    panel(lab, "B").get_by_label("Encoding").select_option("rope")
+    expect(difference(lab)).to_contain_text("comparing RoPE with itself")
+    expect(lab.locator(".posenc-lab-presets [aria-pressed=true]")).to_have_count(0)
+    assert lab.complaints == []
+
+
+def test_a_link_brings_what_was_shown_to_another_tab(lab, plain_address):
+    lab.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=plain_address)
+    typed(lab, "Hello & good-bye, #1 \u00e4")
+    panel(lab, "B").get_by_label("Encoding").select_option("sinusoidal")
+    expect(difference(lab)).to_contain_text("the sinusoidal encoding")
+    lab.get_by_role("button", name="Copy link").click()
+    expect(lab.locator(".posenc-lab-copied")).to_have_text("The link to what you see is copied.")
+    link = lab.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{plain_address}/{PAGE}#lab?own=")
+    other = lab.context.new_page()
+    other.goto(link)
+    expect(other.locator(".posenc-lab")).to_have_attribute("data-open", "")
+    assert other.get_by_role("textbox", name="The text").input_value() == "Hello & good-bye, #1 \u00e4"
+    assert panel(other, "B").get_by_label("Encoding").input_value() == "sinusoidal"
+    expect(difference(other)).to_have_text(difference(lab).inner_text())
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong", "allowed"),
+    [
+        ("a=banana", "a=banana", "rope"),
+        ("b=rope.yarn.3", "b=3", "2, 4, 8"),
+        ("length=9999", "length=9999", "a multiple of 16 from 16 to 2,048"),
+        ("text=%E0%A4%A&a=rope", "text=", "python, prose, again"),
+    ],
+)
+def test_a_link_that_cannot_be_is_told_and_the_lab_starts_as_ever(
+    newcomer, plain_address, told, wrong, allowed
+):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/{PAGE}#lab?{told}")
+    said = tab.locator(".posenc-lab-start [role=status]")
+    expect(said).to_contain_text(wrong)
+    expect(said).to_contain_text(allowed)
+    expect(said).to_contain_text("starts as it always does")
+    tab.get_by_role("button", name="Load the models").click()
+    expect(means(tab)).to_have_text([re.compile("1.70 nats"), re.compile("1.78 nats")])
 
 
 def test_rope_is_stretched_and_others_are_not(lab):

@@ -4,139 +4,111 @@ import { Client } from "./lab/client.js";
 import { curve } from "./lab/curve.js";
 import { choice, labelled, slider } from "./lab/fields.js";
 import { Panel } from "./lab/panel.js";
+import {
+  BadLink,
+  DEPTH,
+  isLink,
+  linkTo,
+  MOST,
+  PRESETS,
+  presented,
+  presetOf,
+  SHORTEST,
+  START,
+  STEP,
+  stateOf,
+} from "./lab/state.js";
 import { lengthened, named } from "./lab/text.js";
-import { number } from "./words.js";
+import { difference } from "./lab/verdict.js";
+import { decimals, number } from "./words.js";
 import { words } from "./words-lab.js";
 
-const [SHORTEST, MOST, STEP, AT_FIRST] = [16, 2048, 16, 256];
 const WRITTEN = 256; // bytes that a model writes at most
-const START = { a: { model: "rope", rule: "none", factor: 1 }, b: { model: "alibi", rule: "none", factor: 1 } };
 const SETTLED = 300; // ms without a move, after which the reading is told
+const PAUSE = 250; // ms without a key, after which the text is read
 
 export function start(places) {
-  for (const place of places) wait(place);
+  for (const place of places) bench(place);
 }
 
-/** A button that brings the models: nobody loads them who only passes by. */
-function wait(place) {
-  const meter = made("progress", "");
-  Object.assign(meter, { ariaLabel: words.start, hidden: true });
-  const said = status("posenc-lab-said");
-  const bring = button(words.start, async () => {
-    bring.disabled = true;
-    meter.hidden = false;
-    try {
-      await open(place, {
-        progress: ({ received, total }) => {
-          if (meter.hidden) return; // another file has failed
-          if (total) meter.value = received / total;
-          const [some, all] = [received, total].map((each) => number(Math.round(each / 1000)));
-          said.textContent = total ? words.coming(some, all) : words.comingSoFar(some);
-        },
-        starting: () => (said.textContent = words.starting),
-      });
-    } catch (problem) {
-      console.error(problem);
-      said.textContent = words.problem(problem.message);
-      bring.textContent = words.again;
-      bring.disabled = false;
-      meter.hidden = true;
-    }
-  });
-  place.querySelector(".posenc-lab-start").append(made("div", "posenc-row", bring), meter, said);
-}
-
-async function open(place, { progress, starting }) {
-  const client = new Client();
-  const models = await client.ask("list");
-  const got = {};
-  const hear = (name) => (each) => {
-    got[name] = each;
-    const known = Object.values(got);
-    const total = known.reduce((sum, { total = NaN }) => sum + total, 0);
-    progress({ received: known.reduce((sum, { received }) => sum + received, 0), ...(total && { total }) });
-  };
-  const names = new Set(Object.values(START).map(({ model }) => model));
-  await Promise.all([...names].map((model) => client.ask("load", { model }, { onProgress: hear(model) })));
-  starting();
-  bench(place, client, models);
-}
-
-function bench(place, client, models) {
+function bench(place) {
   const texts = JSON.parse(place.dataset.texts);
-  let [whole, length, frame, pause, layer, head, at] = [
-    lengthened(texts[0].text, MOST),
-    AT_FIRST,
-    0,
-    0,
-    0,
-    0,
-    undefined,
-  ];
+  const keys = texts.map(({ key }) => key);
+  const textOf = (key) => texts.find((each) => each.key === key)?.text;
+  let client; // of the models; nobody loads them who only passes by
+  let open = false;
+  let whole = lengthened(textOf(START.text), MOST);
+  let { layer, head } = START;
+  let at = cellOf(START.at);
+  let [frame, settling, pause, asked] = [0, 0, 0, 0];
+  let panels;
 
-  const field = made("textarea", "");
-  Object.assign(field, { rows: 6, spellcheck: false, value: texts[0].text });
-  field.addEventListener("input", () => {
-    which.field.value = "";
-    change();
-  });
+  const presets = Object.fromEntries(
+    Object.keys(PRESETS).map((name) => [
+      name,
+      button(words.presets[name], () => {
+        take({ ...presented(name), layer, head });
+        if (!open) begin();
+      }),
+    ]),
+  );
+  const copy = button(words.copy, copyLink);
+  const copied = status("posenc-lab-copied");
+
   const which = choice(
     words.texts,
-    [...texts.map(({ name }) => [name, name]), ["", words.yours]],
-    texts[0].name,
-    (name) => {
-      const found = texts.find((each) => each.name === name);
-      if (found) field.value = found.text;
+    [...texts.map(({ key, name }) => [key, name]), ["", words.yours]],
+    START.text,
+    (key) => {
+      field.value = textOf(key) ?? field.value;
       change();
     },
   );
-  const hint = status("posenc-lab-hint");
-  const trained = () => panels[0].trained;
-  const told = (value) => (panels ? words.lengthText(number(value), number(trained())) : "");
-  let panels;
-  const long = slider(words.length, { min: SHORTEST, max: MOST, step: STEP, value: AT_FIRST }, told, (value) => {
-    length = value;
-    later();
-  });
+  const length = slider(
+    words.length,
+    { min: SHORTEST, max: MOST, step: STEP, value: START.length },
+    (value) => words.lengthText(number(value), number(panels?.[0].trained ?? START.length)),
+    later,
+  );
   const where = slider(
     words.place,
-    { min: 0, max: AT_FIRST - 1, value: 0 },
+    { min: 0, max: START.length - 1, value: START.at },
     (byte) => saidAt(byte),
     (byte) => point(cellOf(byte)),
   );
-  const numbers = (name, count) =>
+  const [layers, heads] = ["layer", "head"].map((name) =>
     choice(
       words[name],
-      Array.from({ length: count }, (_, each) => [String(each), number(each + 1)]),
-      "0",
-      (value) => {
-        if (name === "layer") layer = Number(value);
-        else head = Number(value);
+      Array.from({ length: DEPTH }, (_, each) => [String(each), number(each + 1)]),
+      String(START[name]),
+      () => {
+        [layer, head] = [layers, heads].map((each) => Number(each.field.value));
         point(at);
       },
-    );
-  const layers = numbers("layer", 4);
-  const heads = numbers("head", 4);
-  const loss = curve((byte) => point(cellOf(Math.min(byte, shown() - 1))));
+    ),
+  );
+  const field = made("textarea", "");
+  Object.assign(field, { rows: 2, spellcheck: false, value: textOf(START.text) });
+  field.addEventListener("input", () => {
+    which.field.value = "";
+    for (const panel of panels) panel.rest();
+    clearTimeout(pause);
+    pause = setTimeout(change, PAUSE);
+  });
+  const hint = status("posenc-lab-hint");
 
+  const verdict = status("posenc-lab-verdict");
   panels = ["a", "b"].map(
-    (side) =>
-      new Panel({
-        client,
-        side,
-        models,
-        start: START[side],
-        onPlace: point,
-        onRead: draw,
-        onChoice: () => change(side),
-      }),
+    (side) => new Panel({ side, kind: START[side], onPlace: point, onRead: draw, onChoice: change }),
   );
   const [a, b] = panels;
-  for (const [one, other] of [
-    [a, b],
-    [b, a],
-  ])
-    one.text.addEventListener("scroll", () => (other.text.scrollTop = one.text.scrollTop));
+  for (const [one, other] of [panels, panels.toReversed()])
+    one.lines.element.addEventListener("scroll", () => {
+      other.lines.element.scrollTop = one.lines.element.scrollTop;
+    });
+  const loss = curve((byte) => point(cellOf(Math.min(byte, shown() - 1)), { heard: [] }));
+  const names = panels.map(() => made("span", ""));
+  const again = made("p", "posenc-lab-again");
 
   const temperature = slider(
     words.temperature,
@@ -156,26 +128,103 @@ function bench(place, client, models) {
   });
   stop.disabled = true;
 
-  place.replaceChildren(
-    made("div", "posenc-lab-ask", which.element, labelled(words.text, field).element, hint, long.element),
-    loss.element,
-    made("div", "posenc-lab-look", where.element, layers.element, heads.element),
+  const { element: waiting, begin, load, said } = starter(place.querySelector(".posenc-lab-start"), opened);
+  const buttons = made("div", "posenc-lab-presets", ...Object.values(presets));
+  Object.assign(buttons, { role: "group", ariaLabel: words.experiments });
+  const controls = [
+    made("div", "posenc-lab-bar", which.element, length.element, where.element, layers.element, heads.element),
+    made("div", "posenc-lab-own", labelled(words.text, field).element, hint),
     made("div", "posenc-lab-panels", a.element, b.element),
+    made("div", "posenc-lab-along", made("p", "posenc-lab-key", ...names), loss.element, again),
     made("div", "posenc-lab-write", temperature.element, seed.element, made("div", "posenc-row", go, stop), writing),
-  );
-  place.dataset.open = "";
-  change();
+  ];
+  const [bar, own, ...results] = controls;
+  for (const each of controls) each.inert = true; // until there are models
+  const told = made("div", "posenc-lab-difference", waiting, verdict);
+  place.replaceChildren(made("div", "posenc-lab-top", buttons, copied, copy), bar, own, told, ...results);
+  show();
+  addEventListener("hashchange", follow);
+  follow();
 
-  function shown() {
-    return Math.min(length, whole.bytes.length);
+  /** The models of these names come, and whatever else there is to choose from. */
+  async function opened(progress) {
+    client ??= new Client();
+    const models = await client.ask("list");
+    const wanted = new Set(panels.map(({ kind }) => kind.model));
+    await load(wanted, (name, onProgress) => client.ask("load", { model: name }, { onProgress }), progress);
+    for (const panel of panels) panel.open(client, models);
+    for (const each of controls) each.inert = false;
+    waiting.remove();
+    open = true;
+    place.dataset.open = "";
+    change();
   }
 
-  /** The text, a model or the length is another. */
-  function change(side) {
+  /** Show what the address asks for: a link to a state of the lab, if it is one. */
+  async function follow() {
+    if (!isLink(location.hash)) return;
+    const { hash } = location;
+    try {
+      client ??= new Client();
+      const state = stateOf(hash, keys, await client.ask("list"));
+      if (hash === location.hash) take(state);
+    } catch (problem) {
+      const told = problem instanceof BadLink ? problem.message : words.problem(problem.message);
+      (open ? copied : said).textContent = told;
+      return;
+    }
+    if (!open) begin();
+  }
+
+  function state() {
+    return {
+      text: which.field.value,
+      own: new TextDecoder().decode(Uint8Array.from(whole.bytes.slice(0, whole.own))),
+      length: Number(length.field.value),
+      ...{ a: a.kind, b: b.kind, layer, head },
+      at: whole.cells[at]?.from ?? 0,
+    };
+  }
+
+  function take({ text, own, length: bytes, layer: ofLayer, head: ofHead, at: byte, ...kinds }) {
+    which.field.value = text;
+    field.value = textOf(text) ?? own;
+    length.field.value = bytes;
+    [layer, head] = [ofLayer, ofHead];
+    [layers.field.value, heads.field.value] = [String(layer), String(head)];
+    for (const panel of panels) panel.take(kinds[panel.side]);
+    whole = lengthened(field.value, MOST);
+    at = cellOf(byte);
+    change();
+  }
+
+  async function copyLink() {
+    keep();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copied.textContent = words.copied;
+    } catch {
+      copied.textContent = words.notCopied;
+    }
+  }
+
+  /** The address is that of what is shown. */
+  function keep() {
+    history.replaceState(history.state, "", linkTo(state()));
+  }
+
+  function shown() {
+    return Math.min(Number(length.field.value), whole.bytes.length);
+  }
+
+  /** The text or a model is another. */
+  function change() {
+    clearTimeout(pause);
     whole = lengthened(field.value, MOST);
     const enough = whole.cells.length >= 2;
-    hint.textContent = !enough ? words.tooShort : whole.own < MOST ? words.repeated(whole.own) : words.whole;
-    if (enough) show(side && panels.filter((each) => each.side === side));
+    hint.setAttribute("aria-live", enough ? "off" : "polite");
+    hint.textContent = !enough ? words.tooShort : whole.own < MOST ? words.bytes(whole.own) : words.first(number(MOST));
+    if (enough) show();
   }
 
   function later() {
@@ -183,32 +232,57 @@ function bench(place, client, models) {
     frame = requestAnimationFrame(() => show());
   }
 
-  /** Show the text, and let these models read it. */
-  function show(those = panels) {
+  /** Show the text, and let both models read it: what one has read already costs it nothing. */
+  async function show() {
+    const now = ++asked;
     const bytes = whole.bytes.slice(0, shown());
     const cells = whole.cells.filter(({ to }) => to <= bytes.length);
-    where.field.max = bytes.length - 1;
-    where.show();
-    long.show();
-    if (at >= cells.length) at = cells.length - 1;
-    for (const panel of those) {
-      panel.show(cells);
-      if (at !== undefined) panel.look({ cell: at, layer, head });
-      panel.read(bytes).catch((problem) => panel.failed(problem));
-    }
+    at = Math.min(at, cells.length - 1);
+    Object.assign(where.field, { max: bytes.length - 1, value: cells[at].from });
+    for (const each of [where, length]) each.show();
+    const preset = presetOf(state());
+    for (const [name, each] of Object.entries(presets)) each.setAttribute("aria-pressed", String(name === preset));
+    for (const [row, { side, name }] of panels.entries())
+      names[row].textContent = words.curve.key(words.models[side], name);
+    copied.textContent = "";
+    verdict.classList.add("posenc-lab-stale");
+    const there = panels.map((panel) => panel.show(cells));
     draw();
+    if (!open) return;
+    const done = await Promise.all(
+      panels.map((panel, which) =>
+        Promise.all([panel.read(bytes), there[which]]).catch((problem) => panel.failed(problem)),
+      ),
+    );
+    if (now !== asked || !done.every((each) => each?.[0])) return;
+    point(at, { reveals: false, heard: [] });
+    tell();
+  }
+
+  /** The difference between the two, and what a text that comes again makes of the curve. */
+  function tell() {
+    const [trained, bytes] = [number(a.trained), shown()];
+    verdict.classList.remove("posenc-lab-stale");
+    verdict.textContent = difference(...panels.map(({ name, means }) => ({ name, ...means })), trained);
+    const parts = panels.flatMap((each) => [each.meanOf(1, whole.own), each.meanOf(whole.own, bytes)]);
+    again.textContent =
+      whole.own < bytes && whole.own > 1
+        ? words.repeated(
+            number(whole.own),
+            number(bytes),
+            parts.map((nats) => decimals(nats, 2)),
+          )
+        : "";
+    if (isLink(location.hash) || presetOf(state()) !== "trained") keep();
   }
 
   function draw() {
     const known = Math.min(a.count, b.count, shown());
-    if (known < 2) return;
     const about = words.curve.about(...panels.map(({ mean }) => mean.textContent));
     loss.draw({
       losses: panels.map((panel) => panel.losses),
-      length: known,
-      trained: trained(),
+      ...{ length: shown(), known, own: whole.own, trained: a.trained, about },
       place: whole.cells[at]?.from,
-      about,
     });
   }
 
@@ -224,19 +298,19 @@ function bench(place, client, models) {
     return cell ? words.placeText(named(cell.sign), number(cell.from)) : "";
   }
 
-  /** Both models show what they looked at when they guessed this character. */
-  function point(cell, reveals = true) {
-    if (cell === undefined) return;
+  /** Both models show what they looked at when they guessed this character; a screen reader hears of these. */
+  function point(cell, { reveals = true, heard = panels } = {}) {
     at = cell;
     where.field.value = whole.cells[cell].from;
     where.show();
-    clearTimeout(pause);
+    clearTimeout(settling);
     for (const panel of panels) {
+      panel.told.setAttribute("aria-live", heard.includes(panel) ? "polite" : "off");
       panel.told.setAttribute("aria-busy", "true");
       panel.look({ cell, layer, head });
-      if (reveals) panel.reveal(cell);
+      if (reveals) panel.lines.reveal(cell);
     }
-    pause = setTimeout(() => panels.forEach((panel) => panel.told.removeAttribute("aria-busy")), SETTLED);
+    settling = setTimeout(() => panels.forEach((panel) => panel.told.removeAttribute("aria-busy")), SETTLED);
     draw();
   }
 
@@ -259,4 +333,48 @@ function bench(place, client, models) {
     }
     [go.disabled, stop.disabled] = [false, true];
   }
+}
+
+/** What stands there until somebody asks for the models: opened(progress) brings them. */
+function starter(element, opened) {
+  const meter = made("progress", "");
+  Object.assign(meter, { ariaLabel: words.start, hidden: true });
+  const said = status("posenc-lab-said");
+  const bring = button(words.start, begin);
+  element.append(made("div", "posenc-row", bring, meter), said);
+
+  async function begin() {
+    if (bring.disabled) return;
+    bring.disabled = true;
+    meter.hidden = false;
+    try {
+      await opened(({ received, total }) => {
+        if (meter.hidden) return; // another file has failed
+        if (total) meter.value = received / total;
+        const [some, all] = [received, total].map((each) => number(Math.round(each / 1000)));
+        said.textContent = total ? words.coming(some, all) : words.comingSoFar(some);
+        if (received === total) said.textContent = words.starting;
+      });
+    } catch (problem) {
+      console.error(problem);
+      said.textContent = words.problem(problem.message);
+      bring.textContent = words.tryAgain;
+      bring.disabled = false;
+      meter.hidden = true;
+    }
+  }
+
+  /** Bring what has these names, each by ask(name, onProgress), and tell how much of all has come. */
+  async function load(names, ask, progress) {
+    const got = {};
+    const hear = (name) => (each) => {
+      got[name] = each;
+      const known = Object.values(got);
+      const total = known.reduce((sum, { total = NaN }) => sum + total, 0);
+      progress({ received: known.reduce((sum, { received }) => sum + received, 0), ...(total && { total }) });
+    };
+    await Promise.all([...names].map((name) => ask(name, hear(name))));
+  }
+
+  return { element, begin, load, said };
 }

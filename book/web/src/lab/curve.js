@@ -1,11 +1,11 @@
-// The loss of both models along the text, and where the training ended.
+// The loss of both models along the text, where the training ended, and where the text comes again.
 
 import { made } from "../elements.js";
 import { axes, line, path, picture, text, ticks } from "../figures/svg.js";
 import { number } from "../words.js";
 import { words } from "../words-lab.js";
 
-const [HEIGHT, POINTS, NEAR] = [250, 300, 24]; // a point is the mean of so many bytes before and after it
+const [HEIGHT, POINTS, NEAR] = [220, 300, 24]; // a point is the mean of so many bytes before and after it
 const LOOKS = ["blue", "orange dashed"];
 const UPPER = 5; // nats; a model that knows nothing has ln(256), 5.5
 
@@ -13,8 +13,9 @@ const UPPER = 5; // nats; a model that knows nothing has ln(256), 5.5
 export function curve(onPlace) {
   const svg = picture();
   const element = made("div", "posenc-stage posenc-lab-curve", svg);
-  let scale; // of the last drawing: { across, left, right, length }
+  let scale; // of the last drawing: { left, right, width, length }
   let shown;
+  let frame = 0;
 
   function at(event) {
     if (!scale) return;
@@ -26,9 +27,15 @@ export function curve(onPlace) {
   svg.addEventListener("pointermove", at);
   svg.addEventListener("pointerdown", at);
 
+  /** Of a text of `length` bytes both have read the first `known`; it comes again from `own` on. */
   function draw(given = shown) {
     shown = given;
-    const { losses, length, trained, place, about } = given;
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(drawNow);
+  }
+
+  function drawNow() {
+    const { losses, length, known, own, trained, place, about } = shown;
     const width = Math.max(280, element.clientWidth || 600);
     const box = { left: 58, right: width - 12, top: 26, bottom: HEIGHT - 46 };
     const drawn = axes(
@@ -37,18 +44,24 @@ export function curve(onPlace) {
       { from: 0, to: UPPER, label: words.curve.loss, ticks: ticks(0, UPPER, 5), show: number },
     );
     const mark = (value, look) => line(drawn.x(value), box.top, drawn.x(value), box.bottom, look);
-    const ended = Math.min(trained, length);
+    const named = (value, said) =>
+      text(Math.min(Math.max(drawn.x(value), box.left + 40), width - 70), box.top - 9, said);
+    const [again, ended] = [own < length, trained <= length];
+    const apart = !again || Math.abs(drawn.x(own) - drawn.x(trained)) > 170; // one label would cover the other
     svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     svg.setAttribute("aria-label", about);
     svg.innerHTML = [
       drawn.drawing,
-      mark(ended, "ink thick dotted"),
-      text(Math.min(drawn.x(ended), width - 70), box.top - 9, words.curve.trained(number(trained))),
+      ended ? mark(trained, "ink thick dotted") : "",
+      ended && apart ? named(trained, words.curve.trained(number(trained))) : "",
+      again ? mark(own, "purple dashed") + named(own, words.curve.again) : "",
       ...losses.map((each, side) =>
-        path(
-          smooth(each, length).map(([x, y]) => [drawn.x(x), drawn.y(Math.min(y, UPPER))]),
-          LOOKS[side],
-        ),
+        known < 2
+          ? ""
+          : path(
+              smooth(each, known).map(([x, y]) => [drawn.x(x), drawn.y(Math.min(y, UPPER))]),
+              LOOKS[side],
+            ),
       ),
       place ? mark(place, "ink thin") : "",
     ].join("");
