@@ -257,6 +257,27 @@ def test_below_the_gate_there_is_no_verdict_and_a_pause_is_one(newcomer, address
     expect(box.locator(".posenc-text")).to_have_count(0)
 
 
+def test_the_time_is_measured_and_then_told_and_nothing_stale_stands(newcomer, address):
+    tab = newcomer().new_page()
+    tab.goto(f"{address}/{PAGE}")
+    assert not re.search(r"minute|\d+ seconds", training(tab).inner_text())
+    choose(tab, "T5", steps=200)
+    press(tab, "Train")
+    said, left = training(tab).locator(".posenc-verdict"), training(tab).locator(".posenc-left")
+    expect(said).to_have_text("The first steps show how fast this machine is.")
+    expect(said).to_have_text(
+        re.compile(r"^On this machine, training and tests will take about \d+ seconds\.$")
+    )
+    estimate = int(re.search(r"\d+", said.inner_text())[0])
+    expect(left).to_have_text(re.compile(r"^About \d+ seconds are left\.$"))
+    expect(told(tab)).to_contain_text("test lengths are measured")
+    expect(said).to_have_text("The training is over. The tests on longer texts are under way.")
+    expect(said).to_contain_text("Trained and tested")
+    took = int(re.search(r"after (\d+) seconds", said.inner_text())[1])
+    expect(left).to_have_text("")
+    assert took / 3 - 5 <= estimate <= 3 * took + 5, (estimate, took)  # of a machine that others use, too
+
+
 def test_stop_forgets_and_another_seed_is_another_training(newcomer, address):
     tab = newcomer().new_page()
     tab.goto(f"{address}/{PAGE}")

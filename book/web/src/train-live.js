@@ -24,6 +24,7 @@ function startPlace(place) {
   let begun = 0;
   let held = false;
   let asking;
+  let estimated = false; // whether it has been said how long it will take
 
   const chosen = START.map(choice);
   const steps = made(
@@ -42,6 +43,7 @@ function startPlace(place) {
   const pause = button(words.pause, hold);
   const stop = button(words.stop, end);
   const said = status("posenc-verdict");
+  const left = made("p", "posenc-left"); // not announced: it changes every second
   const list = made("ul", "posenc-trainees");
   const lossPlace = made("figure", "posenc-figure");
   const sharePlace = made("figure", "posenc-figure");
@@ -70,6 +72,7 @@ function startPlace(place) {
     settings,
     made("div", "posenc-row", train, pause, stop, another),
     said,
+    left,
     list,
     lossPlace,
     results,
@@ -99,7 +102,8 @@ function startPlace(place) {
       said.textContent = words.noWorker(error.message);
       return show();
     }
-    said.textContent = words.began;
+    estimated = false;
+    said.textContent = words.measuresTime;
     show();
   }
 
@@ -128,6 +132,8 @@ function startPlace(place) {
   function came(trainee, what) {
     if (!trainees.includes(trainee)) return;
     if (what === "tested") results.hidden = false;
+    if (what === "tested" && trainees.every(({ state }) => state !== "trains") && training())
+      said.textContent = words.tests;
     if (what === "error") said.textContent = words.failed(nameOf(trainee), trainee.problem);
     if (what === "done") {
       ask();
@@ -138,14 +144,26 @@ function startPlace(place) {
   }
 
   function training() {
-    return trainees.some(({ state }) => state === "trains");
+    return trainees.some(({ busy }) => busy);
   }
 
   function broken() {
     return trainees.some(({ state }) => state === "broken");
   }
 
+  /** How long it will take, as soon as that is measured, and how much of it is left. */
+  function tellTime() {
+    const each = trainees.map((trainee) => trainee.left());
+    const known = training() && !held && !each.includes(undefined);
+    const seconds = known ? Math.max(...each) / 1000 : undefined;
+    left.textContent = known ? words.left(rounded(seconds)) : "";
+    if (!known || estimated) return;
+    estimated = true;
+    said.textContent = words.willTake(rounded(seconds + (performance.now() - begun) / 1000));
+  }
+
   function show() {
+    tellTime();
     pause.disabled = stop.disabled = !training();
     pause.textContent = held ? words.goOn : words.pause;
     list.replaceChildren(...trainees.map((each, model) => item(model, standing(each))));
@@ -184,6 +202,12 @@ function startPlace(place) {
   }
 }
 
+/** Seconds as exact as they are known: to 5, and above a minute to 10. */
+function rounded(seconds) {
+  const step = seconds > 60 ? 10 : 5;
+  return decimals(Math.max(step, step * Math.round(seconds / step)), 0);
+}
+
 /** A list of encodings, with its label. */
 function choice(start, place) {
   const select = made("select", "");
@@ -208,6 +232,7 @@ function standing(trainee) {
   if (state === "broken") return words.failed(name, problem);
   if (state === "tested") return words.admitted(name, percent(share));
   if (state === "refused") return words.refused(name, percent(share), percent(LEAST, 0));
+  if (state === "tests") return words.isTested(name, Object.keys(trainee.tested).length, TEST_LENGTHS.length);
   if (!losses.length) return words.waits(name);
   const shareNow = share === undefined ? "…" : percent(share);
   return words.trains(name, losses.length, trainee.steps, decimals(losses.at(-1), 2), shareNow);
@@ -217,7 +242,7 @@ function atLength(trainee, length) {
   const name = nameOf(trainee);
   const found = trainee.tested[length];
   if (found) return words.at(name, percent(found.share), percent(2 * found.error), found.texts, length);
-  return trainee.state === "trains" ? words.measuring(name) : words.noVerdict(name);
+  return trainee.busy ? words.measuring(name) : words.noVerdict(name);
 }
 
 /** The text, letter by letter. */

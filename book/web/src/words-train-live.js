@@ -40,6 +40,8 @@ export const words = {
       loss,
       share,
     }),
+  isTested: (encoding, done, all) =>
+    _("{encoding}: trained; {done} of {all} test lengths are measured.", { encoding, done, all }),
   admitted: (encoding, share) => _("{encoding}: trained, {share} right at the trained length.", { encoding, share }),
   refused: (encoding, share, least) =>
     _(
@@ -47,7 +49,10 @@ export const words = {
       { encoding, share, least },
     ),
 
-  began: _("The training has begun."),
+  measuresTime: _("The first steps show how fast this machine is."),
+  willTake: (seconds) => _("On this machine, training and tests will take about {seconds} seconds.", { seconds }),
+  left: (seconds) => _("About {seconds} seconds are left.", { seconds }),
+  tests: _("The training is over. The tests on longer texts are under way."),
   paused: _("The training is paused."),
   wentOn: _("The training continues."),
   stopped: _("Stopped. What was trained so far is lost."),

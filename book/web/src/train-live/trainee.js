@@ -1,12 +1,16 @@
 // One model of the page: its worker, and what is known of it by now.
+import { Pace, work } from "./pace.js";
 import { LENGTH } from "./sizes.js";
 
 export class Trainee {
-  state = "trains"; // then "tested", "refused" or "broken"
+  state = "trains"; // then "tests", and "tested", "refused" or "broken"
+  encoding;
+  steps;
   losses = [];
   share = undefined; // of letters right at the trained length, at the latest look
   tested = {}; // length -> {share, error, texts}
   shown = undefined;
+  pace = new Pace();
   #worker;
 
   /** `changed` is called with what came: "step", "tested", "done", "shown" or "error". */
@@ -18,14 +22,25 @@ export class Trainee {
     this.#worker.postMessage({ act: "train", encoding, seed, steps });
   }
 
-  pause = (on) => this.#worker.postMessage({ act: "pause", on });
+  pause = (on) => {
+    this.pace.forget();
+    this.#worker.postMessage({ act: "pause", on });
+  };
   show = (length) => this.#worker.postMessage({ act: "show", length });
   end = () => this.#worker.terminate();
+
+  get busy() {
+    return this.state === "trains" || this.state === "tests";
+  }
+
+  /** ms that it will still need; undefined before that is known. */
+  left = () => this.pace.left(work(this));
 
   #take({ kind, ...its }) {
     if (kind === "step") {
       this.losses.push(...its.losses);
       this.share = its.share ?? this.share;
+      if (this.losses.length >= this.steps) this.state = "tests";
     } else if (kind === "tested") {
       this.tested[its.length] = its;
       if (its.length === LENGTH) this.share = its.share;
