@@ -268,12 +268,12 @@ def test_the_time_is_measured_and_then_told_and_nothing_stale_stands(newcomer, a
     expect(said).to_have_text(
         re.compile(r"^On this machine, training and tests will take about \d+ seconds\.$")
     )
-    estimate = int(re.search(r"\d+", said.inner_text())[0])
+    estimate = int(present(re.search(r"\d+", said.inner_text()))[0])
     expect(left).to_have_text(re.compile(r"^About \d+ seconds are left\.$"))
     expect(told(tab)).to_contain_text("test lengths are measured")
     expect(said).to_have_text("The training is over. The tests on longer texts are under way.")
     expect(said).to_contain_text("Trained and tested")
-    took = int(re.search(r"after (\d+) seconds", said.inner_text())[1])
+    took = int(present(re.search(r"after (\d+) seconds", said.inner_text()))[1])
     expect(left).to_have_text("")
     assert took / 3 - 5 <= estimate <= 3 * took + 5, (estimate, took)  # of a machine that others use, too
 
