@@ -219,7 +219,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "DeepSeek-V3.2": {"model_type": "deepseek_v32", "num_hidden_layers": 61},
     "Ministral 3": {"model_type": "ministral3", "num_hidden_layers": 34},
 }
-"""Families of 2025 and 2026. All else is what transformers 5.23.0 takes where a configuration is silent."""
+"""Families of 2025 and 2026. All else is what transformers 5.24.0 takes where a configuration is silent."""
 
 
 @cache

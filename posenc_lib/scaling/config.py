@@ -171,7 +171,7 @@ def scaling_from_config(
         ValueError: an unknown rope type, a key that is missing or unknown, a value out of range, or
             max_length or length needed and not given.
 
-    Source: transformers 5.23, `modeling_rope_utils.py`.
+    Source: transformers 5.24, `modeling_rope_utils.py`.
 
     Example:
         >>> scaling_from_config({"type": "linear", "factor": 2.0})
