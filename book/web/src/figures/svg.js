@@ -1,8 +1,11 @@
 // Small pieces of SVG as text. Looks (colour, dash, weight) are classes of figures.css.
 
-/** An empty drawing, which a screen reader takes as one picture. */
+/** An empty drawing. */
+export const drawing = () => document.createElementNS("http://www.w3.org/2000/svg", "svg");
+
+/** One that a screen reader takes as one picture. */
 export function picture() {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const svg = drawing();
   svg.setAttribute("role", "img");
   return svg;
 }

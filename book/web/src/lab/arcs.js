@@ -1,11 +1,11 @@
 // Arcs from a character to those that a head looked at, over the text.
-import { round } from "../figures/svg.js";
+import { drawing, round } from "../figures/svg.js";
 
 const MOST = 16; // arcs
 
 /** Draws into `box`, whose children the characters are: draw(from, [[to, share], ...]). */
 export function arcs(box) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const svg = drawing();
   svg.classList.add("posenc-lab-arcs");
   svg.setAttribute("aria-hidden", "true"); // the sentence below the text says it
   box.append(svg);
