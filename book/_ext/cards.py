@@ -25,7 +25,7 @@ from sphinx.util.docutils import SphinxDirective
 from tags import Tag, TextTag
 from thumbnails import thumbnail
 
-from posenc_course.colours import CSS
+from posenc_course.colours import RED
 from posenc_course.exercises import exercises_of
 from posenc_course.translation import _
 
@@ -61,9 +61,9 @@ class FillCards(SphinxPostTransform):
         page = f"book/{chapter}"
         uri = self.app.builder.get_relative_uri(self.env.docname, page)
         title = Tag.make("h3", {}, link(uri, self.env.titles[page].astext()))
-        attributes = {"class": "posenc-chapter-card", "data-chapter": chapter, "style": CSS}
-        if door := door_of(chapter):
-            attributes["data-door"] = door
+        door = door_of(chapter)
+        colour = door.colour if door else RED
+        attributes = {"class": "posenc-chapter-card", "data-chapter": chapter, "style": f"--door:{colour}"}
         drawing = nodes.raw("", thumbnail(chapter), format="html")
         text = Tag.make("div", {}, title, *said, *_minutes(Path(self.env.doc2path(page))), *_passed(chapter))
         return Tag.make("div", attributes, drawing, text)

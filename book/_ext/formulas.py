@@ -31,6 +31,8 @@ ITALICS = [*range(0x1D434, 0x1D468), 0x210E, *range(0x1D6E2, 0x1D71C)]
 DRAWN = [0x221A, 0x203E, 0x23DE, 0x23DF]
 """Signs that elements draw: roots, lines, and braces above and below."""
 RADICAL = 0x221A
+BY_CELLS = re.compile(r'(?<=<span class="math">)\\\((.*?)\\\)(?=</span>)', re.DOTALL)
+"""Formulas in what a cell shows, as notebooks understand them."""
 
 Formula = tuple[str, bool]
 """TeX, and whether it stands on a line of its own."""
@@ -66,10 +68,10 @@ class Setter:
         self.known |= {each: answer["mathml"] for each, answer in answers.items() if "mathml" in answer}
         return {each: answer["wrong"] for each, answer in answers.items() if "wrong" in answer}
 
-    def mathml(self, formula: Formula, node: nodes.Node) -> str:
+    def mathml(self, formula: Formula, place: nodes.Node | str) -> str:
         wrong = self.set([formula])
         if formula in wrong:
-            logger.warning("this formula cannot be set: %s: %s", formula[0], wrong[formula], location=node)
+            logger.warning("this formula cannot be set: %s: %s", formula[0], wrong[formula], location=place)
         return self.known.get(formula, "")
 
 
@@ -110,6 +112,18 @@ def _write_in(translator: HTML5Translator, node: nodes.math | nodes.math_block, 
     raise nodes.SkipNode
 
 
+def _set_cells(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    if app.builder.format != "html" or "body" not in context:
+        return
+    setter = _setter(app)
+    setter.set((unescape(tex), False) for tex in BY_CELLS.findall(context["body"]))
+
+    def mathml(found: re.Match[str]) -> str:
+        return setter.mathml((unescape(found[1]), False), pagename)
+
+    context["body"] = BY_CELLS.sub(mathml, context["body"])
+
+
 def signs(mathml: Iterable[str]) -> set[int]:
     """What the face must have, as code points."""
     written = "".join(unescape(re.sub("<[^>]*>", "", each)) for each in mathml)
@@ -138,9 +152,9 @@ def _keep_one_root(font: TTFont) -> None:
 
 
 def _place_face(app: Sphinx, exception: Exception | None) -> None:
-    if exception is not None or app.builder.format != "html":
-        return
     setter, fonts = _setter(app), Path(app.outdir) / "_static" / "fonts"
+    if exception is not None or app.builder.format != "html" or not setter.known:
+        return
     fonts.mkdir(parents=True, exist_ok=True)
     cut_face(
         FACE / "files" / "stix-two-math-latin-400-normal.woff",
@@ -154,6 +168,7 @@ def _place_face(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (_write, None), (_write_alone, None))
     app.connect("doctree-read", _set_page)
+    app.connect("html-page-context", _set_cells)
     app.connect("build-finished", _place_face)
     app.add_css_file("formulas.css")
     return {"parallel_read_safe": False, "parallel_write_safe": False}

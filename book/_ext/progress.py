@@ -21,6 +21,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
+from posenc_course.colours import BLUE, GREEN, ORANGE, PURPLE
 from posenc_course.exercises import BESIDE, Exercise, all_exercises, exercises_of, wholes
 from posenc_course.translation import _
 
@@ -32,16 +33,16 @@ SMALL = {"class": "posenc-map posenc-small"}
 class Door:
     """A part of the map, and the chapters that open this door."""
 
-    name: str
     title: str
     chapters: range
+    colour: str
 
 
 DOORS = (
-    Door("added", _("Added to the input"), range(1, 6)),
-    Door("rotated", _("Rotated into queries and keys"), range(6, 7)),
-    Door("biased", _("Biased onto the scores"), range(7, 8)),
-    Door("all", _("All three doors"), range(8, 100)),
+    Door(_("Added to the input"), range(1, 6), BLUE),
+    Door(_("Rotated into queries and keys"), range(6, 7), PURPLE),
+    Door(_("Biased onto the scores"), range(7, 8), GREEN),
+    Door(_("All three doors"), range(8, 100), ORANGE),
 )
 
 
@@ -96,7 +97,8 @@ class FillProgress(SphinxPostTransform):
             if chapters:
                 title = Tag.make(f"h{depth + 1}", {}, door.title)
                 made = (self._chapter(name, rows[name], depth + 2) for name in chapters)
-                yield Tag.make("section", {"class": "posenc-door", "data-door": door.name}, title, *made)
+                look = {"class": "posenc-door", "style": f"--door:{door.colour}"}
+                yield Tag.make("section", look, title, *made)
 
     def _chapter(self, chapter: str, rows: list[Tag], level: int) -> Tag:
         page = self._pages()[chapter]
@@ -129,10 +131,10 @@ class FillProgress(SphinxPostTransform):
         return rows
 
 
-def door_of(chapter: str) -> str:
-    """The name of the door that a chapter opens; "" of what is no chapter."""
+def door_of(chapter: str) -> Door | None:
+    """The door that a chapter opens."""
     number = _number(chapter) if chapter[0].isdigit() else 0
-    return next((door.name for door in DOORS if number in door.chapters), "")
+    return next((door for door in DOORS if number in door.chapters), None)
 
 
 def counted(exercises: Iterable[Exercise]) -> list[str]:
@@ -215,6 +217,12 @@ def _predictions_row(boxes: list[Prediction], chapter_uri: str) -> Tag:
     )
 
 
+def _colour(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """A chapter has the colour of its door (templates/layout.html)."""
+    if door := door_of(pagename.rpartition("/")[2]):
+        context["posenc_door"] = door.colour
+
+
 def _find_bar(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
 
@@ -237,4 +245,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_post_transform(FillProgress)
     app.connect("config-inited", _find_bar)
     app.connect("html-page-context", _add_bar)
+    app.connect("html-page-context", _colour)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,8 @@
-"""Results of a search that can be read: whole words, and formulas as they are set (search-results.js)."""
+"""Results of a search: terms and headings first, whole words and formulas below them (search-results.js)."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -9,7 +10,12 @@ from sphinx.application import Sphinx
 
 def _add_scripts(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     if template == "search.html":
-        app.add_js_file("search-results.js", loading_method="defer")  # after Sphinx's own
+        names = app.env.get_domain("std").get_objects()
+        terms = [(term, page, anchor) for term, _, kind, page, anchor, _ in names if kind == "term"]
+        data = {"data-terms": json.dumps(terms)}
+        app.add_js_file(
+            "search-results.js", priority=500, loading_method="defer", **data
+        )  # after Sphinx's own
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

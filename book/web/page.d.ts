@@ -10,6 +10,8 @@ declare const process: any;
 
 /** Sphinx's, on the page of results. */
 declare const Search: any;
+declare const Stemmer: any;
+declare const stopwords: string[];
 
 interface Window {
   posencWords?: { sentences: Record<string, string[]>; forms: number[] };

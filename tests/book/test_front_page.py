@@ -77,8 +77,10 @@ def test_an_exercise_of_several_steps_counts_once():
 
 
 def test_each_chapter_has_its_door():
+    added, rotated, biased, every = progress.DOORS
     doors = [progress.door_of(name) for name in NAMES]
-    assert doors == 5 * ["added"] + ["rotated", "biased"] + 3 * ["all"] + [""]
+    assert doors == [added] * 5 + [rotated, biased] + [every] * 3 + [None]
+    assert len({door.colour for door in progress.DOORS}) == 4
 
 
 def test_the_mistake_on_the_page_has_a_name():

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urljoin, urlparse
+from urllib.parse import quote_plus, unquote, urldefrag, urljoin, urlparse
 
 import pytest
 import yaml
 from fontTools.ttLib import TTFont
 from playwright.sync_api import expect
 
+from posenc_course.colours import BLUE, GREEN, ORANGE, PURPLE
 from tests.browser.axe import axe
 from tests.browser.conftest import SAVES_DATA, make_editors, uncover
 from tests.browser.unchanged import Pages
@@ -410,6 +411,33 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit.tab.close()
 
 
+def test_a_search_finds_terms_and_sections_by_what_their_headings_mean(browser, address):
+    visit = Visit(browser, address, "search.html")
+    field = visit.tab.locator(".bd-search-container input[type=search]")
+    results = visit.tab.locator("#search-results li")
+    for query, first in {
+        "why sqrt d": "book/01-why-order-matters.html#why-the-root-of-d",
+        "how do I read the heatmap": "book/02-the-formula.html#reading-the-heatmap",
+        "ALiBi": "book/glossary.html#term-ALiBi",
+    }.items():
+        field.fill("")
+        field.press_sequentially(query)
+        field.press("Enter")
+        visit.tab.wait_for_url(re.compile(re.escape(f"?q={quote_plus(query)}")), wait_until="load")
+        found = results.first.locator("a").get_attribute("href")
+        assert first in urljoin(visit.tab.url, found), query
+        marked = visit.tab.locator("#search-results .highlighted").all_text_contents()
+        assert [text for text in marked if len(text) < 2] == []
+        results.locator("p.context").first.wait_for()
+        said = results.locator("p.context").all_text_contents()
+        assert [text for text in said if text.startswith((".md", ".ipynb"))] == []
+    inside = "i => parseFloat(getComputedStyle(i).paddingLeft) + i.getBoundingClientRect().left"
+    sign = visit.tab.locator(".bd-search-container form i").bounding_box()
+    assert field.evaluate(inside) > sign["x"] + sign["width"]
+    assert visit.complaints == []
+    visit.tab.close()
+
+
 def test_the_contents_show_where_one_is_after_a_jump(browser, address):
     tab = Visit(browser, address, "book/02-the-formula.html").tab
     marked = tab.locator("#pst-page-toc-nav a[aria-current]")
@@ -449,3 +477,15 @@ def test_tables_of_speed_have_rules_and_whole_numbers_below_each_other(browser, 
     assert all(fades_out == wide for fades_out, wide in fades)
     assert not tab.locator("figure.posenc-speed[data-more]").count()
     tab.close()
+
+
+def test_a_chapter_has_the_colour_of_its_door_and_a_line_shows_how_far_one_has_read(browser, address):
+    visit = Visit(browser, address)
+    doors = {0: BLUE, 5: PURPLE, 6: GREEN, 9: ORANGE}
+    door = "() => getComputedStyle(document.documentElement).getPropertyValue('--door').trim()"
+    assert {place: visit.open(CHAPTERS[place]).tab.evaluate(door) for place in doors} == doors
+    read = "() => new DOMMatrix(getComputedStyle(document.body, '::before').transform).a"
+    assert visit.tab.evaluate(read) == 0
+    visit.tab.keyboard.press("End")
+    visit.tab.wait_for_function(f"({read})() > 0.98")
+    visit.tab.close()

@@ -212,7 +212,7 @@ def test_what_ends_its_grader_costs_the_cluster_nothing(cluster, work):
     assert run.returncode == 0, errors
     assert work.marks() == {"ada": LIGHT_TOTAL, "killer": 0.0, "zoe": LIGHT_TOTAL}
     assert "crashed            1" in printed
-    assert "The grader itself ended each time" in work.feedback("killer")
+    assert "The grader itself stopped every time it graded this notebook" in work.feedback("killer")
     assert [each.pid for each in cluster.workers if each.poll() is None] == alive
 
 

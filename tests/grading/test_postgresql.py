@@ -170,7 +170,7 @@ def test_a_gradebook_moves_with_all_that_it_holds(server, released, tmp_path, mo
     )
     assert "holds learners and assignments" in lite.posenc("move", url, status=1)  # nothing is written over
     monkeypatch.setenv("POSENC_DB_URL", url)
-    assert "is in " in lite.posenc("move", url, status=1)
+    assert "is already in " in lite.posenc("move", url, status=1)
     before = moved.records()["dan"]
     assert ("late", CHAPTER, TOTAL) in before
     lite.posenc("grade", CHAPTER, "--again", "--student", "dan", *PATIENT)
