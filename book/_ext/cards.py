@@ -55,7 +55,8 @@ class FillCards(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         for place in list(self.document.findall(CardPlace)):
-            place.replace_self(self._card(place["chapter"], place.children))
+            there = f"book/{place['chapter']}" in self.env.titles  # the capstone is not on paper
+            place.replace_self(self._card(place["chapter"], place.children) if there else [])
 
     def _card(self, chapter: str, said: list[nodes.Node]) -> Tag:
         page = f"book/{chapter}"
