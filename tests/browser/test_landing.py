@@ -723,19 +723,24 @@ def test_the_named_mistake_is_in_the_judges_own_words(tab):
 def test_the_map_numbers_the_exercises_under_their_doors_and_fills_them(newcomer, plain_address):
     tab = open_page(newcomer(), plain_address, "book/progress.html")
     doors = tab.locator(".posenc-map .posenc-door")
-    assert doors.evaluate_all("all => all.map((door) => door.dataset.door)")[:3] == [
-        "added",
-        "rotated",
-        "biased",
+    titles = doors.evaluate_all("all => all.map((door) => door.firstElementChild.innerText.trim())")
+    assert titles == [
+        "Added to the input",
+        "Rotated into queries and keys",
+        "Biased onto the scores",
+        "All three doors",
     ]
+    assert (
+        doors.evaluate_all("all => new Set(all.map((door) => door.style.getPropertyValue('--door'))).size")
+        == 4
+    )
     chapters = {each.chapter for each in all_exercises()}
     nodes = tab.locator(".posenc-map [data-number]")
     numbers = nodes.evaluate_all("all => all.map((node) => node.dataset.number)")
     assert len(set(numbers)) == len(numbers) == len(wholes(all_exercises()))
     assert {number.partition(".")[0] for number in numbers} == {str(int(name[:2])) for name in chapters}
-    colours = "node => getComputedStyle(node, '::before').backgroundColor"
     first = tab.locator("[data-exercise='01-why-order-matters.same_bag']")
-    open_colour = first.evaluate(colours)
+    open_colour = first.evaluate("node => getComputedStyle(node, '::before').backgroundColor")
     keep(tab, "exercise", "01-why-order-matters.same_bag", **WRITTEN | {"passed": True})
     keep(tab, "exercise", "06-rotary.turn_pair", **WRITTEN | {"passed": True})
     tab.reload()
