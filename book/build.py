@@ -143,6 +143,10 @@ def _build(root: Path, release: Path | None) -> None:
         _run([sys.executable, "-m", "posenc_course.grading.release"], cwd=root, stdout=subprocess.DEVNULL)
         _keep(built / "exercises.sha256", library + texts)
     if _has_scripts(root):
+        setter = [root / "book" / "web" / name for name in ("formulas.js", "package-lock.json")]
+        if _changed(built / "formulas.sha256", setter):  # what another version has set is not taken over
+            shutil.rmtree(built / ".doctrees", ignore_errors=True)
+            _keep(built / "formulas.sha256", setter)
         bundle_scripts(root)
         pack_library(root, library)
         place_models(root)

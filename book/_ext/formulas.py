@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -90,11 +91,9 @@ def _set_page(app: Sphinx, doctree: nodes.document) -> None:
         _setter(app).set(formula_of(node) for node in found)
 
 
+@cache
 def _setter(app: Sphinx) -> Setter:
-    if not hasattr(app, "formulas"):
-        app.formulas = Setter(Path(app.doctreedir) / "formulas.json")  # type: ignore[attr-defined]
-    setter: Setter = app.formulas  # type: ignore[attr-defined]
-    return setter
+    return Setter(Path(app.doctreedir) / "formulas.json")
 
 
 def _write(translator: HTML5Translator, node: nodes.math) -> None:
