@@ -186,7 +186,7 @@ def tasks(*, full: bool = False) -> Picture:
         return finish(
             figure,
             alt="Right answers against the size of a task, two panels for each task: above, those right "
-            "from end to end, below, token by token. All sizes of the training come first, then then twice, "
+            "from end to end, below, token by token. All sizes of the training come first, then twice, "
             "four times and eight times the largest. Thick lines are means, thin ones seeds, a dotted one "
             f"is chance. {' '.join(told)}",
         )

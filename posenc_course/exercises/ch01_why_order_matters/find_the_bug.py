@@ -33,7 +33,7 @@ _OF_A_LINE = {
     ("C", 8): "In listing C, the loop visits every token. What may the token at t see in there?",
     ("C", 13): "In listing C, line 13 mixes the values of the tokens that are seen, with the right weights. "
     "Which tokens are these?",
-    ("D", 4): "In listing D, line 4 takes away what it is given. What it is given is wrong for some rows.",
+    ("D", 4): "In listing D, line 4 subtracts what it is given. What it is given is wrong for some rows.",
     ("D", 6): "In listing D, line 6 divides 0 by 0 and so gives the NaN, but it is not to blame. Why are all "
     "exponentials of a row 0?",
     ("E", 15): "In listing E, line 15 splits each of the three into heads, and rightly. Are the three what "

@@ -117,7 +117,9 @@ def _bag_cases(rng: Generator) -> Iterator[Case]:
         yield Case(label, (sentences, n))
     words = iter(rng.permutation(_VOCABULARY.split()).tolist())
     ring = [*_another_end(words, 2), *_turned_round(words), *_round_a_ring(words)]
-    yield Case("neighbours, of other words", ([ring[place] for place in rng.permutation(len(ring))], 2))
+    yield Case(
+        "the same pairs, another bag of words", ([ring[place] for place in rng.permutation(len(ring))], 2)
+    )
 
 
 def _bag_by_sorting(sentences: Sequence[str], n: int) -> tuple[int, int] | None:

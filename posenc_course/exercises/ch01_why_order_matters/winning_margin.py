@@ -53,8 +53,8 @@ WINNING_MARGIN = Exercise(
         Mistake(
             "share-without-the-rest",
             lambda keys, share: math.log(share * (keys - 1)),
-            "On one side of your equation, the winner itself is missing from the sum: the weight is exp(m) "
-            "divided by exp(m) and the others together, not by the others alone.",
+            "Your denominator leaves out the winner itself: the weight is exp(m) divided by exp(m) and the "
+            "others together, not by the others alone.",
         ),
         Mistake(
             "no-logarithm",

@@ -38,8 +38,8 @@ RATE_SLIPS: tuple[tuple[str, Rates, str], ...] = (
     (
         "i-over-dim",
         lambda dim: BASE ** (-_pairs(dim) / dim),
-        "The exponent is i/dim where it should be 2i/dim: the factor 2 is missing, so the waves reach only "
-        "half as far. Multiply i by 2.",
+        "The exponent is i/dim where it should be 2i/dim: the factor 2 is missing, so even the slowest wave "
+        "is shorter than 2 pi * 100 positions. Multiply i by 2.",
     ),
     (
         "doubled-twice",

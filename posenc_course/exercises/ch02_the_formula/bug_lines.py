@@ -18,8 +18,8 @@ _OF_A_LINE = {
     (
         "A",
         9,
-    ): "In program A, the loop may well run over every second column; what it does with that number is the "
-    "slip, one line further.",
+    ): "In program A, the loop may run over every second column. The slip is what the next line does with "
+    "that number.",
     (
         "B",
         15,

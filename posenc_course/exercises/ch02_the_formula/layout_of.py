@@ -50,15 +50,18 @@ LAYOUT_OF = Exercise(
         ),
         Property(
             lambda args, value: value != "interleaved" or layout_of(args[0]) == "interleaved",
-            "The row of position 0 begins with 0 and 1 in an interleaved table. This one does not.",
+            "In an interleaved table, the row of position 0 begins with 0 and 1. The one that you were given "
+            "does not.",
         ),
         Property(
             lambda args, value: value != "split" or layout_of(args[0]) == "split",
-            "The row of position 0 begins with 0 and 0 in a split table. This one does not.",
+            "In a split table, the row of position 0 begins with 0 and 0. The one that you were given does "
+            "not.",
         ),
         Property(
             lambda args, value: value != "cosines first" or layout_of(args[0]) == "cosines first",
-            "The row of position 0 begins with 1 and 1 where the cosines come first. This one does not.",
+            "Where the cosines come first, the row of position 0 begins with 1 and 1. The one that you were "
+            "given does not.",
         ),
     ),
     mistakes=(

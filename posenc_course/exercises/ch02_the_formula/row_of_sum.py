@@ -94,8 +94,8 @@ ROW_OF_SUM = Exercise(
         Mistake(
             "rows-added",
             lambda here, there: here + there,
-            "The two rows were added. The sine of a sum is not the sum of the sines: it takes all four "
-            "numbers of a pair.",
+            "The two rows were added. The sine of a sum is not the sum of the sines: it takes the sine "
+            "and the cosine of both angles.",
         ),
         Mistake(
             "rows-multiplied",

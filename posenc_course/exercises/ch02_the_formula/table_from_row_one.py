@@ -132,8 +132,8 @@ TABLE_FROM_ROW_ONE = Exercise(
         Mistake(
             "powers-of-each-number",
             lambda row, length: np.asarray(row) ** np.arange(length)[:, None],
-            "Each number was raised to the power of the position. Powers are right for a pair as one complex "
-            "number, cosine + i sine, and not for its two parts by themselves.",
+            "Each number was raised to the power of the position. That works for a pair taken as one "
+            "complex number, cosine + i sine, but not for the sine and the cosine by themselves.",
         ),
         Mistake(
             "doubled-each-time",

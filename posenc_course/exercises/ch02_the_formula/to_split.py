@@ -105,8 +105,8 @@ TO_SPLIT = Exercise(
         Mistake(
             "pairs-on-an-axis",
             lambda table: table.reshape(len(table), -1, 2).transpose(0, 2, 1),
-            "The sines and the cosines are separated, but they have an axis of their own. Reshape the "
-            "result to (n, dim).",
+            "The sines and the cosines are separated, but along a third axis. Reshape the result to "
+            "(n, dim).",
         ),
     ),
     alternatives=(

@@ -23,7 +23,7 @@ def _doubt_cases(rng: Generator) -> Iterator[Case]:
     for number in range(1, 13):
         dim, base = int(2 * rng.integers(2, 33)), float(rng.integers(50, 20_000))
         reach, tolerance = int(rng.integers(30, 200)), float(10 ** rng.uniform(-4, -0.3))
-        asked.append((f"random width and base {number}", dim, base, reach, tolerance))
+        asked.append((f"random width and base, no. {number}", dim, base, reach, tolerance))
     for label, dim, base, reach, tolerance in asked:
         gaps = _gaps(dim, base, reach)
         while gaps.size and np.abs(gaps / tolerance - 1).min() < 1e-4:

@@ -108,7 +108,8 @@ NOTE_BEFORE = Exercise(
             lambda tokens, vocab: noted(
                 tokens, vocab, np.asarray(tokens)[np.maximum(np.arange(len(tokens)) - 2, 0)]
             ),
-            "The notes hold the word two places before. One of the two was turned too much.",
+            "The notes hold the word two places before. Queries and keys are turned two steps apart: make it "
+            "one.",
         ),
         Mistake(
             "first-note-empty",

@@ -294,7 +294,7 @@ SYMMETRIES = Exercise(
             "even-shift",
             lambda scores: (_shift(scores, step=2), _mirror(scores), _any_order(scores)),
             "You shift by 2, which takes odd positions to odd ones. A score that knows odd from even slips "
-            "through. Shift by 1: every other shift is made of those.",
+            "through. Shift by 1: all other shifts are made of such steps.",
         ),
         Mistake(
             "skips-the-start",

@@ -59,7 +59,7 @@ def _first(holds: Callable[[int], bool]) -> int:
 
 
 def _opened(rows: Callable[[int], Any], **wrong: Callable[[Array], int]) -> tuple[int, str]:
-    """How many rows there are, and what stands past them; `wrong` counts in its own way for some."""
+    """How many rows there are, and what comes after them; `wrong` counts in its own way for some."""
     long = np.asarray(rows(LONG))
     if not _same(np.asarray(rows(LONG // 2)), long[: LONG // 2]):
         grown = _first(lambda n: not _same(np.asarray(rows(n + 1))[:n], np.asarray(rows(n))))
@@ -104,7 +104,7 @@ CLOSED_TABLE = Exercise(
     id="04-extrapolation.closed_table",
     title="Detective: a table behind a closed door",
     signature="closed_table(rows: from a number of tokens to an array of shape (tokens, dim)) -> (int, text)",
-    parts=("how many rows were learned", "what stands past them"),
+    parts=("how many rows were learned", "what comes after them"),
     points=4,
     minutes=20,
     difficulty=4,

@@ -33,7 +33,7 @@ EARLY_SHARE = Exercise(
         Property(
             lambda args, value: not 0 <= value[1] <= 1 or np.isclose(value[1], 1 / 32, rtol=1e-2),
             "Blocks of 1024: how many of the 1024 tokens have fewer than 32 before them? Give the share to "
-            "three digits.",
+            "at least three decimals.",
         ),
     ),
     mistakes=(
@@ -84,7 +84,7 @@ EARLY_SHARE = Exercise(
         Mistake(
             "rounded",
             lambda: (0.5, 0.03),
-            "Your first number is right, and the second nearly: give it to three digits.",
+            "Your first number is right, and the second nearly: give it to at least three decimals.",
         ),
         Mistake(
             "first-token-alone",

@@ -167,14 +167,14 @@ STRETCH = Exercise(
         Mistake(
             "row-below",
             lambda table, length: table[np.floor(corners(len(table), length)).astype(int)],
-            "Each position got the row below its place, so neighbours share a row. Add the share of the row "
-            "above: (1 - share) * below + share * above.",
+            "Each position got the row before its place, so neighbours share a row. Add the share of the row "
+            "after: (1 - share) * before + share * after.",
         ),
         Mistake(
             "row-above",
             lambda table, length: table[np.ceil(corners(len(table), length)).astype(int)],
-            "Each position got the row above its place, so neighbours share a row. Add the share of the row "
-            "below: (1 - share) * below + share * above.",
+            "Each position got the row after its place, so neighbours share a row. Add the share of the row "
+            "before: (1 - share) * before + share * after.",
         ),
         Mistake(
             "half-and-half",
@@ -201,9 +201,9 @@ STRETCH = Exercise(
     hints=(
         "Position 0 reads row 0, and position `length - 1` reads row `rows - 1`. Where does position p "
         "read, if all steps are equally long?",
-        "The place of position p is `p * (rows - 1) / (length - 1)`. Its whole part is the row below, and "
-        "what is left is the share of the row above.",
-        "The last place has no row above it. There, let row `rows - 2` be the row below, and give the row "
-        "above a share of 1. Or let `np.interp` read each column.",
+        "The place of position p is `p * (rows - 1) / (length - 1)`. Its whole part is the row before, and "
+        "what is left is the share of the row after.",
+        "The last place has no row after it. There, let row `rows - 2` be the row before, and give the row "
+        "after a share of 1. Or let `np.interp` read each column.",
     ),
 )

@@ -229,8 +229,8 @@ DIAGNOSE = Exercise(
             lambda mask, prompt, written: _rather(
                 mask, prompt, written, "one row for all", "columns counted"
             ),
-            "You take the positions of the first sentence, used for all, for counted columns. Look at a row "
-            "in which the prompt does not begin with 0, 1, 2.",
+            "Here all sentences got the positions of the first one, and you say that columns were counted. "
+            "Look at a row in which the prompt does not begin with 0, 1, 2.",
         ),
         Mistake(
             "starts-again-not-noticed",

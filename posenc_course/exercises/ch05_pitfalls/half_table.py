@@ -92,8 +92,8 @@ HALF_TABLE = Exercise(
         Property(
             _not_nearly,
             "The rows around 1,000,000 are nearly right, and not quite. Float32 holds seven digits, and a "
-            "million times an error in the eighth is an angle of several hundredths. Keep positions, "
-            "frequencies and angles in float64, and cast the finished table.",
+            "million times an error in the eighth puts the angle off by several hundredths of a radian. Keep "
+            "positions, frequencies and angles in float64, and cast the finished table.",
         ),
     ),
     mistakes=(

@@ -80,8 +80,7 @@ TWO_CHECKPOINTS = Exercise(
     properties=(
         Property(
             lambda args, value: np.isclose(value[1], _last_decay(*args), rtol=1e-4),
-            "The factor is not that of the last row: there, every number of after is the factor times the "
-            "number of before.",
+            "The factor is not that of the last row: there, after = factor * before.",
         ),
         Property(
             lambda args, value: value[0] <= _two_checkpoints(*args)[0],
@@ -102,7 +101,7 @@ TWO_CHECKPOINTS = Exercise(
                 _last_decay(before, after),
             ),
             "The factor is right. But you count all rows that have changed, and the decay also changes rows "
-            "that no text has met. Compare after with factor * before.",
+            "that no text has met. Look at after - factor * before instead.",
         ),
         Mistake(
             "index-of-the-last",

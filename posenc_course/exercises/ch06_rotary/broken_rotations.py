@@ -140,8 +140,8 @@ _TEMPTING = {
     ),
     (4, 17): (
         "e-the-turn",
-        "In listing E, line 17 turns queries and keys in the same way, with one factor. Was that "
-        "the factor of the call before?",
+        "In listing E, line 17 turns queries and keys in the same way, with one factor. Did the "
+        "previous call use that factor too?",
     ),
     (4, 18): (
         "e-the-join",

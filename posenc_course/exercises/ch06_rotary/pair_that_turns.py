@@ -63,8 +63,8 @@ PAIR_THAT_TURNS = Exercise(
         Mistake(
             "rounded",
             lambda turns, length, dim, base: np.floor(pair_that_turns(turns, length, dim, base)),
-            "You rounded to a whole pair. Return the number with its fraction: it is rounded in the next "
-            "step, once down and once up.",
+            "You rounded down to a whole pair. Return the number with its fraction: it is rounded in the "
+            "next step, once down and once up.",
         ),
         Mistake(
             "log-of-ten",

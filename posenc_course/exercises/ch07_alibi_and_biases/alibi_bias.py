@@ -198,8 +198,8 @@ ALIBI_BIAS = Exercise(
             lambda slopes, queries, keys, causal: np.moveaxis(
                 _lifted(slopes, late(queries, keys), causal), 0, -1
             ),
-            "The heads are the last axis. Scores have the shape (heads, queries, keys): give the slopes two "
-            "new axes behind, slopes[:, None, None].",
+            "You put the heads on the last axis. Scores have the shape (heads, queries, keys): give the "
+            "slopes two new axes at the end, slopes[:, None, None].",
         ),
         Mistake(
             "smallest-number",

@@ -135,7 +135,7 @@ BUCKET_STARTS = Exercise(
             lambda buckets, max_distance: _starts(
                 _borders(buckets, max_distance, 1 + np.arange(buckets - buckets // 2)) - 1e-9, buckets // 2
             ),
-            "These are the first distances of the bucket after. The first of the wide buckets begins at "
+            "Each of these is the first distance of the next bucket. The first of the wide buckets begins at "
             "exact itself, with no step taken.",
         ),
         Mistake(

@@ -25,7 +25,7 @@ COUNTS_NOT = {
     "above each alone, well below both": (0.95, 0.8, 0.8, 3.0),
     "the files agree, and the seeds are far apart": (0.45, 0.1, 1.2, 3.0),
     "nearly nothing": (0.1, 0.5, 0.5, 60.0),
-    "a hair below what the files leave open": (0.99, 1.0, 0.02, 3.0),
+    "just below the uncertainty of the files": (0.99, 1.0, 0.02, 3.0),
 }
 """The difference, what the files and what the seeds make uncertain, and how unlike the files are."""
 Kind = tuple[str, int]

@@ -199,7 +199,7 @@ FIRE_BIAS = Exercise(
         Mistake(
             "heads-last",
             lambda *args: np.moveaxis(_fire(*args), 0, -1),
-            "The heads are the last axis. Scores have the shape (heads, queries, keys).",
+            "You put the heads on the last axis. Scores have the shape (heads, queries, keys).",
         ),
         Mistake(
             "sigmoid",

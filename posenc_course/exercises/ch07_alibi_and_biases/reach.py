@@ -47,8 +47,8 @@ REACH = Exercise(
         ),
         Property(
             lambda args, value: value[1] != 1178,
-            "In the gentlest head, your distance is just too near: at 4.6016 slopes the weight is 0.01004, "
-            "still above one hundredth.",
+            "In the gentlest head, your distance is just too near: times the slope it is 4.6016, and the "
+            "weight is 0.01004, still above one hundredth.",
         ),
         Property(
             lambda args, value: value[0] >= 9,

@@ -21,8 +21,12 @@ def _moved_cases(rng: Generator) -> Iterator[Case]:
         x = rng.normal(size=(heads, len(old), dim))
         return apply_rotary(x, old, base=base), old, new, base
 
-    yield Case("all move up by one", inputs(2, 8, np.arange(1, 7), np.arange(6), 10000.0))
-    yield Case("sinks stay, the others move up", inputs(2, 8, [0, 1, 96, 97, 98], np.arange(5), 10000.0))
+    yield Case(
+        "each key to the position before its own", inputs(2, 8, np.arange(1, 7), np.arange(6), 10000.0)
+    )
+    yield Case(
+        "sinks stay, the others to earlier positions", inputs(2, 8, [0, 1, 96, 97, 98], np.arange(5), 10000.0)
+    )
     yield Case("nothing moves", inputs(1, 4, np.arange(4), np.arange(4), 10000.0))
     yield Case("moved on by 100", inputs(3, 6, np.arange(4), 100 + np.arange(4), 10000.0))
     yield Case("base 500,000", inputs(2, 16, [0, 500, 501], [0, 1, 2], 500_000.0))

@@ -20,7 +20,7 @@ def _scale_cases(rng: Generator) -> Iterator[Case]:
     yield Case("far out", (np.array([131_071, 1_000_000, 9_999_999]), 0.1, 8192))
     yield Case("one position", (np.array([20]), 0.5, 4))
     yield Case("beta 0 changes nothing", (np.arange(5), 0.0, 2))
-    yield Case("each position a step", (np.arange(4), 1.0, 1))
+    yield Case("a step at every position", (np.arange(4), 1.0, 1))
     for _ in range(3):
         length = int(rng.integers(3, 60))
         yield Case("drawn", (rng.integers(0, 2000, size=6), float(rng.uniform(0.05, 2)), length))

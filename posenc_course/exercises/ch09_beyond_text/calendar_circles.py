@@ -133,8 +133,8 @@ CALENDAR_CIRCLES = Exercise(
         Mistake(
             "week-from-sunday",
             _circles_with(week=lambda times: (times - 3 * DAY) % WEEK / WEEK),
-            "Your weeks begin on Sundays, as they do when you add the days to Monday. Subtract them: "
-            "weeks should begin on Mondays.",
+            "Your weeks begin on Sundays, and should begin on Mondays. If you added the days up to the first "
+            "Monday, subtract them.",
         ),
         Mistake(
             "whole-hours",

@@ -227,7 +227,7 @@ RESIZED_TABLE = Exercise(
         Mistake(
             "halves-swapped",
             _resize_with(middles=lambda new, old: (np.arange(new) - 0.5) * old / new + 0.5),
-            "The two halves have the wrong sign. The middle of a patch is half a patch after its "
+            "Both your 1/2 have the wrong sign. The middle of a patch is half a patch after its "
             "beginning: add 1/2 before you change the unit, and subtract it afterwards.",
         ),
         Mistake(

@@ -33,8 +33,12 @@ def _choice_cases(rng: Generator) -> Iterator[Case]:
     yield case("a tie of equal costs", [1.03, 1.0, 1.01], [0.05] * 3, [yes] * 3, [1, 1, 1])
     yield case("not admitted, tied and cheap", [1.0, 1.01, 1.3], [0.05] * 3, [yes, no, yes], [2, 1, 3])
     yield case("the admitted come last", [0.9, 1.3, 1.2], [0.02] * 3, [no, yes, yes], [1, 3, 2])
-    yield case("together, not each", [1.0, 1.07, 1.2], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3])
-    yield case("added, not together", [1.0, 1.09, 1.3], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3])
+    yield case(
+        "tied by both errors, by neither alone", [1.0, 1.07, 1.2], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3]
+    )
+    yield case(
+        "tied only if errors were added up", [1.0, 1.09, 1.3], [0.05, 0.05, 0.01], [yes] * 3, [2, 1, 3]
+    )
     yield case("a tie, and the worse costs more", [1.5, 1.52, 1.9], [0.05] * 3, [yes] * 3, [2, 3, 1])
     yield case("large errors", [1.0, 1.4, 1.6], [0.5] * 3, [yes] * 3, [3, 2, 1])
     for _ in range(8):

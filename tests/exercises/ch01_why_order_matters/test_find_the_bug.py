@@ -99,5 +99,5 @@ NOT_KNOWN = (
         if line != LINES[place]
     ),
     ("find_the_bug", (23, 12, 9, 4, 14), "In listing A, line 23 is innocent"),
-    ("find_the_bug", (23, 12, 9, 4, 14), "In listing D, line 4 takes away"),
+    ("find_the_bug", (23, 12, 9, 4, 14), "In listing D, line 4 subtracts"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NOT_KNOWN = (("layout_of", lambda rows: "interleaved", "This one does not"),)
+NOT_KNOWN = (("layout_of", lambda rows: "interleaved", "The one that you were given does not"),)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

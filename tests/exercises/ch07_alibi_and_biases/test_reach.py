@@ -18,7 +18,7 @@ NOT_KNOWN = (
     ("reach", (1179, 5), "smaller one"),
     ("reach", (4.6, 1178.9), "Give whole numbers"),
     ("reach", (9, 1179), "distance 9 is just too near"),
-    ("reach", (10, 1178), "just too near: at 4.6016 slopes"),
+    ("reach", (10, 1178), "just too near: times the slope it is 4.6016"),
     ("reach", (11, 256), "your distance is too far"),
     ("reach", (11, 256), "still well above one hundredth"),
 )
