@@ -18,9 +18,9 @@ help:
 	@echo "make site       build the site to publish; its pages bring their own Python, with PYODIDE=network"
 	@echo "                they take it from Pyodide's network, with PYODIDE=DIR from an unpacked release"
 	@echo "make pdf        print the book into _build/book.pdf; needs Chromium or Chrome"
-	@echo "make exercises  make exercises/ anew from solutions/"
+	@echo "make exercises  make exercises/ anew from solutions/; with POSENC_LANGUAGE=zh_CN in Chinese, for a class"
 	@echo "make exercise NAME=05-pitfalls.my_function  begin a new one: its files, which say what they lack"
-	@echo "make messages   gather all that a learner reads into _build/posenc_course.pot, to be translated"
+	@echo "make messages   bring the other languages' catalogues up to the English, and say what is to do"
 	@echo "make test       every check whose files have changed since it passed here; the first time, every check there is"
 	@echo "make test-apart what make test leaves out while its files are as they were: other libraries, experiments, grading, the PDF, pages"
 	@echo "make test-all   make test, and nothing is left out"
@@ -61,6 +61,7 @@ PIP := $(BIN)/pip install $$(test -t 2 || echo --quiet) --disable-pip-version-ch
 $(BOOK): pyproject.toml posenc_course/pyproject.toml .venv/.packages
 	@echo "set-up, step 3 of 3: the library and the course"
 	@$(PIP) --no-deps --no-build-isolation --editable . --editable posenc_course
+	@$(BIN)/python -m book.catalogues --compile
 	@touch $@
 
 $(READY): requirements-test.txt $(BOOK)
@@ -89,15 +90,13 @@ pdf: $(READY)
 exercise: $(READY)
 	@$(BIN)/python -m tools.new_exercise "$(NAME)"
 
+# POSENC_LANGUAGE: that of the class, such as zh_CN; nbgrader's gradebook learns of the assignments in English.
 exercises: $(BOOK)
-	@$(BIN)/python -m posenc_course.grading.release
+	@POSENC_LANGUAGE=en $(BIN)/python -m posenc_course.grading.release
+	@test -z "$(POSENC_LANGUAGE)" || $(BIN)/python -m book.editions "$(POSENC_LANGUAGE)"
 
-messages: $(BOOK)
-	@mkdir -p _build
-	@$(BIN)/python -m babel.messages.frontend --quiet extract --mapping book/babel.cfg --output _build/posenc_course.pot \
-		--keywords set_xlabel --keywords set_ylabel --keywords set_title --keywords suptitle \
-		--project posenc_course --no-wrap --sort-by-file --ignore-dirs '.* _build node_modules' .
-	@echo "what a learner reads: _build/posenc_course.pot"
+messages: book
+	@$(BIN)/python -m book.catalogues
 
 test: lint types
 	@$(BIN)/python -m tools.system

@@ -7,8 +7,15 @@ import os
 from pathlib import Path
 
 from posenc_course.grading.handed_back.safe_html import settings
+from posenc_course.translation import speak_in
 
 c = get_config()  # noqa: F821 - traitlets defines it in config files
+
+# What learners read, and what `posenc` says: "en", or a language of `posenc_course/locale`, such as "zh_CN".
+# Where nothing is set, it is that of the terminal.
+LANGUAGE = os.environ.get("POSENC_LANGUAGE", "")
+if LANGUAGE:
+    speak_in(LANGUAGE)
 
 c.CourseDirectory.course_id = "positional-encoding"
 c.CourseDirectory.source_directory = "solutions"

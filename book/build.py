@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import io
 import json
 import os
@@ -42,6 +41,9 @@ from book.browser_python import (  # noqa: E402
     own_copy,
     require_npm,
 )
+from book.catalogues import CatalogueError, compiled, languages  # noqa: E402
+from book.editions import build_editions  # noqa: E402
+from book.stamps import changed, keep  # noqa: E402
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
 ENGINE_FILES = ("tfjs-backend-wasm-simd.wasm", "tfjs-backend-wasm.wasm")
@@ -58,8 +60,9 @@ OWN, NETWORK = "own", "network"
 """Where a page's Python comes from, beside the folder of a release."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
 OURS = ("posenc_lib", "posenc_course")
-NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
-"""Parts of library and course that no page can use: a browser has no torch or nbgrader. And leftovers."""
+NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "locale", "__pycache__")
+"""Parts of library and course that no page can use: a browser has no torch or nbgrader. Words of other
+languages come by themselves. And leftovers."""
 
 
 class PyodideError(Exception):
@@ -89,11 +92,11 @@ def build(root: Path = ROOT, pyodide: str | None = None) -> Path:
     release = _release(pyodide or os.environ.get("POSENC_PYODIDE") or OWN) if _has_scripts(root) else None
     site, stamp = built / "html", built / "site.sha256"
     inputs = _inputs(root, release)
-    if not _changed(stamp, inputs, site / "index.html"):
+    if not changed(stamp, inputs, site / "index.html"):
         return site
     try:
         _build(root, release)
-        _keep(stamp, _inputs(root, release))  # the exercises among them may be new
+        keep(stamp, _inputs(root, release))  # the exercises among them may be new
     except OSError as error:
         if error.errno not in FULL:
             raise
@@ -131,37 +134,43 @@ def _inputs(root: Path, release: Path | None) -> list[Path]:
 
 def _build(root: Path, release: Path | None) -> None:
     built = root / "_build"
-    library = [p for name in OURS for p in (root / name).rglob("*") if p.suffix in {".py", ".json", ".mo"}]
+    library = [p for name in OURS for p in (root / name).rglob("*") if p.suffix in {".py", ".json"}]
     benchmarks = (root / "benchmarks").rglob("*")
     measured = [p for p in benchmarks if p.suffix == ".json" or p.name == "speed.py"]
     texts = list((root / "solutions").glob("*.md"))
-    if _changed(built / "library.sha256", library + measured):
+    if changed(built / "library.sha256", library + measured):
         shutil.rmtree(built / ".jupyter_cache", ignore_errors=True)
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
-        _keep(built / "library.sha256", library + measured)
-    if _changed(built / "exercises.sha256", library + texts):
-        _run([sys.executable, "-m", "posenc_course.grading.release"], cwd=root, stdout=subprocess.DEVNULL)
-        _keep(built / "exercises.sha256", library + texts)
+        keep(built / "library.sha256", library + measured)
+    if changed(built / "exercises.sha256", library + texts):
+        spoken = os.environ | {"POSENC_LANGUAGE": "en"}
+        command = [sys.executable, "-m", "posenc_course.grading.release"]
+        _run(command, cwd=root, env=spoken, stdout=subprocess.DEVNULL)
+        keep(built / "exercises.sha256", library + texts)
     if _has_scripts(root):
         setter = [root / "book" / "web" / name for name in ("formulas.js", "package-lock.json")]
-        if _changed(built / "formulas.sha256", setter):  # what another version has set is not taken over
+        if changed(built / "formulas.sha256", setter):  # what another version has set is not taken over
             shutil.rmtree(built / ".doctrees", ignore_errors=True)
-            _keep(built / "formulas.sha256", setter)
+            keep(built / "formulas.sha256", setter)
         bundle_scripts(root)
         pack_library(root, library)
+        pack_words(root)
         place_models(root)
         place_pyodide(root, release)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}  # cells read benchmarks/
+    # That of a class is not the book's. Cells read benchmarks/.
+    own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root), "POSENC_LANGUAGE": ""}
+    environment = os.environ | own
     try:
         _run([jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"], cwd=root, env=environment)
+        if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
+            shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
+        build_editions(root, environment)
     except (subprocess.CalledProcessError, OSError):
         # Sphinx would not read the faulty pages again, and the next build would pass.
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
         raise
-    if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
-        shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
 
 
 def _run(command: Sequence[str | Path], **more: Any) -> None:
@@ -214,9 +223,9 @@ def fetch_packages(root: Path) -> Path:
     web, stamp = root / "book" / "web", root / "_build" / "packages.sha256"
     pins, packages = web / "package-lock.json", web / "node_modules"
     require_npm()
-    if _changed(stamp, [pins], packages / "esbuild"):
+    if changed(stamp, [pins], packages / "esbuild"):
         npm_ci(web, pins)
-        _keep(stamp, [pins])
+        keep(stamp, [pins])
     return packages
 
 
@@ -253,7 +262,7 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
     """
     to, stamp = root / "_build" / "wheel", root / "_build" / "wheel.sha256"
     about = root / "book" / "page_wheel.toml"
-    if not _changed(stamp, [*files, about], to):
+    if not changed(stamp, [*files, about], to):
         return
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as copied:
@@ -273,7 +282,7 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
     archive_of(wheel, pages / f"{'-'.join(wheel.name.split('-')[:2])}.tar.gz")
-    _keep(stamp, [*files, about])
+    keep(stamp, [*files, about])
 
 
 def archive_of(wheel: Path, to: Path) -> None:
@@ -288,6 +297,25 @@ def archive_of(wheel: Path, to: Path) -> None:
             about = tarfile.TarInfo(name)
             about.size = len(content)
             archive.addfile(about, io.BytesIO(content))
+
+
+def pack_words(root: Path) -> None:
+    """Pack what the judge says in other languages, of each one archive beside that of the library.
+
+    Raises:
+        CatalogueError: a catalogue cannot be used.
+    """
+    for language in languages(root):
+        words = compiled(language, root)
+        with (
+            gzip.GzipFile(
+                root / "_build" / "web" / "library" / f"{language}.tar.gz", "wb", mtime=0
+            ) as packed,
+            tarfile.open(fileobj=packed, mode="w") as archive,
+        ):
+            about = tarfile.TarInfo(words.relative_to(root).as_posix())
+            about.size = words.stat().st_size
+            archive.addfile(about, io.BytesIO(words.read_bytes()))
 
 
 def place_models(root: Path) -> None:
@@ -345,30 +373,6 @@ def _in_release(release: Path, pattern: str) -> list[Path]:
     return found
 
 
-def _changed(stamp: Path, files: Iterable[Path], *made: Path) -> bool:
-    """Whether the files differ from those that the stamp stands for, or something made of them is gone.
-
-    Then the stamp goes too, until `_keep` sets it: what was cut short does not pass for whole.
-    """
-    if stamp.exists() and stamp.read_text() == _state(files) and all(each.exists() for each in made):
-        return False
-    stamp.unlink(missing_ok=True)
-    return True
-
-
-def _keep(stamp: Path, files: Iterable[Path]) -> None:
-    """Remember that everything was made of these files."""
-    stamp.parent.mkdir(exist_ok=True)
-    stamp.write_text(_state(files))
-
-
-def _state(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--serve", action="store_true", help="serve the site after building it")
@@ -381,7 +385,7 @@ def main() -> None:
         require_free(options.port, "make serve")  # now, and not when minutes have been spent on the build
     try:
         site = build(pyodide=options.pyodide)
-    except (PyodideError, PythonError, NoNpmError, DiskFullError) as error:
+    except (PyodideError, PythonError, NoNpmError, DiskFullError, CatalogueError) as error:
         sys.exit(f"error: {error}")
     except UnreachableError as error:
         sys.exit(

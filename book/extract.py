@@ -1,4 +1,4 @@
-"""What a learner reads and no `_()` surrounds, for Babel: words of exercises, and titles of pages."""
+"""What a learner reads and no `_()` surrounds, for Babel: words of exercises."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from babel.messages.extract import extract_python
+
+from posenc_course.translation import without_numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,19 +34,14 @@ def exercises(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterato
             asked.adds,
             *((asked.draws.look, *asked.draws.axes) if asked.draws else ()),
             *asked.parts,
+            *(group for group, _share in asked.credit),
             *asked.hints,
             *(each.message for each in told),
             asked.where_not_finite,
         ]
-        for text in filter(None, [*texts, *(case.label for case in asked.cases())]):
+        labels = [without_numbers(case.label)[0] for case in asked.cases()]  # they are drawn anew each time
+        for text in filter(None, [*texts, *labels]):
             yield _line(source, text), None, text, []
-
-
-def titles(file: BinaryIO, keywords: Any, tags: Any, options: Any) -> Iterator[Found]:
-    """The title of a page. Sphinx looks it up in the same catalogue."""
-    source = file.read().decode()
-    if found := re.search(r"^# (.+)$", source, re.MULTILINE):
-        yield _line(source, found[0]), None, found[1], []
 
 
 def _line(source: str, text: str) -> int:

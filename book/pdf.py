@@ -1,6 +1,6 @@
 """Make the book one PDF, `_build/book.pdf`: the chapters, and what a reader looks up.
 
-    python book/pdf.py [--out FILE]
+    python book/pdf.py [--out FILE] [--language zh_CN]
 
 Chromium prints it (see README). What needs a browser to be of use stays out: the exercises' notebooks are
 in the chapters already, and what is there to play with does nothing on paper.
@@ -17,10 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from chromium import FLAGS, find
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+from book.catalogues import CatalogueError, languages  # noqa: E402
+from book.chromium import FLAGS, find  # noqa: E402
+from book.editions import contents_in, release, write_sources  # noqa: E402
+
+ENGLISH = "en"
 
 PARTS = ("Chapters", "Look it up")
 ONLY_ON_SCREEN = ("book/reading-paths", "book/self-check")
@@ -28,10 +33,16 @@ FOOTER = '<div style="width: 100%; text-align: center; font-size: 8px"><span cla
 SLOW = 120_000  # ms
 
 
-def make(root: Path, to: Path) -> None:
+def make(root: Path, to: Path, language: str = ENGLISH) -> None:
     """Build the book of this root as one page, and print it.
 
+    Args:
+        root: where _config.yml is.
+        to: the PDF.
+        language: English, or one that there are catalogues of.
+
     Raises:
+        CatalogueError: a catalogue cannot be used.
         CalledProcessError: a cell failed.
         RuntimeError: there is no Chromium.
     """
@@ -40,12 +51,15 @@ def make(root: Path, to: Path) -> None:
         raise RuntimeError(
             "no Chromium was found; install it (on Debian: apt install chromium), or name it in CHROMIUM"
         )
-    work = root / "_build" / "pdf"
+    work = root / "_build" / ("pdf" if language == ENGLISH else f"pdf-{language}")
     work.mkdir(parents=True, exist_ok=True)
     toc = work / "_toc.yml"
-    toc.write_text(
-        yaml.safe_dump(for_paper(yaml.safe_load((root / "_toc.yml").read_text())), sort_keys=False)
-    )
+    contents = for_paper(yaml.safe_load((root / "_toc.yml").read_text()))
+    source = root
+    if language != ENGLISH:
+        source, contents = write_sources(root, language), contents_in(language, contents, root)
+        release(root, source, language, dict(os.environ))
+    toc.write_text(yaml.safe_dump(contents, sort_keys=False))
     executed = root / "_build" / ".jupyter_cache"
     if executed.exists():
         shutil.copytree(executed, work / "_build" / ".jupyter_cache", dirs_exist_ok=True)
@@ -53,7 +67,7 @@ def make(root: Path, to: Path) -> None:
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     subprocess.run(
         [jupyter_book, "build", ".", "--builder", "singlehtml", "--toc", toc, "--path-output", work, "-qq"],
-        cwd=root,
+        cwd=source,
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)},  # cells read benchmarks/
         check=True,
     )
@@ -92,15 +106,20 @@ def for_paper(toc: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "book.pdf")
+    parser.add_argument(
+        "--out", type=Path, help="the file; by default _build/book.pdf, or book-zh_CN.pdf there"
+    )
+    parser.add_argument("--language", default=ENGLISH, choices=[ENGLISH, *languages()])
     options = parser.parse_args()
+    name = "book.pdf" if options.language == ENGLISH else f"book-{options.language}.pdf"
+    to = options.out or ROOT / "_build" / name
     try:
-        make(ROOT, options.out)
-    except RuntimeError as error:
+        make(ROOT, to, options.language)
+    except (RuntimeError, CatalogueError) as error:
         sys.exit(f"error: {error}")
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: the book did not build (exit code {error.returncode}); the cause is above")
-    print(f"the book as one PDF: {options.out}")
+    print(f"the book as one PDF: {to}")
 
 
 if __name__ == "__main__":

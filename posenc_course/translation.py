@@ -1,14 +1,24 @@
 """Translation of what a learner reads: whole sentences, looked up by gettext.
 
-The language is that of the environment (LANGUAGE=de, say); the site's is `language` in _config.yml.
+The language is that of the environment (LANGUAGE=zh_CN, say); the site's is `language` in _config.yml, and a
+course's is set in nbgrader_config.py.
 """
 
 from __future__ import annotations
 
 import gettext
+import os
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 DOMAIN, FOLDER = "posenc_course", Path(__file__).parent / "locale"
+ENGLISH = "en"
+
+NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.])[−-]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[−-]?\d+)?(?![A-Za-z0-9_])"
+)
 
 _catalogue = gettext.NullTranslations()
 
@@ -20,8 +30,52 @@ def speak(*languages: str) -> gettext.NullTranslations:
     return _catalogue
 
 
+def languages() -> list[str]:
+    """Those that there is a catalogue of, such as zh_CN, beside English."""
+    return sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
+
+
+def speak_in(language: str) -> None:
+    """Use this language from here on, in the processes that are started, too; English if it is not known."""
+    if language != ENGLISH and language not in languages():
+        known = ", ".join([ENGLISH, *languages()])
+        print(
+            f"posenc: the language {language!r} is not known; known are {known}. Using English",
+            file=sys.stderr,
+        )
+        language = ENGLISH
+    os.environ["LANGUAGE"] = language
+    speak(language)
+
+
 def _(sentence: str) -> str:
-    return _catalogue.gettext(sentence)
+    """The sentence in the language that is spoken; one with numbers may be known by its pattern."""
+    found = _catalogue.gettext(sentence)
+    if found != sentence:
+        return found
+    pattern, numbers = without_numbers(sentence)
+    return with_numbers(_catalogue.gettext(pattern), numbers) if numbers else sentence
+
+
+def without_numbers(text: str) -> tuple[str, list[str]]:
+    """A text with a place for each number, and the numbers: "dim 48" is ("dim {0}", ["48"])."""
+    numbers = NUMBER.findall(text)
+    places = iter(range(len(numbers)))
+    return NUMBER.sub(lambda _: f"{{{next(places)}}}", text), numbers
+
+
+def with_numbers(pattern: str, numbers: Sequence[str]) -> str:
+    """The text again, or its translation, in which the places may come in another order."""
+
+    def number(place: re.Match[str]) -> str:
+        return numbers[int(place[1])] if int(place[1]) < len(numbers) else place[0]
+
+    return re.sub(r"\{(\d+)\}", number, pattern)
+
+
+def ngettext(one: str, many: str, count: int) -> str:
+    """The sentence for one thing, or that for so many."""
+    return _catalogue.ngettext(one, many, count)
 
 
 speak()

@@ -34,6 +34,16 @@ def compiler() -> str | None:
     return shutil.which(os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++"))
 
 
+def chinese_face() -> str | None:
+    """The first face with Chinese signs that the system's list of faces has; macOS has its own."""
+    if sys.platform == "darwin":
+        return "PingFang SC"
+    if not (listing := shutil.which("fc-list")):
+        return None
+    listed = subprocess.run([listing, ":lang=zh-cn", "family"], capture_output=True, text=True).stdout
+    return next(iter(listed.splitlines()), None)
+
+
 @dataclass(frozen=True)
 class Program:
     name: str
@@ -50,6 +60,13 @@ PROGRAMS = (
         chromium,
         ("chromium-headless-shell", "fonts-dejavu-core"),
         "Fedora: dnf install chromium; macOS: brew install --cask google-chrome; else name it in CHROMIUM",
+    ),
+    Program(
+        "a Chinese face",
+        "the Chinese pages are looked at, and printed",
+        chinese_face,
+        ("fontconfig", "fonts-noto-cjk"),
+        "Fedora: dnf install google-noto-sans-cjk-fonts; else any that fc-list :lang=zh-cn names",
     ),
     Program(
         "bubblewrap",

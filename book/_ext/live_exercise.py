@@ -237,6 +237,7 @@ def python_of(app: Sphinx) -> dict[str, str]:
     return {
         "data-pyodide": config.posenc_pyodide,
         "data-library": app.posenc_library,  # type: ignore[attr-defined]
+        **({"data-words": app.posenc_words} if app.posenc_words else {}),  # type: ignore[attr-defined]
         "data-sizes": json.dumps(config.posenc_sizes),
         "data-seconds": str(config.posenc_seconds),
     }
@@ -308,12 +309,17 @@ def _choose_pyodide(app: Sphinx, config: Config) -> None:
 
 
 def _find_library(app: Sphinx) -> None:
-    """The address of what pages load of ours, with its fingerprint, so that no browser keeps an old one."""
-    archives = sorted((Path(app.srcdir) / "_build" / "web" / "library").glob("*.tar.gz"))
-    app.posenc_library = ""  # type: ignore[attr-defined]
-    if archives:
-        fingerprint = hashlib.sha256(archives[-1].read_bytes()).hexdigest()[:8]
-        app.posenc_library = f"_static/library/{archives[-1].name}?v={fingerprint}"  # type: ignore[attr-defined]
+    """The addresses of what pages load of ours, with fingerprints, so that no browser keeps an old one."""
+    folder = Path(app.srcdir) / "_build" / "web" / "library"
+    archives = sorted(folder.glob("posenc_*.tar.gz"))
+    words = folder / f"{app.config.language}.tar.gz"
+    app.posenc_library = _address(archives[-1]) if archives else ""  # type: ignore[attr-defined]
+    app.posenc_words = _address(words) if words.exists() else ""  # type: ignore[attr-defined]
+
+
+def _address(archive: Path) -> str:
+    fingerprint = hashlib.sha256(archive.read_bytes()).hexdigest()[:8]
+    return f"_static/library/{archive.name}?v={fingerprint}"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -34,6 +34,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from edition import fingerprint
 from live_figure import live_figure
 from myst_nb.core.variables import RetrievalError
 from myst_nb.ext.glue.utils import retrieve_glue_data
@@ -247,7 +248,7 @@ class Predict(SphinxDirective):
             "class": "posenc-predict admonition tip",
             "id": f"predict-{name}",
             "data-prediction": f"{chapter_of(self.env.docname)}.{name}",
-            "data-text": box.fingerprint,
+            "data-text": fingerprint(self.env, f"predict {name}", box.fingerprint),
         }
         made = Prediction.make(
             "div",

@@ -29,6 +29,7 @@ from typing import Any
 import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
+from edition import fingerprint
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -189,7 +190,8 @@ class Quiz(SphinxDirective):
         first, *rest = self._parse(asked.question, asked.line, f"the text of question {asked.id!r}")
         of_all = _("Question {number} of {count}").format(number=number, count=count)
         task = _("Choose every answer that is right.") if asked.several else _("Choose one answer.")
-        attributes = {"class": "posenc-question", "data-question": name, "data-text": asked.fingerprint}
+        text = fingerprint(self.env, f"question {asked.id}", asked.fingerprint)
+        attributes = {"class": "posenc-question", "data-question": name, "data-text": text}
         return Question.make(
             "fieldset",
             attributes | ({"data-several": ""} if asked.several else {}),

@@ -266,7 +266,8 @@ def installed_wheel(name: str, to: Path) -> Path:
 def _settings(config: Config) -> str:
     """jupyter-lite.json, with the Pyodide that the pages have."""
     settings = json.loads((Path(__file__).parent.parent / "lite" / "jupyter-lite.json").read_text())
-    folder = re.sub("^_static/", "./../", config.posenc_pyodide)
+    beside = "./../../../_static/" if config.posenc_english else "./../"  # the editions share one Pyodide
+    folder = re.sub("^_static/", beside, config.posenc_pyodide)
     data = settings["jupyter-config-data"]
     data["appName"] = config.project
     plugin = data["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]

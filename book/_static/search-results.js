@@ -15,7 +15,7 @@
 
   /** The words that tell something, without their endings. */
   const telling = (text) => {
-    const all = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const all = splitQuery(text.toLowerCase()).filter(Boolean);
     const some = all.filter((word) => !stopwords.includes(word) && !ASKING.includes(word));
     const stemmer = new Stemmer();
     return new Set((some.length ? some : all).map((word) => stemmer.stemWord(SAME[word] ?? word)));

@@ -200,8 +200,8 @@ def _heat_maps(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
     high, wide = (size * CELL for size in want.shape)
     right = max(wide, LABEL_WIDTH) + 2 * CELL
     drawn = [
-        f'<text x="0" y="12">{escape(_("yours"))}</text>',
-        f'<text x="{right}" y="12">{escape(_("expected"))}</text>',
+        _label(_("yours")),
+        _label(_("expected"), right),
         *_cells(shade_got, 0, 18),
         *_cells(shade_want, right, 18),
         # In the upper right corner: what was returned is to be seen, and compared.
@@ -223,13 +223,17 @@ def _heat_maps(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
     return _svg(drawn, right + max(wide, LABEL_WIDTH), high + 18, alt, caption)
 
 
+def _label(words: str, x: int = 0) -> str:
+    return f'<text x="{x}" y="12">{escape(words)}</text>'
+
+
 def _lines(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
     part = _window(int(np.argwhere(wrong)[0][0]), want.size, 4 * MOST_COLUMNS)
     want, got, wrong = want[part], got[part], wrong[part]
     x = np.linspace(6, LINES_WIDTH - 6, want.size)
     y_want, y_got = (LINES_HEIGHT - 6 - (LINES_HEIGHT - 30) * each for each in _between_0_and_1(want, got))
     drawn = [
-        f'<text x="0" y="12">{escape(_("yours: dashed; expected: solid"))}</text>',
+        _label(_("yours: dashed; expected: solid")),
         _line(x, y_want, ""),
         _line(x, y_got, 'stroke-dasharray="5 4"'),
         # What is no number has no place on the line: its cross stands at the bottom.

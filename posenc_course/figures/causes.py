@@ -143,11 +143,8 @@ def untrained() -> Picture:
                     ends = ", ".join(f"{m:.2f} at {v:g}" for v, m in zip(values, means, strict=True))
                     told.append(f"{name}, {label}: {ends}.")
             axes.set_xscale("log", base=2)
-            axes.set_xlabel(
-                {"scale": "size of the first weights", "vocabulary": "how many tokens there are"}.get(
-                    name, name
-                )
-            )
+            varied = {"scale": "size of the first weights", "vocabulary": "how many tokens there are"}
+            axes.set_xlabel(varied.get(name, name))
             axes.set_ylabel("R²")
             axes.set_ylim(-0.05, 1.02)
             axes.legend(fontsize=8)

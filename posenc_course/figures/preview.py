@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import textwrap
 
+import matplotlib
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from posenc_course.colours import INKS, ORANGE, PAPERS
@@ -20,8 +22,19 @@ def alt() -> str:
     return _("The title of the course beside a heatmap of the sinusoidal encoding.")
 
 
+FACES = ["DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Microsoft YaHei"]
+"""Where each sign is taken from: the first of these that has it. Of a file with several faces, as Debian's of
+Noto's Chinese and Japanese, Matplotlib knows the first one's name."""
+
+
 def draw() -> bytes:
     """A PNG of WIDTH × HEIGHT pixels, the same in every theme."""
+    installed = set(font_manager.get_font_names())
+    with matplotlib.rc_context({"font.family": [each for each in FACES if each in installed]}):
+        return _drawn()
+
+
+def _drawn() -> bytes:
     figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPERS["dark"])
     heatmap = figure.add_axes((0.56, 0.0, 0.44, 1.0))
     heatmap.imshow(sinusoidal(np.arange(100), 64), aspect="auto", cmap=DIVERGING, interpolation="nearest")

@@ -28,6 +28,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
 from posenc_course.grading.course import find_own_programs
+from posenc_course.translation import _, ngettext
 
 BEGIN = "### BEGIN SOLUTION"
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
@@ -75,7 +76,8 @@ def source_notebook(text: Path) -> NotebookNode:
                     f"{text}: a text to write lacks <!-- by hand: name, points -->:\n{cell.source}"
                 )
             points = int(by_hand["points"])
-            cell.source = cell.source.replace(by_hand[0], f"*{_points(points)}, given by a person*")
+            worth = _("{points}, given by a person").format(points=_points(points))
+            cell.source = cell.source.replace(by_hand[0], f"*{worth}*")
             cell.metadata["nbgrader"] = _settings(by_hand["name"], solution=True, grade=True, points=points)
         elif BEGIN in cell.source:
             if answer is not None:
@@ -97,34 +99,41 @@ def cost(asked: Exercise) -> str:
     """Points, minutes and difficulty, as a learner reads them."""
     points = _points(asked.points)
     for group, share in asked.credit[1:]:
-        points += f", {share * asked.points:g} of them for {group}"
+        more = _("{points} of them for {group}").format(points=f"{share * asked.points:g}", group=_(group))
+        points += _(", ") + more
     dots = "●" * asked.difficulty + "○" * (5 - asked.difficulty)
-    return f"*{points} · about {asked.minutes} minutes · difficulty {dots} ({asked.difficulty} of 5)*"
+    told = _("{points} · about {minutes} minutes · difficulty {dots} ({difficulty} of 5)").format(
+        points=points, minutes=asked.minutes, dots=dots, difficulty=asked.difficulty
+    )
+    return f"*{told}*"
 
 
 def _points(count: int) -> str:
-    return f"{count} point" + ("s" if count > 1 else "")
+    return ngettext("{count} point", "{count} points", count).format(count=count)
 
 
 def cost_of_all(steps: Sequence[Exercise]) -> str:
     """Of an exercise of several steps."""
     points, minutes = sum(each.points for each in steps), sum(each.minutes for each in steps)
-    return f"*{points} points · about {minutes} minutes, in {len(steps)} steps*"
+    told = _("{points} points · about {minutes} minutes, in {count} steps").format(
+        points=points, minutes=minutes, count=len(steps)
+    )
+    return f"*{told}*"
 
 
 def card(asked: Exercise) -> str:
     """What stands below the heading: which step it is, what it costs, and what the learner's decoder gets."""
     steps = steps_of(asked, exercises_of(asked.chapter))
-    step = f"**Step {steps.index(asked) + 1} of {len(steps)}**" if len(steps) > 1 else ""
-    return "\n\n".join(filter(None, (step, cost(asked), asked.adds)))
+    step = _("Step {number} of {count}").format(number=steps.index(asked) + 1, count=len(steps))
+    shown = f"**{step}**" if len(steps) > 1 else ""
+    return "\n\n".join(filter(None, (shown, cost(asked), asked.adds and _(asked.adds))))
 
 
 def hints(asked: Exercise) -> str:
     """The ladder of hints, each folded away, with what stands between backticks as code."""
-    return "\n".join(
-        f"<details><summary>Hint {number}</summary>{_hint(hint)}</details>"
-        for number, hint in enumerate(asked.hints, start=1)
-    )
+    numbered = enumerate(asked.hints, start=1)
+    told = [(_("Hint {number}").format(number=number), _hint(_(hint))) for number, hint in numbered]
+    return "\n".join(f"<details><summary>{name}</summary>{hint}</details>" for name, hint in told)
 
 
 def _hint(text: str) -> str:

@@ -8,7 +8,7 @@ import { words } from "./words-machine.js";
  * @type {Promise<{ token?: string, api?: string, lab?: string }>}
  */
 export const machine = fetch(
-  new URL("_static/local-python.json", new URL(document.documentElement.dataset.content_root ?? "./", location.href)),
+  new URL("../local-python.json", import.meta.url), // beside the folder of the scripts
 )
   .then((answer) => (answer.ok ? answer.json() : {}))
   .catch(() => ({}));

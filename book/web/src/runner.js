@@ -10,12 +10,11 @@ let shared;
  *
  * @param {DOMStringMap} data
  */
-export function pythonOf({ pyodide, library, sizes, exercise }) {
-  const address = (path) => {
-    const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
-    return new URL(path, root).href; // of a file of this site, or of another one
-  };
-  const needs = { pyodide: address(pyodide), library: address(library), sizes: JSON.parse(sizes), exercise, language };
+export function pythonOf({ pyodide, library, words, sizes, exercise }) {
+  const site = new URL("../../", import.meta.url); // the scripts are in _static/posenc/, of all languages
+  const address = (path) => new URL(path, site).href; // of a file of this site, or of another one
+  const ours = [library, words].filter(Boolean).map(address); // the library, and what it says in another language
+  const needs = { pyodide: address(pyodide), ours, sizes: JSON.parse(sizes), exercise, language };
   return (shared ??= new Runner(needs));
 }
 
@@ -33,7 +32,7 @@ export class Runner {
   #waiting; // the timer that runs while bytes are waited for
 
   /**
-   * `needs`: addresses of Pyodide's folder and of our archive, sizes of files, by name, an exercise of the
+   * `needs`: addresses of Pyodide's folder and of our archives, sizes of files, by name, an exercise of the
    * chapter to make ready, and the language. `makeWorker` gives the worker, or what can be spoken to like one.
    * `listener` is what tells the reader how Python comes: its hear({kind, received, total}) gets "loading",
    * "stalled", "starting", "ready", "unreachable", or "none" when another one listens now.

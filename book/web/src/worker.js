@@ -1,5 +1,5 @@
 // Python for the page: Pyodide in a worker of its own, so that the page stays quick and can end it at any time.
-//   in:  {kind: "start", pyodide, library, sizes, exercise, language}, {kind: "run", request}
+//   in:  {kind: "start", pyodide, ours: archives, sizes, exercise, language}, {kind: "run", request}
 //   out: {kind: "loading", received, total}, {kind: "starting"}, {kind: "ready"}, {kind: "begun"},
 //        {kind: "printed", text}, {kind: "result", result}, {kind: "broken", reason}
 import { Downloads } from "./download.js";
@@ -21,7 +21,7 @@ self.onmessage = async ({ data }) => {
   }
 };
 
-async function start({ pyodide, library, sizes, exercise, language }) {
+async function start({ pyodide, ours, sizes, exercise, language }) {
   const files = new Map(); // address -> Blob
   const keep = (address, file) => files.set(address, file).get(address);
   const lock = `${pyodide}pyodide-lock.json`;
@@ -37,7 +37,7 @@ async function start({ pyodide, library, sizes, exercise, language }) {
     await Promise.all([...others.map((address) => fetched(address)), ...wheels.map((name) => fetchWheel(known[name]))]);
     wheels.forEach((name) => here.add(name));
   };
-  await fetchFiles(PACKAGES, [library, ...CORE.map((name) => pyodide + name)]);
+  await fetchFiles(PACKAGES, [...ours, ...CORE.map((name) => pyodide + name)]);
 
   // All of it is here. From now on no byte is waited for, and Pyodide finds each file in memory.
   self.postMessage({ kind: "starting" });
@@ -48,9 +48,9 @@ async function start({ pyodide, library, sizes, exercise, language }) {
   };
   await script(files.get(`${pyodide}pyodide.asm.js`)); // Pyodide would fetch it past `fetch`
   const { loadPyodide } = await script(files.get(`${pyodide}pyodide.mjs`));
-  const env = { LANGUAGE: language, MPLBACKEND: "svg" }; // a worker has no window that Matplotlib could draw on
+  const env = { LANGUAGE: language.replace("-", "_"), MPLBACKEND: "svg" }; // a worker has no window that Matplotlib could draw on
   const python = await loadPyodide({ indexURL: pyodide, packages: PACKAGES, env });
-  python.unpackArchive(await files.get(library).arrayBuffer(), "gztar");
+  for (const archive of ours) python.unpackArchive(await files.get(archive).arrayBuffer(), "gztar");
   python.FS.writeFile("in_page.py", program);
   files.clear();
   const page = python.pyimport("in_page");

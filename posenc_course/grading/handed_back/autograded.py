@@ -90,9 +90,8 @@ def _place_of(cells: list[NotebookNode], answer: str) -> int:
 
 def _verdict_output(exercise: ExerciseGrade | None, cell: ReleasedCell) -> NotebookNode:
     if exercise is None:
-        html = (
-            f"<p>{escape(_('This test belongs to no exercise of the course; your teacher grades it.'))}</p>"
-        )
+        told = _("This test belongs to no exercise of the course; your teacher grades it.")
+        html = f"<p>{escape(told)}</p>"
     else:
         lines = exercise.feedback.splitlines()
         html = exercise.feedback_html or "".join(f"<p>{escape(line)}</p>" for line in lines)

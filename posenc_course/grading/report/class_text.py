@@ -37,8 +37,9 @@ def _to_look_at(report: ClassReport) -> list[str]:
         f"{shown(line.student)}: {', '.join(line.tampered)}" for line in report.lines if line.tampered
     ]
     alike = [f"{some(each.students)}: {', '.join(each.exercises)}" for each in report.alike]
+    others = _("the other cells together")
     long = [
-        f"{shown(each.student)}: {each.exercise or _('the other cells together')} "
+        f"{shown(each.student)}: {each.exercise or others} "
         f"({each.lines} lines, {each.characters} characters; usual: {each.usual})"
         for each in report.outsized
     ]

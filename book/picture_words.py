@@ -1,0 +1,85 @@
+"""The words in what cells show, pictures and tables: to be gathered, and to be put in another language.
+
+Cells are run once, in English, for all editions. A number in such words is a placeholder, so that a
+translation holds for another measurement: "at 2,048 positions" is known as "at {0} positions".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import escape, unescape
+from typing import Any
+
+from posenc_course.translation import with_numbers, without_numbers
+
+NOT_WORDS = re.compile(r"<(script|style|pre|code|math|title)\b.*?</\1>|<!--.*?-->", re.DOTALL)
+"""What is not looked into."""
+PIECE = re.compile(
+    r'(?P<open>>)(?P<text>[^<>]+)(?=<)|(?P<name>\b(?:aria-label|alt|title)=")(?P<said>[^"]+)"'
+    r'|(?P<cells>data-cells=")(?P<told>[^"]+)"'
+)
+FORMULA = r"\("
+WORD = re.compile(r"[^\W\d_]{2}")
+
+
+def words(html: str) -> Iterator[str]:
+    """Each piece of text, its numbers as placeholders; code and what has no words is left out."""
+    found: list[str] = []
+
+    def gather(text: str) -> str:
+        found.append(text)
+        return text
+
+    _each(html, gather)
+    return iter(dict.fromkeys(found))
+
+
+def replaced(html: str, known: Callable[[str], str | None]) -> str:
+    """The same with each piece that is known in other words."""
+
+    def translate(pattern: str) -> str:
+        return known(pattern) or pattern
+
+    return _each(html, translate)
+
+
+def _each(html: str, change: Callable[[str], str]) -> str:
+    parts, at = [], 0
+    for skipped in NOT_WORDS.finditer(html):
+        parts += [
+            PIECE.sub(lambda found: _piece(found, change), html[at : skipped.start()] + "<")[:-1],
+            skipped[0],
+        ]
+        at = skipped.end()
+    return "".join([*parts, PIECE.sub(lambda found: _piece(found, change), html[at:])])
+
+
+def _piece(found: re.Match[str], change: Callable[[str], str]) -> str:
+    if found["cells"]:
+        maps = [_told(each, change) for each in json.loads(unescape(found["told"]))]
+        told = json.dumps(maps, separators=(",", ":"), ensure_ascii=False)
+        return f'{found["cells"]}{escape(told, quote=True)}"'
+    text = found["text"] or found["said"]
+    body = unescape(text).strip()
+    if not WORD.search(body) or body.startswith(FORMULA):
+        return found[0]
+    inner = text.replace(text.strip(), escape(_change(body, change), quote=bool(found["said"])))
+    return f"{found['open']}{inner}" if found["text"] else f'{found["name"]}{inner}"'
+
+
+def _told(heat_map: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """A heat map's own words: what its rows, columns and colours are called."""
+
+    def said(words: str) -> str:
+        return _change(words, change) if WORD.search(words) else words
+
+    lists = {key: [said(each) for each in heat_map[key]] for key in ("down", "across")}
+    return heat_map | {key: said(heat_map[key]) for key in ("title", "value")} | lists
+
+
+def _change(text: str, change: Callable[[str], str]) -> str:
+    pattern, numbers = without_numbers(" ".join(text.split()))
+    changed = change(pattern)
+    return text if changed == pattern else with_numbers(changed, numbers)
