@@ -127,7 +127,11 @@ def english(root: Path = ROOT, *, pictures: bool = True) -> Iterator[tuple[Part,
         chapter = path.parts[2] if "exercises" in path.parts[:2] and len(path.parts) > 3 else COURSE
         chapters.setdefault(chapter, []).append(message)
     for chapter, found in sorted(chapters.items()):
-        yield Part(DOMAIN, chapter, plain=True), _catalogue(each.id for each in found)
+        yield Part(DOMAIN, chapter, plain=True), _catalogue(_id(each) for each in found)
+
+
+def _id(message: Message) -> str | tuple[str, ...]:
+    return message.id if isinstance(message.id, str) else tuple(message.id)
 
 
 def _picture_words(root: Path) -> Iterator[str]:

@@ -52,7 +52,7 @@ def build_editions(root: Path, environment: dict[str, str]) -> None:
         tree = write_sources(root, language)
         release(root, tree, language, environment)
         jupyter_book = Path(sys.executable).with_name("jupyter-book")
-        command = [jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"]
+        command = [str(jupyter_book), "build", ".", "-W", "--keep-going", "--quiet"]
         done = subprocess.run(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
         sys.stderr.write(done.stderr)
         if done.returncode:
@@ -168,7 +168,7 @@ def contents_in(language: str, contents: dict[str, Any], root: Path) -> dict[str
 
 
 def _dumped(settings: dict[str, Any]) -> str:
-    return yaml.safe_dump(settings, allow_unicode=True, sort_keys=False)
+    return str(yaml.safe_dump(settings, allow_unicode=True, sort_keys=False))
 
 
 def _lead(link: Path, to: Path) -> None:

@@ -41,7 +41,7 @@ class PairsOfCharacters(SearchChinese):
         return pairs(input)
 
     def stem(self, stemmed_word: str) -> str:
-        return self.stemmer.stemWord(stemmed_word.lower())
+        return str(self.stemmer.stemWord(stemmed_word.lower()))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -3,7 +3,7 @@
 {
   const KEY = "posenc:language";
   const here = document.documentElement.lang || "en";
-  const ways = [...document.querySelectorAll("a.posenc-language")];
+  const ways = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("a.posenc-language")]);
   const offers = { zh: ["本课程有简体中文版。", "阅读中文版", "不用了"] };
 
   const read = () => {
@@ -23,7 +23,9 @@
 
   /** The section that is being read: the last one whose heading has gone by. */
   const place = () => {
-    const seen = [...document.querySelectorAll("main section[id]")].filter((each) => each.getBoundingClientRect().top < 160);
+    const seen = [...document.querySelectorAll("main section[id]")].filter(
+      (each) => each.getBoundingClientRect().top < 160,
+    );
     const last = seen.at(-1);
     return last && window.scrollY > 200 ? `#${last.id}` : location.hash;
   };
@@ -46,7 +48,7 @@
     const box = document.createElement("p");
     box.className = "posenc-offer";
     box.lang = way.hreflang;
-    const accept = way.cloneNode();
+    const accept = /** @type {HTMLAnchorElement} */ (way.cloneNode());
     accept.className = "btn btn-sm btn-primary";
     accept.textContent = yes;
     accept.addEventListener("click", () => {

@@ -12,6 +12,7 @@ declare const process: any;
 declare const Search: any;
 declare const Stemmer: any;
 declare const stopwords: string[];
+declare const splitQuery: (query: string) => string[];
 
 interface Window {
   posencWords?: { sentences: Record<string, string[]>; forms: number[] };

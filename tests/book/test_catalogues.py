@@ -161,7 +161,7 @@ def test_a_label_is_known_whatever_its_numbers(text, pattern, numbers):
 def test_the_judge_names_the_same_mistakes_in_both_languages(spoken):
     """Of every exercise the first and the last known mistake, and an answer that returns nothing."""
 
-    def verdicts() -> dict[tuple[str, str], tuple[object, ...]]:
+    def verdicts() -> dict[tuple[str, int], tuple[str | None, list[bool], str]]:
         found = {}
         for asked in all_exercises():
             if asked.array_library == "torch":
@@ -169,7 +169,7 @@ def test_the_judge_names_the_same_mistakes_in_both_languages(spoken):
             answers = [each.answer for each in dict.fromkeys((asked.mistakes[0], asked.mistakes[-1]))]
             for number, answer in enumerate((*answers, lambda *_args, **_more: None)):
                 report = report_on(asked.id, answer)
-                named = report.mistake and report.mistake.message
+                named = report.mistake.message if report.mistake else None
                 passed = [each.passed for each in report.results]
                 found[asked.id, number] = named, passed, str(report)
         return found
@@ -178,9 +178,9 @@ def test_the_judge_names_the_same_mistakes_in_both_languages(spoken):
     spoken(CHINESE)
     chinese_ones = verdicts()
     assert len(english_ones) > 200
-    for key, (*facts, text) in english_ones.items():
-        *others, said = chinese_ones[key]
-        assert facts == others, key
+    for key, (mistake, passed, text) in english_ones.items():
+        *facts, said = chinese_ones[key]
+        assert facts == [mistake, passed], key
         assert said != text, key
         assert re.search("[\u4e00-\u9fff]", said), key
 
