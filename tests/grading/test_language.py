@@ -75,3 +75,17 @@ def test_the_judge_writes_chinese_and_gives_the_marks_that_it_gives_in_english(c
     written = str(course.autograded("wrong"))
     assert "还没对" in written or "没有" in written
     assert len(re.findall("[\u4e00-\u9fff]", written)) > 1_500
+
+
+def test_one_command_puts_chinese_notebooks_where_the_english_ones_are(project):
+    command = [sys.executable, "-m", "book.editions"]
+    refused = subprocess.run([*command, "tlh"], cwd=project, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert refused.stderr == "error: there are no catalogues of 'tlh'; there are those of zh_CN\n"
+    done = subprocess.run([*command, CHINESE], cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    made = sorted((project / "exercises").glob("*/*.ipynb"))
+    assert len(made) == len(list((ROOT / "exercises").glob("*/*.ipynb")))
+    for path in made:
+        assert f"released {path.relative_to(project)}" in done.stdout
+        assert re.search("[\u4e00-\u9fff]{4}", path.read_text()), path
