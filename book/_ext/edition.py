@@ -28,6 +28,8 @@ from book.catalogues import PICTURES, ROOT, folder_of, languages, tag_of, words_
 KEPT = "edition.json"
 SWITCH = "language-switch.html"
 ENGLISH = "en"
+COUNTED = "book/translation"
+"""The page of an edition that says how much is translated."""
 ANCHOR = re.compile(r"<!-- anchor: (?P<slug>\S*) (?P<name>\S*) -->")
 """Of a heading, as book/passages.py writes it: what links call it, and its id."""
 WORDS, FINGERPRINTS = "posenc_picture_words", "posenc_fingerprints"
@@ -120,14 +122,13 @@ def _offer(app: Sphinx, pagename: str, template: str, context: dict[str, Any], d
     """The same page in the other languages: `posenc_editions`, each with its address, tag and name."""
     here, home = app.config.language, "" if app.config.language == ENGLISH else "../"
     root = context["pathto"]("index.html", 1).removesuffix("index.html")
+    page = "book/index" if pagename == COUNTED else pagename  # English has no such page
     found = []
     for language in app.config.posenc_languages:
         if language != here:
             folder = "" if language == ENGLISH else f"{folder_of(language)}/"
             name = Locale.parse(language).language_name or language
-            found.append(
-                {"href": f"{root}{home}{folder}{pagename}.html", "tag": tag_of(language), "name": name}
-            )
+            found.append({"href": f"{root}{home}{folder}{page}.html", "tag": tag_of(language), "name": name})
     context["posenc_editions"] = found
     context["language"] = tag_of(here)
 

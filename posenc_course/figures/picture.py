@@ -12,6 +12,7 @@ import io
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,7 +122,9 @@ def finish(figure: Figure, *, alt: str) -> Picture:
         if (said := text.get_text()) and (translated := _(said)) != said:
             text.set_text(translated)
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    with warnings.catch_warnings():  # the page draws the words, with a face that has their signs
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     maps = [each for axes in figure.axes if (each := _cells(axes))]
     return Picture(_for_page(buffer.getvalue(), alt, maps), alt)
 

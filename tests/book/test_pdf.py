@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -50,6 +51,19 @@ def test_every_chapter_is_in_it_and_in_its_outline(document):
 @pytest.fixture(scope="module")
 def texts(document):
     return [page.get_textpage().get_text_range() for page in document]
+
+
+@pytest.mark.skipif(
+    "POSENC_EVERY_EDITION" not in os.environ, reason="two minutes more; the weekly run sets it"
+)
+def test_the_chinese_book_is_chinese(site, tmp_path):
+    made = tmp_path / "book.pdf"
+    command = [sys.executable, "book/pdf.py", "--language", "zh_CN", "--out", made]
+    subprocess.run(command, cwd=site.parents[1], check=True)
+    document = PdfDocument(made)
+    assert {"2. 公式", "术语表"} <= {entry.get_title() for entry in document.get_toc()}
+    text = "".join(page.get_textpage().get_text_range() for page in document)
+    assert len(re.findall("[\u4e00-\u9fff]", text)) > 80_000
 
 
 def test_every_page_has_its_number(texts):
