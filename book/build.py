@@ -159,8 +159,9 @@ def _build(root: Path, release: Path | None) -> None:
         place_pyodide(root, release)
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
-    # That of a class is not the book's. Cells read benchmarks/.
-    own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root), "POSENC_LANGUAGE": ""}
+    # Cells read benchmarks/, extensions what lies beside this file. A class's language is not the book's.
+    paths = os.pathsep.join(dict.fromkeys((str(root), str(ROOT))))
+    own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths, "POSENC_LANGUAGE": ""}
     environment = os.environ | own
     try:
         _run([jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"], cwd=root, env=environment)

@@ -112,8 +112,8 @@ def _english(path: str) -> dict[str, dict[str, str]]:
 
 def fingerprint(env: BuildEnvironment, name: str, own: str) -> str:
     """The fingerprint of a prediction or question: its own, or in another edition the English one's."""
-    if env.config.posenc_english:
-        return _english(env.config.posenc_english)[env.docname][name]
+    if english := getattr(env.config, "posenc_english", ""):  # questions may be used without editions
+        return _english(english)[env.docname][name]
     env.metadata[env.docname].setdefault(FINGERPRINTS, {})[name] = own
     return own
 

@@ -91,16 +91,16 @@ def test_what_was_cut_short_or_is_gone_is_made_again(tmp_path):
     build = load_build()
     file, stamp, made = tmp_path / "code.py", tmp_path / "made" / "stamp", tmp_path / "made" / "page"
     file.write_text("x = 1\n")
-    assert build._changed(stamp, [file], made)
-    build._keep(stamp, [file])
-    assert build._changed(stamp, [file], made)
+    assert build.changed(stamp, [file], made)
+    build.keep(stamp, [file])
+    assert build.changed(stamp, [file], made)
     made.touch()
-    assert build._changed(stamp, [file], made)  # it was not finished after the last time
-    build._keep(stamp, [file])
-    assert not build._changed(stamp, [file], made)
+    assert build.changed(stamp, [file], made)  # it was not finished after the last time
+    build.keep(stamp, [file])
+    assert not build.changed(stamp, [file], made)
     file.write_text("x = 2\n")
-    assert build._changed(stamp, [file], made)
-    assert build._changed(stamp, [file], made)
+    assert build.changed(stamp, [file], made)
+    assert build.changed(stamp, [file], made)
 
 
 BUILD = f"""
