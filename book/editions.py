@@ -243,8 +243,6 @@ def place(made: Path, site: Path, folder: str) -> None:
 def _common(made: Path, site: Path, here: Path, names: list[str]) -> set[str]:
     """Of a folder, what is the same in the English site."""
     below = here.relative_to(made)
-    if below.parts[:1] == ("_sources",):
-        return set(names)
     if below.parts[:1] != ("_static",) or below.parts[1:2] == ("lite",):  # JupyterLite is a site of its own
         return set()
     return {name for name in names if _same(here / name, site / below / name)}
