@@ -1,11 +1,10 @@
-"""All that a learner reads is gathered by one command, and comes back translated where that is asked for."""
+"""All that programs say to a learner is gathered, and comes back translated where that is asked for."""
 
 from __future__ import annotations
 
 import gettext
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,15 +13,14 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.plurals import get_plural
-from babel.messages.pofile import read_po
 from sphinx.application import Sphinx
 
+from book import catalogues
 from posenc_course import translation
 from posenc_course.checking import report_on
 from posenc_course.exercises import assignments, exercise, exercises_of
 from posenc_course.figures.order import three_doors
-from posenc_course.translation import _
-from tests.present import present
+from posenc_course.translation import _, without_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "book" / "web" / "src"
@@ -57,9 +55,12 @@ def in_page(told: str, file: str, body: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def template() -> Catalog:
-    subprocess.run(["make", "--silent", "--old-file=.venv/.ready", "messages"], cwd=ROOT, check=True)
-    with (ROOT / "_build" / "posenc_course.pot").open("rb") as file:
-        return read_po(file)
+    """What programs say; what pages do is in catalogues of their own (test_catalogues.py)."""
+    found = Catalog()
+    for part, source in catalogues.english(pictures=False):
+        for message in source if part.plain else ():
+            found.add(message.id)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,6 @@ def esperanto(locale, monkeypatch):
         "In place of input(), assign the value itself, as in n = 8.",  # Python in a page
         "position of the key",  # a picture
         "Hint {number}",  # an extension
-        "2. The formula",  # a chapter
     ],
 )
 def test_sentences_of_every_kind_are_gathered(template, sentence):
@@ -114,15 +114,17 @@ def test_sentences_of_every_kind_are_gathered(template, sentence):
 
 def test_no_sentence_hides_in_an_f_string():
     """There, not every Python's tokens show it to Babel."""
+    hidden = re.compile(r"""\bf(['"])(?:(?!\1).)*\{[^}]*\b_\(['"]""")
     files = [*(ROOT / "posenc_course").rglob("*.py"), *(ROOT / "book" / "_ext").glob("*.py")]
-    assert [file.name for file in files if re.search(r"""\{[^{}]*\b_\(['"]""", file.read_text())] == []
+    assert [file.name for file in files if hidden.search(file.read_text())] == []
+    assert hidden.search("""f'<text>{escape(_("yours"))}</text>'""")
 
 
 def test_all_words_of_all_exercises_are_gathered(template):
     gathered = {message.id for message in template if isinstance(message.id, str)}
     for asked in (each for name in assignments() for each in exercises_of(name)):
         told = [each.message for each in asked.mistakes] + [each.message for each in asked.properties]
-        labels = [case.label for case in asked.cases()]
+        labels = [without_numbers(case.label)[0] for case in asked.cases()]
         assert {
             asked.title,
             asked.step_of,
@@ -163,11 +165,11 @@ def test_a_learner_reads_the_report_in_the_language_of_the_environment():
 
 
 @pytest.mark.usefixtures("esperanto")
-def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tmp_path, locale):
+def test_a_page_is_in_the_language_of_the_site_with_its_scripts(tmp_path):
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
         "extensions = ['language', 'myst_parser']\n"
-        f"language, locale_dirs, gettext_compact = 'eo', [{str(locale)!r}], 'posenc_course'\n"
+        "language = 'eo'\n"
     )
     (tmp_path / "index.md").write_text((ROOT / "book" / "progress.md").read_text().partition("```")[0])
     Sphinx(
@@ -175,8 +177,6 @@ def test_a_page_is_in_the_language_of_the_site_with_its_title_and_its_scripts(tm
     ).build()
     page = (tmp_path / "html" / "index.html").read_text()
     assert '<html lang="eo"' in page
-    title = present(re.search(r"^# (.+)$", (ROOT / "book" / "progress.md").read_text(), re.MULTILINE))[1]
-    assert f"<h1>«{title}»" in page
     [told] = re.findall(r"window\.posencWords = (\{.*\});", page)
     check, one, many, done = in_page(
         told,
