@@ -50,6 +50,8 @@ def speak_in(language: str) -> None:
 
 def _(sentence: str) -> str:
     """The sentence in the language that is spoken; one with numbers may be known by its pattern."""
+    if type(_catalogue) is gettext.NullTranslations:
+        return sentence
     found = _catalogue.gettext(sentence)
     if found != sentence:
         return found
