@@ -29,11 +29,10 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po, write_po
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))
-from book.agreement import disagreements  # noqa: E402
-from book.passages import passages  # noqa: E402
+from book.agreement import disagreements
+from book.passages import passages
 
+ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("book/*.md", "book/instructors/*.md", "book/reference/*.md", "solutions/*.md")
 """What is translated, below the root; `README`s and the like are not."""
 DOMAIN = "posenc_course"
@@ -313,8 +312,8 @@ def renew(language: str, root: Path = ROOT) -> list[Coverage]:
         write(made, path)
         kept.add(path)
         found.append(_coverage(part, made))
-    for folder in {path.parents[len(path.relative_to(root).parts) - 4] for path in kept}:
-        for path in set(folder.rglob("*.po")) - kept:
+    for folder in ("book", DOMAIN):
+        for path in set((root / folder / "locale" / language).rglob("*.po")) - kept:
             path.unlink()
     return found
 

@@ -11,6 +11,7 @@ cache. Passages without a translation stay English; a page that has some says so
 
 from __future__ import annotations
 
+import gettext
 import os
 import re
 import shutil
@@ -37,7 +38,9 @@ GLOSSARY = re.compile(
 )
 ORDER: dict[str, Callable[[str], Any]] = {"zh": lambda term: term.encode("gb18030")}
 """How a language sorts, where not by letters: the common characters of GB 18030 stand by their pinyin."""
-COUNTED = "translation"
+BEHIND_PAGES = "library.sha256", "formulas.sha256"
+"""Stamps of the English build (book/build.py): of what its pages hang on beside their own text."""
+COUNTED = "book/translation"
 """The page that says how much is translated."""
 
 
@@ -50,6 +53,7 @@ def build_editions(root: Path, environment: dict[str, str]) -> None:
     """
     for language in languages(root):
         tree = write_sources(root, language)
+        forget_what_is_old(root, tree, language)
         release(root, tree, language, environment)
         jupyter_book = Path(sys.executable).with_name("jupyter-book")
         command = [str(jupyter_book), "build", ".", "-W", "--keep-going", "--quiet"]
@@ -59,6 +63,19 @@ def build_editions(root: Path, environment: dict[str, str]) -> None:
             shutil.rmtree(tree / "_build" / ".doctrees", ignore_errors=True)
         done.check_returncode()
         place(tree / "_build" / "html", root / "_build" / "html", folder_of(language))
+
+
+def forget_what_is_old(root: Path, tree: Path, language: str) -> None:
+    """Have every page read again where words of programs, the library or the setter of formulas are others.
+
+    Sphinx sees that a page has changed, and not what extensions put into it.
+    """
+    behind = [catalogues.compiled(language, root)]
+    behind += [path for name in BEHIND_PAGES if (path := root / "_build" / name).exists()]
+    stamp = tree / "_build" / "behind.sha256"
+    if changed(stamp, behind):
+        shutil.rmtree(tree / "_build" / ".doctrees", ignore_errors=True)
+        keep(stamp, behind)
 
 
 # --- the sources
@@ -85,19 +102,19 @@ def write_sources(root: Path, language: str) -> Path:
         text = translated_page(page, language, root, say)
         written.add(_write(tree / page.relative_to(root), text))
     counted = page_of_coverage(catalogues.coverage(language, root), say)
-    written.add(_write(tree / "book" / f"{COUNTED}.md", counted))
+    written.add(_write(tree / f"{COUNTED}.md", counted))
     for path in {*(tree / "book").glob("*.md"), *(tree / "solutions").glob("*.md")} - written:
         path.unlink()
     _write(tree / "nbgrader_config.py", (root / "nbgrader_config.py").read_text())  # its gradebook is its own
     contents = contents_in(language, yaml.safe_load((root / "_toc.yml").read_text()), root)
     [looked_up] = (part for part in contents["parts"] if {"file": "book/glossary"} in part["chapters"])
-    looked_up["chapters"].append({"file": f"book/{COUNTED}"})
+    looked_up["chapters"].append({"file": COUNTED})
     _write(tree / "_config.yml", _dumped(_config(root, language)))
     _write(tree / "_toc.yml", _dumped(contents))
     return tree
 
 
-def translated_page(page: Path, language: str, root: Path, say: Any) -> str:
+def translated_page(page: Path, language: str, root: Path, say: Callable[[str], str]) -> str:
     """A page in this language; below its title, how much of it stands in English."""
     source, known = page.read_text(), words_of_page(page, language, root)
     every = {each.text for each in passages(source)}
@@ -127,7 +144,7 @@ def in_order(text: str, language: str) -> str:
     return GLOSSARY.sub(sorted_entries, text)
 
 
-def page_of_coverage(found: list[Coverage], say: Any) -> str:
+def page_of_coverage(found: list[Coverage], say: Callable[[str], str]) -> str:
     """How much is translated, catalogue by catalogue."""
     done, entries = sum(each.translated for each in found), sum(each.entries for each in found)
     head = (say("catalogue"), say("translated"), say("changed since"), say("passages"))
@@ -139,9 +156,7 @@ def page_of_coverage(found: list[Coverage], say: Any) -> str:
     return f"# {say('How much is translated')}\n\n{share}\n\n" + "\n".join(lines) + "\n"
 
 
-def _sayer(compiled: Path) -> Any:
-    import gettext
-
+def _sayer(compiled: Path) -> Callable[[str], str]:
     with compiled.open("rb") as file:
         return gettext.GNUTranslations(file).gettext
 

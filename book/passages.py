@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 
 import yaml
 from docutils.nodes import make_id
@@ -29,8 +30,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.mdit_to_docutils.base import default_slugify
 from myst_parser.parsers.mdit import create_md_parser
 
-EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"}
-"""As in _config.yml."""
+CONFIG = Path(__file__).resolve().parent.parent / "_config.yml"
 
 TITLED = {"admonition", "dropdown"}
 """Directives whose argument is a passage."""
@@ -71,13 +71,12 @@ WRITTEN = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True)
 class Passage:
-    """From `start` to `stop` in the text; `before` and `after` surround it where it is replaced."""
+    """From `start` to `stop` in the text; `after` is put behind it where it is replaced."""
 
     start: int
     stop: int
     text: str
     kind: str = "text"
-    before: str = ""
     after: str = ""
 
 
@@ -97,7 +96,7 @@ def replaced(text: str, known: Callable[[str], str | None]) -> str:
                 words = None
             said = words or said[0], passage.stop
         if words:
-            parts += [text[at : passage.start], passage.before, _fitting(words, passage), passage.after]
+            parts += [text[at : passage.start], _fitting(words, passage), passage.after]
             at = passage.stop
     return "".join([*parts, text[at:]])
 
@@ -111,7 +110,9 @@ def _fitting(words: str, passage: Passage) -> str:
 
 
 def _parser() -> MarkdownIt:
-    return create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
+    """The book's own, which leaves quotation marks as they were written."""
+    enabled = yaml.safe_load(CONFIG.read_text())["parse"]["myst_enable_extensions"]
+    return create_md_parser(MdParserConfig(enable_extensions={*enabled} - {"smartquotes"}), RendererHTML)
 
 
 PARSER = _parser()
@@ -266,7 +267,7 @@ def _glossary(text: str, lines: _Lines, first: int, stop: int) -> Iterator[Passa
         words = lines.lines[line]
         if words.strip() and not words.startswith(" "):
             span = lines.span(line, line + 1)
-            yield Passage(*span, words.strip(), "term", "", "\n" + words.strip())
+            yield Passage(*span, words.strip(), "term", after=f"\n{words.strip()}")
     start, end = first, first
     for line in range(first, stop + 1):
         inside = line < stop and lines.lines[line].startswith(" ")

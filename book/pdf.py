@@ -24,8 +24,7 @@ sys.path.append(str(ROOT))
 from book.catalogues import CatalogueError, languages  # noqa: E402
 from book.chromium import FLAGS, find  # noqa: E402
 from book.editions import contents_in, release, write_sources  # noqa: E402
-
-ENGLISH = "en"
+from posenc_course.translation import ENGLISH  # noqa: E402
 
 PARTS = ("Chapters", "Look it up")
 ONLY_ON_SCREEN = ("book/reading-paths", "book/self-check")

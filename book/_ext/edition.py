@@ -18,18 +18,16 @@ from babel.core import Locale
 from docutils import nodes
 from live_figure import live_figure
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
 from book import picture_words
 from book.catalogues import PICTURES, ROOT, folder_of, languages, tag_of, words_of_pictures
+from book.editions import COUNTED
+from posenc_course.translation import ENGLISH
 
 KEPT = "edition.json"
 SWITCH = "language-switch.html"
-ENGLISH = "en"
-COUNTED = "book/translation"
-"""The page of an edition that says how much is translated."""
 ANCHOR = re.compile(r"<!-- anchor: (?P<slug>\S*) (?P<name>\S*) -->")
 """Of a heading, as book/passages.py writes it: what links call it, and its id."""
 WORDS, FINGERPRINTS = "posenc_picture_words", "posenc_fingerprints"
@@ -88,8 +86,13 @@ def _read(app: Sphinx, doctree: nodes.document) -> None:
         app.env.metadata[app.env.docname][WORDS] = list(found)
         return
     app.env.note_dependency(str(PICTURES.path(ROOT, app.config.language)))
-    known = words_of_pictures(app.config.language)
+    known = _words(app.config.language)
     _change_pictures(doctree, lambda html: picture_words.replaced(html, known))
+
+
+@cache
+def _words(language: str) -> Callable[[str], str | None]:
+    return words_of_pictures(language)
 
 
 def _keep(app: Sphinx, problem: Exception | None) -> None:
@@ -124,7 +127,7 @@ def _offer(app: Sphinx, pagename: str, template: str, context: dict[str, Any], d
     root = context["pathto"]("index.html", 1).removesuffix("index.html")
     page = "book/index" if pagename == COUNTED else pagename  # English has no such page
     found = []
-    for language in app.config.posenc_languages:
+    for language in (ENGLISH, *languages()):
         if language != here:
             folder = "" if language == ENGLISH else f"{folder_of(language)}/"
             name = Locale.parse(language).language_name or language
@@ -133,16 +136,8 @@ def _offer(app: Sphinx, pagename: str, template: str, context: dict[str, Any], d
     context["language"] = tag_of(here)
 
 
-def _configure(app: Sphinx, config: Config) -> None:
-    config.posenc_languages = (
-        [ENGLISH, *languages()] if config.posenc_languages is None else config.posenc_languages
-    )
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_config_value("posenc_languages", None, "html", [list])
     app.add_config_value("posenc_english", "", "env", [str])
-    app.connect("config-inited", _configure)
     app.add_transform(KeepAddresses)
     app.connect("doctree-read", _read)
     app.connect("html-page-context", _offer)

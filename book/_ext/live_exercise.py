@@ -236,8 +236,8 @@ def python_of(app: Sphinx) -> dict[str, str]:
     config = app.config
     return {
         "data-pyodide": config.posenc_pyodide,
-        "data-library": app.posenc_library,  # type: ignore[attr-defined]
-        **({"data-words": app.posenc_words} if app.posenc_words else {}),  # type: ignore[attr-defined]
+        "data-library": config.posenc_library,
+        **({"data-words": config.posenc_words} if config.posenc_words else {}),
         "data-sizes": json.dumps(config.posenc_sizes),
         "data-seconds": str(config.posenc_seconds),
     }
@@ -308,13 +308,13 @@ def _choose_pyodide(app: Sphinx, config: Config) -> None:
         config.posenc_pictures = any(copy.glob("matplotlib-*.whl"))
 
 
-def _find_library(app: Sphinx) -> None:
+def _find_library(app: Sphinx, config: Config) -> None:
     """The addresses of what pages load of ours, with fingerprints, so that no browser keeps an old one."""
     folder = Path(app.srcdir) / "_build" / "web" / "library"
     archives = sorted(folder.glob("posenc_*.tar.gz"))
-    words = folder / f"{app.config.language}.tar.gz"
-    app.posenc_library = _address(archives[-1]) if archives else ""  # type: ignore[attr-defined]
-    app.posenc_words = _address(words) if words.exists() else ""  # type: ignore[attr-defined]
+    words = folder / f"{config.language}.tar.gz"
+    config.posenc_library = _address(archives[-1]) if archives else ""
+    config.posenc_words = _address(words) if words.exists() else ""
 
 
 def _address(archive: Path) -> str:
@@ -325,6 +325,8 @@ def _address(archive: Path) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("posenc_publish_solutions", True, "env", [bool])
     app.add_config_value("posenc_pyodide", PYODIDE, "html", [str])
+    app.add_config_value("posenc_library", "", "html", [str])
+    app.add_config_value("posenc_words", "", "html", [str])
     app.add_config_value("posenc_sizes", {}, "html", [dict])
     app.add_config_value("posenc_pictures", True, "html", [bool])
     app.add_config_value("posenc_seconds", 20, "html", [int, float])
@@ -337,5 +339,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_js_file("posenc/main.js", type="module")
     app.add_css_file("exercises.css")
     app.connect("config-inited", _choose_pyodide)
-    app.connect("builder-inited", _find_library)
+    app.connect("config-inited", _find_library)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
