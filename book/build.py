@@ -60,9 +60,10 @@ OWN, NETWORK = "own", "network"
 """Where a page's Python comes from, beside the folder of a release."""
 NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
 OURS = ("posenc_lib", "posenc_course")
-NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "locale", "__pycache__")
-"""Parts of library and course that no page can use: a browser has no torch or nbgrader. Words of other
-languages come by themselves. And leftovers."""
+NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
+"""Parts of library and course that no page can use: a browser has no torch or nbgrader. And leftovers."""
+WORDS = "/LC_MESSAGES/"
+"""Words of other languages: notebooks have all of them, a page loads those of its own (`pack_words`)."""
 
 
 class PyodideError(Exception):
@@ -263,7 +264,8 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
     """
     to, stamp = root / "_build" / "wheel", root / "_build" / "wheel.sha256"
     about = root / "book" / "page_wheel.toml"
-    if not changed(stamp, [*files, about], to):
+    files = [*files, about, *(compiled(language, root) for language in languages(root))]
+    if not changed(stamp, files, to):
         return
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as copied:
@@ -283,17 +285,17 @@ def pack_library(root: Path, files: Iterable[Path]) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
     archive_of(wheel, pages / f"{'-'.join(wheel.name.split('-')[:2])}.tar.gz")
-    keep(stamp, [*files, about])
+    keep(stamp, files)
 
 
 def archive_of(wheel: Path, to: Path) -> None:
-    """The files of a wheel as one archive; the same input gives the same bytes."""
+    """The files of a wheel as one archive, without words; the same input gives the same bytes."""
     with (
         zipfile.ZipFile(wheel) as opened,
         gzip.GzipFile(to, "wb", mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):
-        for name in sorted(opened.namelist()):
+        for name in sorted(each for each in opened.namelist() if WORDS not in each):
             content = opened.read(name)
             about = tarfile.TarInfo(name)
             about.size = len(content)

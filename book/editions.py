@@ -33,6 +33,8 @@ SOURCES = "_ext", "_static", "references.bib", "web", "lite", "locale"
 SHARED = "posenc_lib", "posenc_course", "benchmarks", "examples"
 IMPORTED = "from posenc_course import check"
 """Where a text notebook learns of the judge: from there on, its translation asks for its language."""
+SPEAKING = '\nfrom posenc_course.translation import speak as _speak\n\n_speak("{}")'
+"""With a name that is not told to a learner who looks for one."""
 GLOSSARY = re.compile(
     r"(?P<before>^```\{glossary\}\n)(?P<entries>.*?)(?P<after>^```$)", re.MULTILINE | re.DOTALL
 )
@@ -57,7 +59,14 @@ def build_editions(root: Path, environment: dict[str, str]) -> None:
         release(root, tree, language, environment)
         jupyter_book = Path(sys.executable).with_name("jupyter-book")
         command = [str(jupyter_book), "build", ".", "-W", "--keep-going", "--quiet"]
-        done = subprocess.run(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            command,
+            cwd=tree,
+            env=environment,
+            stdout=subprocess.DEVNULL,  # it would name a site within a site
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         sys.stderr.write(done.stderr)
         if done.returncode:
             shutil.rmtree(tree / "_build" / ".doctrees", ignore_errors=True)
@@ -121,9 +130,7 @@ def translated_page(page: Path, language: str, root: Path, say: Callable[[str], 
     waiting = sum(known(each) is None for each in every)
     text = in_order(replaced(source, known), language)
     if page.parent.name == "solutions":
-        return text.replace(
-            IMPORTED, f"{IMPORTED}\nfrom posenc_course.translation import speak\n\nspeak({language!r})"
-        )
+        return text.replace(IMPORTED, IMPORTED + SPEAKING.format(language))
     if not waiting:
         return text
     told = say("{count} of {total} passages of this page are not translated yet, and stand here in English.")
@@ -153,7 +160,8 @@ def page_of_coverage(found: list[Coverage], say: Callable[[str], str]) -> str:
         "| " + " | ".join(map(str, row)) + " |" for row in [head, ("---", "---:", "---:", "---:"), *rows]
     ]
     share = say("{done} of {total} passages are translated.").format(done=f"{done:,}", total=f"{entries:,}")
-    return f"# {say('How much is translated')}\n\n{share}\n\n" + "\n".join(lines) + "\n"
+    title = say("How much is translated")
+    return f"# {title}\n\n{share}\n\n" + "\n".join(lines) + "\n"
 
 
 def _sayer(compiled: Path) -> Callable[[str], str]:

@@ -104,8 +104,9 @@ def replaced(text: str, known: Callable[[str], str | None]) -> str:
 def _fitting(words: str, passage: Passage) -> str:
     if passage.kind == "quoted":
         return json.dumps(words, ensure_ascii=False)
-    if passage.kind == "docstring":
-        return words
+    if passage.kind == "docstring":  # between its quotation marks as before
+        body = passage.text.strip()
+        return passage.text.replace(body, words.strip())
     return words.replace("|", "\\|") if passage.kind == "cell" and "\\|" not in words else words
 
 

@@ -113,7 +113,12 @@ def test_an_answer_cell_is_translated_in_its_words_alone():
         '    """What "it" does.\n\n    x: a number.\n    """\n'
         "    ### BEGIN SOLUTION\n    # how\n    return 1\n    ### END SOLUTION\n```\n"
     )
-    assert [each.text for each in passages(cell)] == ['What "it" does.\n\n    x: a number.\n    ']
+    [said] = [each.text for each in passages(cell)]
+    assert said == 'What "it" does.\n\n    x: a number.\n    '
+    translated = replaced(cell, {said: "它做什么。\n\n    x: 一个数。"}.get)
+    assert '    """它做什么。\n\n    x: 一个数。\n    """\n    ### BEGIN' in translated, (
+        "as it stood between its marks"
+    )
 
 
 def test_two_english_terms_that_are_one_word_are_one_term():

@@ -60,7 +60,7 @@ def test_a_chinese_notebook_has_the_same_exercises_points_and_code(course):
     assert len(re.findall("[\u4e00-\u9fff]", words)) > 1_500
     assert "<summary>提示1</summary>" in words
     assert "约" in words
-    assert "speak('zh_CN')" in "".join(each.source for each in chinese.cells if each.cell_type == "code")
+    assert '_speak("zh_CN")' in "".join(each.source for each in chinese.cells if each.cell_type == "code")
 
 
 @pytest.mark.usefixtures("spoken")
