@@ -7,8 +7,8 @@
     ```
 
 The number is the minutes that its reading takes (tools/reading_time.py counts them); the sentence says what
-is in there. It comes right below the heading, which stays to be seen. The row is a `details`: it opens without
-scripts, and book/web/src/fold.js opens it for a link into it. Formats without rows show all of it.
+is in there. It comes right below the heading, which stays to be seen. The row is a `details`: it opens
+without scripts, and book/web/src/fold.js opens it for a link into it. Formats without rows show all of it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag
 
 from posenc_course.translation import ngettext
+
+logger = logging.getLogger(__name__)
 
 
 class side_trip(nodes.General, nodes.Element):
@@ -34,9 +37,6 @@ class SideTripDirective(SphinxDirective):
         minutes = self.arguments[0]
         if not minutes.isdecimal():
             raise self.error(f"a side trip takes its minutes, such as 6; given was {minutes!r}")
-        above = self.state.parent
-        if not isinstance(above, nodes.section) or not isinstance(above[-1], nodes.title):
-            raise self.error("a side trip is a whole section; put it right below the section's heading")
         if not self.content:
             raise self.error("a side trip has no text; say in a sentence what is in it")
         node = side_trip(minutes=int(minutes))
@@ -50,7 +50,11 @@ class FoldSideTrips(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for opening in list(self.document.findall(side_trip)):
-            if self.app.builder.name == "html":
+            above = opening.parent
+            if not isinstance(above, nodes.section) or above.index(opening) != 1:
+                message = "side-trip: it folds a whole section; put it right below the section's heading"
+                logger.error(message, location=opening)
+            elif self.app.builder.name == "html":
                 _fold(opening)
             else:
                 opening.replace_self(opening.children)
@@ -58,14 +62,13 @@ class FoldSideTrips(SphinxPostTransform):
 
 def _fold(opening: side_trip) -> None:
     section = opening.parent
-    at = section.index(opening)
     minutes = opening["minutes"]
     label = ngettext("Side trip, {minutes} minute", "Side trip, {minutes} minutes", minutes)
     name = Tag.make("strong", {}, label.format(minutes=minutes))
     about = [child for paragraph in opening for child in (nodes.Text(" "), *paragraph.children)]
     row = Tag.make("details", {"class": "posenc-side-trip"}, Tag.make("summary", {}, name, *about))
-    row += section[at + 1 :]
-    section[at:] = [row]
+    row += section[2:]
+    section[1:] = [row]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -56,7 +56,8 @@ def test_a_chapter_states_the_minutes_that_it_takes(chapter):
 def test_a_side_trip_ends_where_the_next_section_begins():
     trip = "```{side-trip} 3\nWhat is in it.\n```\n"
     part = "word " * 600
-    text = f"# A page\n\n## One\n\n{trip}\n{part}\n\n### Inside\n\n{part}\n\n## Two\n\n{part}\n\n### Three\n\n{trip}\n{part}\n"
+    sections = (f"## One\n\n{trip}", "### Inside\n", "## Two\n", f"### Three\n\n{trip}")
+    text = "".join(f"{section}\n{part}\n\n" for section in sections)
     assert [(each.title, round(taken)) for each, taken in reading_time.minutes_beside(text)] == [
         ("One", 6),
         ("Three", 3),
@@ -108,7 +109,10 @@ def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
         re.MULTILINE,
     )
     read, _, practise = stated_minutes(chapter)
-    assert {name: (int(read), int(practise)) for name, read, practise in rows}[chapter.stem] == (read, practise)
+    assert {name: (int(read), int(practise)) for name, read, practise in rows}[chapter.stem] == (
+        read,
+        practise,
+    )
 
 
 @EACH_CHAPTER

@@ -173,7 +173,7 @@ def uncover(tab) -> None:
 
 
 def unfold(exercise) -> None:
-    """Open an exercise, or the one that it is a step of, as a reader does: by clicks on the rows that it is in."""
+    """Open an exercise, or the one that it is a step of, as a reader does: by clicks on its rows."""
     for kind in ("posenc-side-trip", "posenc-fold"):
         rows = exercise.locator(f"xpath=(ancestor::details | ./details)[contains(@class, '{kind}')]/summary")
         for row in rows.all():
