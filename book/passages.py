@@ -41,6 +41,7 @@ PARSED = {
     "div",
     "predict",
     "live-figure",
+    "side-trip",
     "two-orders",
     "chapter-card",
     "train-live",

@@ -32,10 +32,10 @@ PARSER = create_md_parser(
 )
 WITH_PROSE = {
     *("admonition", "attention", "caution", "chapter-card", "danger", "div", "dropdown", "error", "figure"),
-    *("hint", "important", "live-figure", "margin", "note", "seealso", "sidebar", "tip", "topic"),
-    *("two-orders", "warning"),
+    *("hint", "important", "live-figure", "margin", "note", "seealso", "side-trip", "sidebar", "tip"),
+    *("topic", "two-orders", "warning"),
 }
-WITH_A_NAME = {"chapter-card", "div"}
+WITH_A_NAME = {"chapter-card", "div", "side-trip"}
 """Whose argument is a name, where those of others are titles."""
 WITHOUT_PROSE = {
     "bibliography",

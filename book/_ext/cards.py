@@ -29,7 +29,9 @@ from posenc_course.colours import RED
 from posenc_course.exercises import exercises_of
 from posenc_course.translation import _
 
-TIME = re.compile(r"\*\*Time:\*\* about (\d+) minutes to read, and about (\d+) for the\s")
+TIME = re.compile(
+    r"\*\*Time:\*\* about (\d+) minutes to read, \d+ more with the side trips?, and about (\d+) for the\s"
+)
 
 
 class ChapterCard(SphinxDirective):

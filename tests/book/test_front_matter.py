@@ -20,20 +20,22 @@ sys.path.append(str(BOOK / "_ext"))
 import chapter_numbers  # noqa: E402
 
 EACH_CHAPTER = pytest.mark.parametrize("chapter", chapters(), ids=lambda path: path.stem)
-TIME = r"\*\*Time:\*\* about (\d+) minutes to read, and about (\d+) for the\s"
+TIME = (
+    r"\*\*Time:\*\* about (\d+) minutes to read, (\d+) more with the side trips?, and about (\d+) for the\s"
+)
 
 
-def stated_minutes(chapter: Path) -> tuple[int, int]:
-    """Of reading and of the exercises, as the chapter's opening states them."""
-    [found] = re.findall(TIME, chapter.read_text().partition("\n## ")[0])
-    return int(found[0]), int(found[1])
+def stated_minutes(chapter: Path) -> tuple[int, int, int]:
+    """Of reading, of the side trips and of the exercises, as the chapter's opening states them."""
+    [(read, beside, practise)] = re.findall(TIME, chapter.read_text().partition("\n## ")[0])
+    return int(read), int(beside), int(practise)
 
 
 @EACH_CHAPTER
 def test_a_chapter_states_the_minutes_of_its_exercises(chapter):
     exercises = [each for each in all_exercises() if each.chapter == chapter.stem]
     minutes = 5 * round(sum(each.minutes for each in exercises) / 5)
-    assert stated_minutes(chapter)[1] == minutes
+    assert stated_minutes(chapter)[2] == minutes
     [listed] = re.findall(r"\n## Exercises\n(.*?)(?=\n## |\Z)", chapter.read_text(), re.DOTALL)
     assert re.search(rf"\babout {minutes}\s+minutes\b", listed)
     assert listed.count(f"{chapter.stem}.ipynb#") == len(wholes(exercises))
@@ -41,7 +43,26 @@ def test_a_chapter_states_the_minutes_of_its_exercises(chapter):
 
 @EACH_CHAPTER
 def test_a_chapter_states_the_minutes_that_it_takes(chapter):
-    assert stated_minutes(chapter)[0] == 5 * round(reading_time.minutes(chapter.read_text()) / 5)
+    text = chapter.read_text()
+    read, beside, _ = stated_minutes(chapter)
+    assert read == 5 * round(reading_time.minutes(text) / 5)
+    trips = reading_time.minutes_beside(text)
+    assert beside == sum(trip.stated for trip, _ in trips)
+    assert {trip.title: trip.stated for trip, _ in trips} == {
+        trip.title: max(1, round(taken)) for trip, taken in trips
+    }
+
+
+def test_a_side_trip_ends_where_the_next_section_begins():
+    trip = "```{side-trip} 3\nWhat is in it.\n```\n"
+    part = "word " * 600
+    sections = (f"## One\n\n{trip}", "### Inside\n", "## Two\n", f"### Three\n\n{trip}")
+    text = "".join(f"{section}\n{part}\n\n" for section in sections)
+    assert [(each.title, round(taken)) for each, taken in reading_time.minutes_beside(text)] == [
+        ("One", 6),
+        ("Three", 3),
+    ]
+    assert round(reading_time.minutes(text)) == 3, "the main line: the second section"
 
 
 def test_what_is_folded_takes_no_time():
@@ -87,9 +108,11 @@ def test_the_reading_paths_have_the_minutes_of_the_chapter(chapter):
         (BOOK / "reading-paths.md").read_text(),
         re.MULTILINE,
     )
-    assert {name: (int(read), int(practise)) for name, read, practise in rows}[
-        chapter.stem
-    ] == stated_minutes(chapter)
+    read, _, practise = stated_minutes(chapter)
+    assert {name: (int(read), int(practise)) for name, read, practise in rows}[chapter.stem] == (
+        read,
+        practise,
+    )
 
 
 @EACH_CHAPTER

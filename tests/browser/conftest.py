@@ -173,15 +173,17 @@ def uncover(tab) -> None:
 
 
 def unfold(exercise) -> None:
-    """Open an exercise, or the one that it is a step of, as a reader does: by a click on its row."""
-    row = exercise.locator("xpath=(ancestor::details | ./details)[contains(@class, 'posenc-fold')]/summary")
-    if row.locator("xpath=..").get_attribute("open") is None:
-        row.click()
+    """Open an exercise, or the one that it is a step of, as a reader does: by clicks on its rows."""
+    for kind in ("posenc-side-trip", "posenc-fold"):
+        rows = exercise.locator(f"xpath=(ancestor::details | ./details)[contains(@class, '{kind}')]/summary")
+        for row in rows.all():
+            if row.locator("xpath=..").get_attribute("open") is None:
+                row.click()
 
 
 MAKE_EDITORS = """async ([without, most]) => {
   const end = performance.now() + most;
-  for (const fold of document.querySelectorAll(".posenc-fold")) fold.open = true;
+  for (const row of document.querySelectorAll(".posenc-side-trip, .posenc-fold")) row.open = true;
   for (let place; (place = document.querySelector(without)) && performance.now() < end; ) {
     place.scrollIntoView({ block: "center", behavior: "instant" });
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -19,6 +19,7 @@ ONE, SEVERAL, CODE = (
     "02-the-formula.bounds-and-norm",
     "02-the-formula.where-position-enters",
 )
+ALL = "Show all questions"
 START = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
@@ -39,7 +40,11 @@ def tab(context, plain_address):
 
 
 def question(tab, name: str):
-    return tab.locator(f"[data-question='{name}']")
+    """As a reader comes to it: those before it may not have been answered."""
+    asked, everything = tab.locator(f"[data-question='{name}']"), tab.get_by_role("button", name=ALL)
+    if asked.is_hidden() and everything.is_visible():
+        everything.click()
+    return asked
 
 
 def option(tab, name: str, number: int):
@@ -71,6 +76,26 @@ def notes(tab, name: str) -> list[str]:
 
 def record(tab, name: str) -> dict | None:
     return json.loads(tab.evaluate("name => localStorage.getItem(`posenc:1:quiz:${name}`)", name) or "null")
+
+
+def test_the_next_question_comes_when_the_one_before_has_been_answered(context, plain_address):
+    tab = context.new_page()
+    tab.goto(f"{plain_address}/{CHAPTER}", wait_until="domcontentloaded")
+    tab.locator(".posenc-answerable").first.wait_for()
+    questions = tab.locator(".posenc-quiz .posenc-question")
+    shown = [each for each in questions.all() if each.is_visible()]
+    assert len(shown) == 1 < questions.count()
+    check(tab, ONE)  # nothing was chosen: that is no answer
+    expect(questions.nth(1)).to_be_hidden()
+    choose(tab, ONE, 0)  # a wrong one is
+    expect(questions.nth(1)).to_be_visible()
+    expect(questions.nth(2)).to_be_hidden()
+    tab.reload(wait_until="domcontentloaded")
+    expect(questions.nth(1)).to_be_visible()
+    everything = tab.get_by_role("button", name=ALL)
+    everything.press("Enter")
+    expect(questions.last).to_be_visible()
+    expect(everything).to_be_hidden()
 
 
 def test_a_wrong_answer_is_explained_at_once_and_can_be_mended(tab):
@@ -194,6 +219,7 @@ def test_the_keyboard_alone_answers_and_arrows_only_pass_by(tab):
 
 
 def test_what_is_chosen_and_said_is_named_for_screen_readers(tab):
+    tab.get_by_role("button", name=ALL).click()
     group = tab.get_by_role("group", name=re.compile("count columns from 0. What is in column 40"))
     expect(group.get_by_role("radio")).to_have_count(4)
     spoken = group.get_by_role("radio").nth(2)

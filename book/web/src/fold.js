@@ -1,5 +1,7 @@
-// An exercise is one row until it is wanted: a click opens it, and so does a link to it. What was opened stays open.
+// An exercise is one row until it is wanted, and so is a side trip: a click opens it, and so does a link into it.
+// What was opened stays open.
 const EXERCISE = ".posenc-exercise, .posenc-steps";
+const ROW = ".posenc-fold, .posenc-side-trip";
 const KEPT = "posenc:unfolded"; // of this tab, for when the page is loaded again
 
 /**
@@ -10,8 +12,13 @@ const foldOf = (exercise) => exercise.closest(".posenc-fold") ?? exercise.queryS
 
 export const isFolded = (exercise) => !foldOf(exercise).open;
 
-export function unfold(exercise) {
-  foldOf(exercise).open = true;
+/** Open an element's own row, and each that it is in; say whether one was closed. */
+export function unfold(element) {
+  const rows = [...element.querySelectorAll(`:scope > :is(${ROW})`)];
+  for (let row = element.closest(ROW); row; row = row.parentElement.closest(ROW)) rows.push(row);
+  const closed = rows.filter((row) => !row.open);
+  for (const row of closed) row.open = true;
+  return closed.length > 0;
 }
 
 /** Call act() once, when it is open. */
@@ -24,10 +31,10 @@ export function whenUnfolded(exercise, act) {
 /** Open what the address asks for, and what was open before; keep what is opened from now on. */
 export function startFolds() {
   /** @type {NodeListOf<HTMLDetailsElement>} */
-  const folds = document.querySelectorAll(".posenc-fold");
-  for (const fold of folds) {
-    if (kept().includes(nameOf(fold))) fold.open = true;
-    fold.addEventListener("toggle", keep);
+  const rows = document.querySelectorAll(ROW);
+  for (const row of rows) {
+    if (kept().includes(nameOf(row))) row.open = true;
+    row.addEventListener("toggle", keep);
   }
   openAsked();
   addEventListener("hashchange", openAsked);
@@ -39,15 +46,12 @@ export function startFolds() {
 
 function openAsked() {
   const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const exercise = asked?.closest(EXERCISE);
-  if (!exercise || !isFolded(exercise)) return;
-  unfold(exercise);
-  asked.scrollIntoView({ behavior: "instant" });
+  if (asked && unfold(asked)) asked.scrollIntoView({ behavior: "instant" });
 }
 
-const nameOf = (fold) => {
-  const exercise = fold.closest(EXERCISE);
-  return `${location.pathname} ${exercise.id || exercise.dataset.steps}`;
+const nameOf = (row) => {
+  const whole = row.closest(EXERCISE) ?? row.parentElement;
+  return `${location.pathname} ${whole.id || whole.dataset.steps}`;
 };
 
 function kept() {

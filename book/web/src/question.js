@@ -96,6 +96,7 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
     again.hidden = !solved;
     verdict.textContent = chosen.length ? verdictOn(chosen, solved) : "";
     tries.textContent = count ? words.tries(count) : "";
+    if (count) fieldset.classList.add("posenc-met");
   }
 
   function verdictOn(chosen, solved) {

@@ -4,6 +4,7 @@ import { _, language, ngettext } from "./words.js";
 export const words = {
   check: _("Check my answer"),
   again: _("Answer it again"),
+  all: _("Show all questions"),
   nothing: _("Choose an answer first."),
   right: _("That is right."),
   wrong: _("That is not right. The note below your answer says why. Choose another answer, and check it."),
