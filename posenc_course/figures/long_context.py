@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.released import RELEASED
 from posenc_course.translation import _
 from posenc_lib.angles import frequencies
 from posenc_lib.biased import dual_chunk_distances, self_extend_distances
@@ -205,27 +205,11 @@ def position_maps(tokens: int = 24) -> Picture:
 
 # --- Configurations --------------------------------------------------------------------------------
 
-CONFIGS: dict[str, dict[str, Any]] = {
-    "Llama 4": {"model_type": "llama4_text", "num_hidden_layers": 48},
-    "SmolLM3": {"model_type": "smollm3", "num_hidden_layers": 36, "head_dim": 128},
-    "Cohere 2": {"model_type": "cohere2", "num_hidden_layers": 40, "head_dim": 128},
-    "EXAONE 4": {"model_type": "exaone4", "num_hidden_layers": 32, "head_dim": 128},
-    "Kimi Linear": {"model_type": "kimi_linear", "num_hidden_layers": 27},
-    "Gemma 3": {"model_type": "gemma3_text", "num_hidden_layers": 26},
-    "Gemma 4": {"model_type": "gemma4_text", "num_hidden_layers": 30},
-    "Qwen3-Next": {"model_type": "qwen3_next", "num_hidden_layers": 48},
-    "MiMo-V2": {"model_type": "mimo_v2_flash", "num_hidden_layers": 48},
-    "gpt-oss": {"model_type": "gpt_oss", "num_hidden_layers": 36},
-    "DeepSeek-V3.2": {"model_type": "deepseek_v32", "num_hidden_layers": 61},
-    "Ministral 3": {"model_type": "ministral3", "num_hidden_layers": 34},
-}
-"""Families of 2025 and 2026. All else is what transformers 5.24.0 takes where a configuration is silent."""
-
 
 @cache
 def all_layers() -> dict[str, tuple[LayerPositions, ...]]:
     """What each layer of each of the models does."""
-    return {name: layers_from_config(config) for name, config in CONFIGS.items()}
+    return {name: layers_from_config(config) for name, (_, config) in RELEASED.items()}
 
 
 def described(layers: tuple[LayerPositions, ...]) -> str:
@@ -238,16 +222,17 @@ def described(layers: tuple[LayerPositions, ...]) -> str:
 
 
 def _described(layer: LayerPositions) -> str:
-    if kind_of(layer) == "no attention":
-        return "without attention"
+    if kind_of(layer) == STATE:
+        return f"with {STATE}"
     parts = ["no RoPE"]
     if layer.rope:
         turning = int(
             (frequencies(layer.rope.rotary_dim, base=layer.rope.base, scaling=layer.rope.scaling) > 0).sum()
         )
         parts = [f"rotate {2 * turning} columns of {layer.rope.head_dim} at base {layer.rope.base:,.0f}"]
-        if isinstance(layer.rope.scaling, YaRNScaling):
-            parts.append(f"YaRN {layer.rope.scaling.factor:g}")
+        rule = layer.rope.scaling
+        if isinstance(rule, LinearScaling | YaRNScaling | Llama3Scaling):
+            parts.append(f"{RULE_NAMES[type(rule)]} by {rule.factor:g}")
     parts.append(f"window {layer.window:,}" if layer.window else "see everything")
     if layer.temperature:
         parts.append("louder with length")
@@ -255,15 +240,21 @@ def _described(layer: LayerPositions) -> str:
 
 
 def read_configs() -> dict[str, str]:
-    """Each model's layers in words."""
-    return {name: described(layers) for name, layers in all_layers().items()}
+    """By its name on Hugging Face, each model's layers in words."""
+    return {RELEASED[name][0]: described(layers) for name, layers in all_layers().items()}
 
 
+RULE_NAMES: dict[type[Scaling], str] = {
+    LinearScaling: "PI",
+    YaRNScaling: "YaRN",
+    Llama3Scaling: "Llama 3's rule",
+}
+STATE = "a state in place of attention"
 KINDS = {
     "RoPE, with a window": (BLUE, "t"),
     "RoPE, sees everything": (ORANGE, "T"),
     "no RoPE, sees everything": (PURPLE, "o"),
-    "no attention": (GREY, "-"),
+    STATE: (GREY, "-"),
 }
 
 
@@ -271,11 +262,7 @@ def kind_of(layer: LayerPositions) -> str:
     """One of `KINDS`."""
     if layer.rope:
         return "RoPE, with a window" if layer.window else "RoPE, sees everything"
-    return (
-        "no RoPE, sees everything"
-        if "attention" in layer.kind and "linear" not in layer.kind
-        else "no attention"
-    )
+    return "no RoPE, sees everything" if "attention" in layer.kind and "linear" not in layer.kind else STATE
 
 
 def layers_of_models(shown: int = 12) -> Picture:
@@ -293,11 +280,10 @@ def layers_of_models(shown: int = 12) -> Picture:
                 )
                 axes.text(column + 0.42, -row, sign, ha="center", va="center", fontsize=10)
         for place, (name, (_, sign)) in enumerate(KINDS.items()):
-            axes.text(
-                -3 + 8 * (place % 2), -len(CONFIGS) - 0.3 - 0.9 * (place // 2), f"{sign}  {name}", fontsize=10
-            )
+            at = -3 + 8 * (place % 2), -len(RELEASED) - 0.3 - 0.9 * (place // 2)
+            axes.text(*at, f"{sign}  {name}", fontsize=10)
         axes.set_xlim(-4.6, shown)
-        axes.set_ylim(-len(CONFIGS) - 1.6, 0.6)
+        axes.set_ylim(-len(RELEASED) - 1.6, 0.6)
         axes.axis("off")
         rows = "; ".join(
             f"{name}: " + "".join(KINDS[kind_of(layer)][1] for layer in layers[:shown])
@@ -307,5 +293,5 @@ def layers_of_models(shown: int = 12) -> Picture:
             figure,
             alt=f"Twelve models as rows of {shown} squares, their first layers. T is a layer with RoPE that "
             f"sees everything, t one with RoPE and a window, o one that sees everything and has no "
-            f"RoPE, - one without attention. {rows}.",
+            f"RoPE, - one with {STATE}. {rows}.",
         )
