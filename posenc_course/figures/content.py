@@ -143,7 +143,7 @@ def near_and_far() -> Picture:
             figure,
             alt="Left: the score of one word that is everywhere in the text, against how far back it is. "
             "With PaTH it falls from 8 to about 0 within about 100 tokens and stays there. With RoPE it "
-            "falls and stays well above 0. With FoX it falls without end. Right: the weight on the nearest "
+            "falls slowly and is still well above 0 at 1,024. With FoX it falls without end. Right: the weight on the nearest "
             f"{NEAR} tokens against the length of the text. {ends}. RoPE's keeps falling, PaTH's falls late, "
             "and FoX's falls early and is then level.",
         )
@@ -283,9 +283,9 @@ def knows_offset_alone(scores: np.ndarray) -> bool:
 
 
 def one_family(tokens: int = 24) -> Picture:
-    """Four encodings as one table: does a step turn or add, and is it the same for all tokens?"""
+    """Four encodings as one table: does a step rotate or add, and is it the same for all tokens?"""
     every = family(tokens)
-    words = {"RoPE": "turns", "ALiBi": "adds", "PaTH": "reflects", "FoX": "adds"}
+    words = {"RoPE": "rotates", "ALiBi": "adds", "PaTH": "reflects", "FoX": "adds"}
     with canvas(width=5.4, height=5.6) as figure:
         panels = figure.subplots(2, 2, sharex=True, sharey=True)
         for axes, (name, scores) in zip(panels.flat, every.items(), strict=True):
@@ -345,7 +345,7 @@ IN_A_ROW = Question(
                 (
                     ("no", Leaf("as-trained", "RoPE, T5's bias or ALiBi", "byte-models")),
                     ("yes, near", Leaf("bear", "ALiBi", "byte-models")),
-                    ("yes, far", Leaf("find", "layers that do not turn", "", "yang2025rope")),
+                    ("yes, far", Leaf("find", "RoPE in windows, none in the rest", "", "yang2025rope")),
                 ),
             ),
         ),
