@@ -92,7 +92,7 @@ PANELS: dict[str, Callable[[Axes], None]] = {
     "a picture, moved": _image,
     "a week, again": _week,
     "a strand, and the other": _strands,
-    "a molecule, turned": _molecules,
+    "a molecule, rotated": _molecules,
     "a graph, renumbered": _graphs,
 }
 
@@ -113,7 +113,7 @@ def same_again() -> Picture:
             "further to the right. A cross of bright patches, and the same cross one patch to the right. "
             "The days of the week on a circle, where Monday follows Sunday. The bases AACG with TTGC "
             "opposite, and an arrow for each strand, in opposite directions. A molecule of four atoms, and "
-            "the same one turned. A graph of five nodes, and the same one with different numbers at its "
+            "the same one rotated. A graph of five nodes, and the same one with different numbers at its "
             "nodes.",
         )
 
@@ -174,7 +174,7 @@ CASES: dict[str, tuple[str, str | None]] = {
     "week": ("the next value", "a year later"),
     "strands": ("are the motifs near?", "on the other strand"),
     "resolution": ("which digit?", "each patch cut in four"),
-    "points": ("which atom is nearer?", "turned"),
+    "points": ("which atom is nearer?", "rotated"),
     "waves": ("a sum of five waves", None),
 }
 """Case of the experiment `beyond-text` -> what is asked, and what `elsewhere` is."""
@@ -219,7 +219,8 @@ def found(case: str) -> dict[str, list[dict[str, Any]]]:
     return {name: [each for each in every if each["run"]["encoding"] == name] for name in names}
 
 
-_LOOKS = (("score", BLUE, "o", -0.17), ("elsewhere", ORANGE, "s", 0.17))
+_LOOKS = (("score", BLUE, "o", -0.17), ("elsewhere", ORANGE, "s", 0.17), ("moved", GREEN, "^", 0.0))
+"""Where a result is kept, and how it is drawn; `moved` is of `points` alone."""
 
 
 def learned(*cases: str) -> Picture:
@@ -243,12 +244,13 @@ def learned(*cases: str) -> Picture:
 def _learned(axes: Axes, case: str) -> str:
     """Draw one case; in words, the means."""
     question, elsewhere = CASES[case]
+    called = {"score": "as in training", "elsewhere": elsewhere, "moved": "moved"}
     rows = found(case)
     words = []
     for row, (encoding, every) in enumerate(rows.items()):
         parts = []
         for key, colour, marker, beside in _LOOKS:
-            values = [each["result"][key] for each in every if each["result"][key] is not None]
+            values = [each["result"][key] for each in every if each["result"].get(key) is not None]
             if not values:
                 continue
             for each in every:
@@ -258,7 +260,7 @@ def _learned(axes: Axes, case: str) -> str:
                 axes.plot(
                     each["result"][key], row + beside, markerfacecolor="none", markeredgewidth=1.6, **look
                 )
-            parts.append(f"{np.mean(values):.2f}" + ("" if key == "score" else f" {elsewhere}"))
+            parts.append(f"{np.mean(values):.2f}" + ("" if key == "score" else f" {called[key]}"))
         out = sum(each["verdict"] != "admitted" for each in every)
         parts += [f"{out} of {len(every)} not admitted"] if out else []
         words.append(f"{name_of(case, encoding)}: {', '.join(parts)}")
@@ -271,13 +273,14 @@ def _learned(axes: Axes, case: str) -> str:
     axes.set_title(question, fontsize=11)
     axes.set_xlabel("score")
     if elsewhere:
-        for (_, colour, marker, _), name in zip(_LOOKS, ("as in training", elsewhere), strict=True):
+        shown = [each for each in _LOOKS if each[0] in every[0]["result"]]
+        for key, colour, marker, _ in shown:
             look = {"color": colour, "marker": marker, "markerfacecolor": "none", "linestyle": "none"}
-            axes.plot([], [], label=name, **look)
+            axes.plot([], [], label=called[key], **look)
         axes.legend(
             loc="lower right",
             bbox_to_anchor=(1.02, 1.1),
-            ncols=2,
+            ncols=len(shown),
             fontsize=10,
             handletextpad=0.1,
             columnspacing=1,

@@ -143,9 +143,9 @@ def near_and_far() -> Picture:
             figure,
             alt="Left: the score of one word that is everywhere in the text, against how far back it is. "
             "With PaTH it falls from 8 to about 0 within about 100 tokens and stays there. With RoPE it "
-            "falls slowly and is still well above 0 at 1,024. With FoX it falls without end. Right: the weight on the nearest "
-            f"{NEAR} tokens against the length of the text. {ends}. RoPE's keeps falling, PaTH's falls late, "
-            "and FoX's falls early and is then level.",
+            "falls slowly and is still well above 0 at 1,024. With FoX it falls without end. Right: the "
+            f"weight on the nearest {NEAR} tokens against the length of the text. {ends}. RoPE's keeps "
+            "falling, PaTH's falls late, and FoX's falls early and is then level.",
         )
 
 
