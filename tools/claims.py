@@ -336,7 +336,7 @@ WITH_DIGITS_AND_NO_NUMBER = re.compile(
     re.IGNORECASE,
 )
 MINUTES = re.compile(
-    r"\b\d+ (?:to \d+ )?minutes\b|\babout \d+ for the\b"
+    r"\b\d+ (?:to \d+ )?minutes\b|\b\d+ more with the side\b|\babout \d+ for the\b"
 )  # test_front_matter.py compares them with the exercises' own
 QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 NUMBER = re.compile(

@@ -129,7 +129,7 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
 
     Args:
         found: runs of `byte-models`, of one encoding.
-        counted: what the n-gram of the gate pays at the length of training.
+        counted: what the n-gram of the gate pays on the same bytes.
     """
     trained = found[0]["run"]["length"]
     with canvas(width=7.4, height=3.9) as figure:
@@ -151,7 +151,7 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
                     markersize=4,
                     label=name if number == 0 else None,
                 )
-        axes.axhline(counted, color=GREY, linestyle=DASHES[3], linewidth=2, label="5-gram (windows of 256)")
+        axes.axhline(counted, color=GREY, linestyle=DASHES[3], linewidth=2, label="5-gram")
         axes.axvline(trained, color=GREY, linewidth=1.2, linestyle=":")
         axes.set_xlabel("position in the text (bytes)")
         axes.set_ylabel("loss (nats per byte)")
