@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from progress import counted
+from progress import counted, way_in
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -50,8 +50,7 @@ class FillWaysIn(SphinxPostTransform):
             page = f"book/{place['chapter']}"
             uri = self.app.builder.get_relative_uri(self.env.docname, page)
             title = self.env.titles[page].astext()
-            said = (Tag.make("strong", {}, _("Start with chapter 1")), Tag.make("span", {}, title))
-            start = Tag.make("a", {"class": "posenc-start reference internal", "href": uri}, *said)
+            start = way_in(uri, title)
             chapters = {each.chapter for each in all_exercises()}
             facts = _("{chapters} chapters, {exercises} exercises. No install, no account.").format(
                 chapters=len(chapters), exercises=len(counted(all_exercises()))

@@ -1,8 +1,9 @@
-"""The map of the course: under each door its chapters, and of each chapter the exercises as numbered nodes.
+"""The map of the course: under each door its chapters, each a row of nodes that opens to their names.
 
-`{progress}` draws it, with what the reader can do with the work. On the page of a chapter's notebook stands
-that chapter's part of it, small. What is done is known in the reader's browser alone:
-a script fills the nodes, and draws the small bar that stands in the sidebar of every page.
+`{progress}` draws it, below how far the reader is and the way back to where they were. `{your-work}` is the
+place of what can be done with the work. On the page of a chapter's notebook stands that chapter's part of the
+map, small. What is done is known in the reader's browser alone: a script fills the nodes, and draws the small
+bar that stands in the sidebar of every page.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ class Progress(SphinxDirective):
         return [ProgressPlace()]
 
 
+class YourWork(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        return [Tag.make("div", {"class": "posenc-work"})]
+
+
 class ProgressPlace(nodes.General, nodes.Element):
     """Where the map will be."""
 
@@ -66,7 +72,8 @@ class FillProgress(SphinxPostTransform):
             reviews = [self._uri(page) for page in marked(self.env, "review")]
             attributes = {"class": "posenc-map posenc-progress"}
             attributes |= {"data-review": reviews[0]} if reviews else {}
-            place.replace_self(Tag.make("div", attributes, *self._doors(_depth(place))))
+            made = Tag.make("div", attributes, self._overview(), *self._doors(_depth(place)))
+            place.replace_self(made)
         if self.env.docname.startswith("exercises/"):
             self._add_part()
 
@@ -90,6 +97,14 @@ class FillProgress(SphinxPostTransform):
     def _pages(self) -> dict[str, str]:
         return {chapter_of(page): page for page in self.env.found_docs if page.startswith("book/")}
 
+    def _overview(self) -> Tag:
+        """Where to start; a script adds how far the reader is, and turns it into the way back (go-on.js)."""
+        first = next(page for name, page in sorted(self._pages().items()) if name[0].isdigit())
+        start = way_in(self._uri(first), self.env.titles[first].astext())
+        said = Tag.make("div", {"class": "posenc-said-of-all"})
+        ways_in = Tag.make("div", {"class": "posenc-ways-in"}, start)
+        return Tag.make("div", {"class": "posenc-overview"}, said, ways_in)
+
     def _doors(self, depth: int) -> Iterator[Tag]:
         rows = dict(self._rows())
         for door in DOORS:
@@ -101,9 +116,19 @@ class FillProgress(SphinxPostTransform):
                 yield Tag.make("section", look, title, *made)
 
     def _chapter(self, chapter: str, rows: list[Tag], level: int) -> Tag:
+        """A row with a node for each of its parts. It opens to their names."""
         page = self._pages()[chapter]
-        heading = Tag.make(f"h{level}", {}, link(self._uri(page), self.env.titles[page].astext()))
-        return Tag.make("section", {"class": "posenc-chapter"}, heading, Tag.make("ul", {}, *rows))
+        heading = Tag.make(f"h{level}", {}, self.env.titles[page].astext())
+        nodes_of = Tag.make("span", {"class": "posenc-nodes", "aria-hidden": "true"}, *map(_node, rows))
+        count = len(counted(exercises_of(chapter)))
+        tally = Tag.make("span", {"class": "posenc-tally"}, _("{count} exercises").format(count=count))
+        return Tag.make(
+            "details",
+            {"class": "posenc-chapter", "data-chapter": chapter},
+            Tag.make("summary", {}, heading, nodes_of, tally),
+            Tag.make("p", {}, link(self._uri(page), _("To the chapter"))),
+            Tag.make("ul", {}, *rows),
+        )
 
     def _rows(self) -> Iterator[tuple[str, list[Tag]]]:
         """Each chapter with its exercises, its predictions and its quiz."""
@@ -129,6 +154,18 @@ class FillProgress(SphinxPostTransform):
         for count, row in enumerate(rows, start=1):
             row["attributes"] |= {"data-number": f"{_number(chapter)}.{count}"}
         return rows
+
+
+def way_in(uri: str, title: str) -> Tag:
+    """The button that leads to the first chapter, and that a script turns to where the reader was."""
+    said = (Tag.make("strong", {}, _("Start with chapter 1")), Tag.make("span", {}, title))
+    return Tag.make("a", {"class": "posenc-start reference internal", "href": uri}, *said)
+
+
+def _node(row: Tag) -> Tag:
+    """What stands for a row in a closed chapter: an exercise has a number, what is beside them none."""
+    number = row["attributes"].get("data-number", "").rpartition(".")[2]
+    return Tag.make("span", {"class": "posenc-node" if number else "posenc-node posenc-beside"}, number)
 
 
 def door_of(chapter: str) -> Door | None:
@@ -237,13 +274,21 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
         context["posenc_exercises"] = " ".join(counted(all_exercises()))
 
 
+def _keep_address(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """The certificate had a page of its own, to which others may have linked."""
+    for page in marked(app.env, "progress"):
+        yield "book/certificate", {"posenc_progress_page": page}, "certificate.html"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("quiz")
     app.setup_extension("predict")
     app.add_directive("progress", Progress)
+    app.add_directive("your-work", YourWork)
     app.add_css_file("map.css")
     app.add_post_transform(FillProgress)
     app.connect("config-inited", _find_bar)
+    app.connect("html-collect-pages", _keep_address)
     app.connect("html-page-context", _add_bar)
     app.connect("html-page-context", _colour)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

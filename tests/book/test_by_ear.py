@@ -39,7 +39,6 @@ READ_ALOUD = (
     "book/challenges.md",
     "book/review.md",
     "book/progress.md",
-    "book/certificate.md",
     "book/self-check.md",
     "book/notation.md",
     "book/slips.md",

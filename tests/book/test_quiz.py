@@ -94,7 +94,7 @@ def test_a_chapter_ends_with_a_quiz(chapter):
 CONFIG = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "book" / "_ext")!r})
-extensions = ["myst_nb", "formulas", "quiz", "progress"]
+extensions = ["myst_nb", "formulas", "quiz", "progress", "challenges"]
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_static_path = [{str(ROOT / "book" / "_static")!r}]
@@ -109,8 +109,8 @@ HEAD = (
 
 
 GATHERING = ("progress", "review")
-LINKED = ("challenges", "certificate")
-"""Pages to which those lead."""
+LINKED = "instructors/index"
+"""The page to which one of those leads."""
 
 
 @pytest.fixture(scope="module")
@@ -123,17 +123,16 @@ def built(tmp_path_factory):
 
 def _small_book(root: Path) -> Path:
     """Two chapters with a quiz each, and the project's own pages that gather."""
-    (root / "book").mkdir()
+    (root / "book" / "instructors").mkdir(parents=True)
     (root / "conf.py").write_text(CONFIG)
-    pages = ("01-why-order-matters", "02-the-formula", *GATHERING, *LINKED)
+    pages = ("01-why-order-matters", "02-the-formula", *GATHERING, LINKED)
     contents = "".join(f"book/{page}\n" for page in pages)
     (root / "index.md").write_text(f"# A book\n\n```{{toctree}}\n{contents}```\n")
     _write_chapter(root, "01-why-order-matters", "Why order matters", GOOD)
     _write_chapter(root, "02-the-formula", "The formula", GOOD)
     for page in GATHERING:
         shutil.copy(ROOT / "book" / f"{page}.md", root / "book")
-    for page in LINKED:
-        (root / "book" / f"{page}.md").write_text(f"# {page}\n")
+    (root / "book" / f"{LINKED}.md").write_text("# For instructors\n")
     return root
 
 

@@ -17,7 +17,7 @@ from tests.browser.test_site import Visit
 
 pytestmark = pytest.mark.slow
 
-PAGE = "book/certificate.html"
+PAGE = "book/progress.html"
 FREQUENCIES, FAR_GAP = "02-the-formula.frequencies", "04-extrapolation.far_gap"
 PAIR, HEAD = "06-rotary.turn_pair", "06-rotary.apply_rotary"
 CODE = {
@@ -78,7 +78,6 @@ def test_an_export_of_the_progress_page_will_do_and_brings_the_certificate_along
 ):
     passed(tab, FREQUENCIES)
     code = made(tab, "Ada")
-    tab.goto(tab.url.replace(PAGE, "book/progress.html"))
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Export my work").click()
     file = tmp_path / "progress.json"
@@ -87,7 +86,9 @@ def test_an_export_of_the_progress_page_will_do_and_brings_the_certificate_along
     elsewhere = newcomer(viewport={"width": 1000, "height": 800}).new_page()
     elsewhere.goto(tab.url)
     elsewhere.set_input_files("input[type=file]", file)
-    expect(elsewhere.locator(".posenc-said")).to_contain_text("2 entries of the file were imported.")
+    expect(elsewhere.locator(".posenc-work .posenc-said")).to_contain_text(
+        "2 entries of the file were imported."
+    )
     with elsewhere.expect_download() as download:
         elsewhere.get_by_role("button", name="Export my work").click()
     download.value.save_as(file)
@@ -100,7 +101,9 @@ def test_only_what_a_page_has_checked_is_certified(tab):
     tab.get_by_role("textbox", name="Your name").click()
     tab.keyboard.type("Ada")
     tab.get_by_role("button", name="Make the certificate").click()
-    expect(tab.locator(".posenc-said")).to_contain_text("There is nothing to certify yet")
+    expect(tab.locator(".posenc-certificate-maker .posenc-said")).to_contain_text(
+        "There is nothing to certify yet"
+    )
     other = open_page(tab.context, tab.url.removesuffix(f"/{PAGE}"), "book/glossary.html")
     passed(other, FREQUENCIES, code=None)  # ticked by hand, as for one of the notebook
     passed(other, FAR_GAP, passed=False)
@@ -119,7 +122,7 @@ def test_without_a_name_there_is_none(tab):
     name.click()
     tab.keyboard.type("   ")
     tab.keyboard.press("Enter")
-    expect(tab.locator(".posenc-said")).to_have_text("Type your name first.")
+    expect(tab.locator(".posenc-certificate-maker .posenc-said")).to_have_text("Type your name first.")
     expect(name).to_be_focused()
     assert tab.locator(".posenc-certificate").count() == 0
     assert tab.evaluate("store.all('certificate')") == {}

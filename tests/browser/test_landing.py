@@ -739,14 +739,14 @@ def test_the_map_numbers_the_exercises_under_their_doors_and_fills_them(newcomer
     numbers = nodes.evaluate_all("all => all.map((node) => node.dataset.number)")
     assert len(set(numbers)) == len(numbers) == len(wholes(all_exercises()))
     assert {number.partition(".")[0] for number in numbers} == {str(int(name[:2])) for name in chapters}
-    first = tab.locator("[data-exercise='01-why-order-matters.same_bag']")
-    open_colour = first.evaluate("node => getComputedStyle(node, '::before').backgroundColor")
+    first = tab.locator("[data-chapter='01-why-order-matters'] .posenc-node").first
+    open_colour = first.evaluate("node => getComputedStyle(node).color")
     keep(tab, "exercise", "01-why-order-matters.same_bag", **WRITTEN | {"passed": True})
     keep(tab, "exercise", "06-rotary.turn_pair", **WRITTEN | {"passed": True})
     tab.reload()
     expect(first).to_have_attribute("data-state", "passed")
     tab.wait_for_function(
-        "([node, before]) => getComputedStyle(node, '::before').backgroundColor !== before",
+        "([node, before]) => getComputedStyle(node).color !== before",
         arg=[first.element_handle(), open_colour],
     )
     half = tab.locator("[data-steps^='06-rotary.turn_pair ']")

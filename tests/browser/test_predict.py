@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIG = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "book" / "_ext")!r})
-extensions = ["myst_nb", "live_exercise", "predict", "progress"]
+extensions = ["myst_nb", "live_exercise", "predict", "progress", "challenges"]
 html_theme = "sphinx_book_theme"
 html_static_path = [{str(ROOT / "book" / "_static")!r}, "_build/web"]
 html_css_files = ["posenc.css"]
@@ -151,7 +151,8 @@ def book(tmp_path_factory):
     (root / "conf.py").write_text(CONFIG)
     pages = {"03-relative-position": HEAD + PAGE, "05-pitfalls": HEAD + FAULTY}
     pages |= {name: (ROOT / "book" / f"{name}.md").read_text() for name in ("progress", "review")}
-    pages |= {name: f"# {name}\n" for name in ("challenges", "certificate")}  # to which those lead
+    pages |= {"instructors/index": "# For instructors\n"}  # to which one of those leads
+    (root / "book" / "instructors").mkdir()
     for name, text in pages.items():
         (root / "book" / f"{name}.md").write_text(text)
     contents = "".join(f"book/{name}\n" for name in pages)

@@ -226,15 +226,28 @@ def row(tab, exercise: str):
     return tab.locator(f"[data-exercise='{exercise}']")
 
 
+def chapter_of(tab, exercise: str):
+    """Its row on the map, closed or open."""
+    return tab.locator(f"details.posenc-chapter[data-chapter='{exercise.partition('.')[0]}']")
+
+
+def opened(tab, exercise: str):
+    """The row of an exercise, in its chapter, which a reader opens by a click."""
+    chapter = chapter_of(tab, exercise)
+    if chapter.get_attribute("open") is None:
+        chapter.locator("> summary").click()
+    return row(tab, exercise)
+
+
 def test_the_page_shows_what_is_passed_tried_and_open(context, address):
     tab = open_page(context, address)
-    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
+    assert opened(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
     keep(tab, FREQUENCIES)
     keep(tab, ENCODE, passed=False)
     tab.reload()
     tab.locator(".posenc-filled").wait_for()
-    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
-    assert row(tab, ENCODE).locator(".posenc-state").inner_text() == "◐ Tried"
+    assert opened(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert opened(tab, ENCODE).locator(".posenc-state").inner_text() == "◐ Tried"
     every = [each for each in all_exercises() if each.in_page]
     [points] = [each.points for each in every if each.id == FREQUENCIES]
     overview = tab.locator(".posenc-overview").inner_text()
@@ -259,9 +272,9 @@ def test_an_exercise_of_several_steps_counts_once_and_shows_its_steps(context, a
         tab = open_page(context, address)
         tab.locator(".posenc-filled").wait_for()
         whole = tab.locator(f"[data-steps='{' '.join(steps)}']")
+        assert opened(tab, pair).locator(".posenc-state").inner_text() == state
         assert whole.locator("> a").inner_text() == "RoPE, from one pair to a whole head"
         assert whole.locator("> .posenc-state").inner_text() == said
-        assert row(tab, pair).locator(".posenc-state").inner_text() == state
         overview = tab.locator(".posenc-overview").inner_text()
         assert f"{count} of {total} exercises passed" in overview
         assert f"You have {sum(points[each] for each in passed)} of" in overview
@@ -270,7 +283,7 @@ def test_an_exercise_of_several_steps_counts_once_and_shows_its_steps(context, a
             "text => document.querySelector('.posenc-progress-bar').textContent === text",
             arg=f"{count} of {total} exercises passed{more}",
         )
-    row(tab, head).locator("a").click()
+    opened(tab, head).locator("a").click()
     tab.wait_for_url("**/06-rotary.html#exercise-apply-rotary")
 
 
@@ -287,7 +300,7 @@ def test_what_a_page_cannot_check_is_listed_and_not_counted(context, address):
     keep(tab, FAR_GAP)
     tab.reload()
     tab.locator(".posenc-filled").wait_for()
-    assert row(tab, FAR_GAP).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert opened(tab, FAR_GAP).locator(".posenc-state").inner_text() == "✓ Passed"
     total = len(wholes(each for each in all_exercises() if each.in_page)) - 1
     assert f"0 of {total} exercises passed" in tab.locator(".posenc-overview").inner_text()
     assert "You have 0 of" in tab.locator(".posenc-overview").inner_text()
@@ -310,9 +323,79 @@ def test_the_page_keeps_the_record_of_predictions(context, address):
     )
 
 
+DESK = {"width": 1366, "height": 900}
+
+
+@pytest.mark.parametrize("share", [0, 0.5], ids=["newcomer", "half"])
+def test_the_page_takes_less_than_three_screens_before_a_chapter_is_opened(newcomer, plain_address, share):
+    tab = open_page(newcomer(viewport=DESK), plain_address)
+    every = [each.id for each in all_exercises() if each.in_page]
+    for each in every[: int(share * len(every))]:
+        keep(tab, each)
+    boxes = tab.locator("[data-predictions]").evaluate_all(
+        "all => all.flatMap((row) => row.dataset.predictions.split(' '))"
+    )
+    for box in boxes[: int(share * len(boxes))]:
+        tab.evaluate("id => store.save('prediction', id, { said: '1', right: true, shown: false })", box)
+    tab.reload()
+    tab.locator(".posenc-filled").wait_for()
+    assert tab.evaluate("document.documentElement.scrollHeight") < 2700
+    way_on = tab.locator(".posenc-overview .posenc-start").bounding_box()
+    last = tab.locator(".posenc-chapter > summary").last.bounding_box()
+    assert way_on["y"] < last["y"] + last["height"] < DESK["height"], (
+        "all that matters is in the first screen"
+    )
+
+
+def test_a_chapter_is_a_row_of_nodes_that_opens_to_their_names(context, plain_address):
+    tab = open_page(context, plain_address)
+    chapter = chapter_of(tab, FREQUENCIES)
+    wanted = wholes(each for each in all_exercises() if each.chapter == "02-the-formula")
+    title, count = chapter.locator("summary h3"), chapter.locator(".posenc-tally")
+    expect(title).to_have_text("2. The formula")
+    expect(count).to_have_text(f"0 of {len(wanted)} passed")
+    nodes = chapter.locator(".posenc-node")
+    numbers = [str(number) for number in range(1, len(wanted) + 1)]
+    assert nodes.all_inner_texts() == [*numbers, "", ""], "and the predictions and the quiz"
+    keep(tab, FREQUENCIES)
+    keep(tab, ENCODE, passed=False)
+    tab.reload()
+    expect(count).to_have_text(f"1 of {len(wanted)} passed")
+    names = [each[0].function for each in wanted]
+    for function, state in (("frequencies", "passed"), ("encode", "tried"), ("longest_wavelength", "open")):
+        expect(nodes.nth(names.index(function))).to_have_attribute("data-state", state)
+    name = row(tab, FREQUENCIES).get_by_role("link")
+    expect(name).to_be_hidden()
+    chapter.locator("summary").focus()
+    tab.keyboard.press("Enter")
+    expect(name).to_be_visible()
+    chapter.get_by_role("link", name="To the chapter").click()
+    tab.wait_for_url("**/02-the-formula.html")
+
+
+def test_the_page_leads_back_to_where_the_reader_was(context, plain_address):
+    here, there = open_page(context, plain_address), open_page(context, plain_address, "book/glossary.html")
+    way_on = here.locator(".posenc-overview .posenc-start")
+    expect(way_on).to_have_text("Start with chapter 11. Why order matters")
+    keep(there, FREQUENCIES)
+    expect(way_on).to_have_text("Continue where you were2. The formula")
+    there.evaluate("store.save('place', '06-rotary', { section: 'Take-away', fragment: 'take-away' })")
+    expect(way_on).to_have_text("Continue where you were6. RoPE: positions as rotations: Take-away")
+    way_on.click()
+    here.wait_for_url("**/06-rotary.html#take-away")
+
+
+def test_the_page_that_the_certificate_had_leads_to_where_it_is_made(context, plain_address):
+    for folder in ("", "zh/"):
+        tab = context.new_page()
+        tab.goto(f"{plain_address}/{folder}book/certificate.html#what-it-proves")
+        tab.wait_for_url(f"**/{folder}book/progress.html#certificate")
+        expect(tab.locator("#certificate .posenc-certificate-maker input")).to_be_in_viewport()
+
+
 def test_each_exercise_of_the_page_leads_to_its_place_in_the_chapter(context, address):
     tab = open_page(context, address)
-    row(tab, "02-the-formula.longest_wavelength").locator("a").click()
+    opened(tab, "02-the-formula.longest_wavelength").locator("a").click()
     tab.wait_for_url("**/02-the-formula.html#exercise-longest-wavelength")
     expect(tab.locator("#exercise-longest-wavelength")).to_have_count(1)
 
@@ -335,7 +418,7 @@ def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
 def test_the_list_and_its_links_are_there_without_scripts(newcomer, address):
     tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{address}/{PAGE}")
-    assert row(tab, FREQUENCIES).locator("a").inner_text() == "One frequency per pair"
+    assert opened(tab, FREQUENCIES).locator("a").inner_text() == "One frequency per pair"
     assert tab.locator("main noscript").inner_text().startswith("This page needs JavaScript")
     assert not tab.locator(".posenc-progress-bar").is_visible()
 
@@ -347,7 +430,7 @@ def export(tab, to: Path) -> Path:
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Export my work").click()
     download.value.save_as(to)
-    assert download.value.suggested_filename in tab.locator(".posenc-said").inner_text()
+    assert download.value.suggested_filename in tab.locator(".posenc-work .posenc-said").inner_text()
     return to
 
 
@@ -355,10 +438,10 @@ def take_in(tab, file: Path) -> str:
     """What the page says of a file that is imported."""
     with tab.expect_file_chooser() as chooser:
         tab.get_by_role("button", name="Import a file").click()
-    tab.evaluate("document.querySelector('.posenc-said').textContent = ''")
+    tab.evaluate("document.querySelector('.posenc-work .posenc-said').textContent = ''")
     chooser.value.set_files(file)
-    tab.wait_for_function("document.querySelector('.posenc-said').textContent")
-    return tab.locator(".posenc-said").inner_text()
+    tab.wait_for_function("document.querySelector('.posenc-work .posenc-said').textContent")
+    return tab.locator(".posenc-work .posenc-said").inner_text()
 
 
 def test_work_moves_to_another_browser_as_one_file(newcomer, context, address, tmp_path):
@@ -369,7 +452,7 @@ def test_work_moves_to_another_browser_as_one_file(newcomer, context, address, t
     there = open_page(newcomer(viewport={"width": 1000, "height": 900}), address)
     assert take_in(there, file) == "2 entries of the file were imported."
     assert there.evaluate("store.all('exercise')") == here.evaluate("store.all('exercise')")
-    assert row(there, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
+    assert opened(there, FREQUENCIES).locator(".posenc-state").inner_text() == "✓ Passed"
 
 
 def test_an_older_export_never_replaces_newer_work(context, address, tmp_path):
@@ -450,8 +533,8 @@ def test_deletion_asks_first(context, address):
         tab.get_by_role("button", name=button).click()
         assert tab.locator(".posenc-dialog").is_hidden()
         assert len(tab.evaluate("store.all('exercise')")) == left
-    assert row(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
-    assert tab.locator(".posenc-said").inner_text() == "Your work is deleted."
+    assert opened(tab, FREQUENCIES).locator(".posenc-state").inner_text() == "○ Open"
+    assert tab.locator(".posenc-work .posenc-said").inner_text() == "Your work is deleted."
 
 
 def test_nothing_leaves_the_machine(context, address, tmp_path):

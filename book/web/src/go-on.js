@@ -1,4 +1,5 @@
-// The main button of the first page: for a newcomer the first chapter, for all others where they were.
+// The main button of the first page, and of the page of progress: for a newcomer the first chapter, for all others
+// where they were.
 import { made } from "./elements.js";
 import * as store from "./store.js";
 import { words } from "./words-landing.js";
@@ -21,14 +22,14 @@ function show(button, newcomer) {
   button.replaceChildren(...newcomer.said);
   button.href = newcomer.href;
   if (!last) return;
-  const chapter = chapterLink(last.chapter);
-  const title = chapter.textContent.trim();
+  const chapter = placeOf(last.chapter);
+  const title = chapter.querySelector("h3, h4").textContent.trim();
   const place = last.kind === "place" ? last.record : undefined;
   button.replaceChildren(
     made("strong", "", words.goOn),
     made("span", "", place?.section ? words.place(title, place.section) : title),
   );
-  button.href = chapter.href;
+  button.href = chapter.querySelector("a").href;
   button.hash = place?.fragment ?? fragmentOf(last);
 }
 
@@ -36,17 +37,12 @@ function show(button, newcomer) {
 function lastOf() {
   return KINDS.flatMap((kind) => Object.entries(store.all(kind)).map(([id, record]) => ({ kind, id, record })))
     .map((each) => ({ ...each, chapter: each.id.split(".")[0], when: Date.parse(each.record.updated) }))
-    .filter(({ chapter }) => chapterLink(chapter))
+    .filter(({ chapter }) => placeOf(chapter))
     .reduce((best, each) => (best && best.when >= each.when ? best : each), undefined);
 }
 
-/**
- * Of one that has a card on this page.
- *
- * @returns {HTMLAnchorElement | null}
- */
-const chapterLink = (chapter) =>
-  document.querySelector(`.posenc-chapter-card[data-chapter="${CSS.escape(chapter)}"] a`);
+/** A chapter on this page: its card, or its row on the map. It has its title, and first of all a link to it. */
+const placeOf = (chapter) => document.querySelector(`[data-chapter="${CSS.escape(chapter)}"]`);
 
 /** Its place in the chapter, as book/_ext names it. */
 const fragmentOf = ({ kind, id }) => (kind in FRAGMENTS ? FRAGMENTS[kind] + id.split(".")[1].replaceAll("_", "-") : "");

@@ -19,7 +19,7 @@ export function chart(map) {
   const wholes = [...map.querySelectorAll("[data-steps]")];
   const quizzes = [...map.querySelectorAll("[data-questions]")];
   const predicted = [...map.querySelectorAll("[data-predictions]")];
-  const doors = [...map.querySelectorAll(".posenc-door")];
+  const parts = [...map.querySelectorAll(".posenc-door, .posenc-chapter")];
   for (const row of [...exercises, ...wholes, ...quizzes, ...predicted]) row.prepend(made("span", "posenc-state"));
   const inPage = exercises.filter((row) => !("elsewhere" in row.dataset));
   const counted = [...inPage.filter((row) => !row.parentElement.closest("[data-steps]")), ...wholes];
@@ -36,9 +36,11 @@ export function chart(map) {
       );
     for (const row of quizzes) markQuiz(row, answers);
     for (const row of predicted) markPredictions(row, predictions);
-    for (const door of doors) {
-      const rows = counted.filter((row) => door.contains(row));
-      door.style.setProperty("--share", rows.filter(isPassed).length / (rows.length || 1));
+    for (const part of parts) {
+      const rows = counted.filter((row) => part.contains(row));
+      const passed = rows.filter(isPassed).length;
+      part.style.setProperty("--share", passed / (rows.length || 1));
+      part.querySelector(":scope > summary > .posenc-tally")?.replaceChildren(words.passedOf(passed, rows.length));
     }
     map.classList.add("posenc-filled");
   }
@@ -60,9 +62,18 @@ function stateOf(record) {
 function mark(row, state, text = words[state], share = Number(state === "passed")) {
   const sign = made("span", "", SIGNS[state]);
   sign.setAttribute("aria-hidden", "true");
-  row.dataset.state = state;
-  row.style.setProperty("--share", share);
+  for (const each of [row, nodeOf(row)].filter(Boolean)) {
+    each.dataset.state = state;
+    each.style.setProperty("--share", share);
+  }
   row.querySelector(".posenc-state").replaceChildren(sign, ` ${text}`);
+}
+
+/** What stands for a row while its chapter is closed; nothing for a step of an exercise. */
+function nodeOf(row) {
+  const chapter = row.closest(".posenc-chapter");
+  if (chapter !== row.parentElement.parentElement) return null;
+  return chapter?.querySelectorAll(":scope > summary .posenc-node")[[...row.parentElement.children].indexOf(row)];
 }
 
 function markWhole(row, states) {

@@ -12,9 +12,8 @@ export function start(elements) {
 
 function startPage(page) {
   const map = chart(page);
-  const overview = made("div", "posenc-overview");
-  page.prepend(overview);
-  page.append(settings(), workSection());
+  const overview = page.querySelector(".posenc-said-of-all");
+  document.querySelector(".posenc-work")?.append(...work(), settings());
   const asked = idsOf(map.quizzes, "questions");
   const boxes = idsOf(map.predicted, "predictions");
 
@@ -32,7 +31,7 @@ function startPage(page) {
     const right = said.filter(([, each]) => each.right);
     overview.replaceChildren(
       meter(passed.length, map.counted.length),
-      made("p", "", words.exercisesPassed(passed.length, map.counted.length)),
+      made("p", "posenc-of-all", words.exercisesPassed(passed.length, map.counted.length)),
       made("p", "", words.points(total(map.inPage.filter(isPassed)), total(map.inPage))),
     );
     if (said.length)
@@ -65,11 +64,11 @@ function settings() {
   store.onChange(fill);
   fill();
   const label = made("label", "", early, ` ${words.early}`);
-  return made("section", "posenc-work", made("h2", "", words.python), label, made("p", "", words.whenLoaded));
+  return made("section", "", made("h3", "", words.python), label, made("p", "", words.whenLoaded));
 }
 
 /** Export, import and deletion. */
-function workSection() {
+function work() {
   const said = status("posenc-said");
   const picker = made("input", "");
   picker.type = "file";
@@ -91,7 +90,7 @@ function workSection() {
     button(words.importAll, () => picker.click()),
     button(words.clear, () => dialog.showModal()),
   );
-  return made("section", "posenc-work", made("h2", "", words.keep), buttons, said, picker, dialog);
+  return [buttons, said, picker, dialog];
 }
 
 /** Import a file; returns what to say about it. */

@@ -6,6 +6,9 @@ export const words = {
   tried: _("Tried"),
   open: _("Open"),
   exercisesPassed: (passed, total) => _("{passed} of {total} exercises passed", { passed, total }),
+  passedOf: (passed, total) => _("{passed} of {total} passed", { passed, total }),
+  passedHere: (passed, total) => _("{passed} of {total} exercises of this chapter passed.", { passed, total }),
+  stepsHere: (passed, total) => _("{passed} of {total} steps of this exercise passed.", { passed, total }),
   stepsPassed: (passed, total) => _("{passed} of {total} steps passed", { passed, total }),
   andSteps: (count) => ngettext(", plus one step", ", plus {count} steps", count),
   points: (points, total) => _("You have {points} of {total} points.", { points, total }),
@@ -29,7 +32,6 @@ export const words = {
     "Python checks your exercises in your browser. It is large, so a page loads it only when you first click or type in an editor." +
       " With this, a page that has exercises loads it at once.",
   ),
-  keep: _("Keep, move or delete your work"),
   exportAll: _("Export my work"),
   importAll: _("Import a file"),
   clear: _("Delete my work"),
