@@ -168,6 +168,31 @@ def fresh(newcomer, plain_address):
 # --- Verdicts ----------------------------------------------------------------------------------------
 
 
+def test_a_pass_fills_its_node_before_the_readers_eyes_and_is_counted(newcomer, address):
+    tab = newcomer().new_page()
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    tab.evaluate("window.moved = []; addEventListener('transitionrun', (e) => moved.push(e.propertyName))")
+    total = len(wholes(each for each in all_exercises() if each.chapter == FORMULA))
+    longest = "longest_wavelength = 2 * np.pi * 500000 ** (126 / 128)"
+    for count, name, code, motion in (
+        (1, "frequencies", FREQUENCIES, "no-preference"),
+        (2, "longest_wavelength", longest, "reduce"),
+    ):
+        tab.emulate_media(reduced_motion=motion)
+        asked = Exercise(tab, f"{FORMULA}.{name}")
+        asked.editor.wait_for()
+        asked.check(code)
+        said = f"{count} of {total} exercises of this chapter passed."
+        expect(asked.status).to_contain_text(said)  # for those who listen
+        way = asked.result.locator(".posenc-way")
+        expect(way).to_contain_text(said)
+        expect(way.locator("[data-state='passed']")).to_have_count(count)
+        expect(tab.locator(".posenc-progress-bar")).to_contain_text(f"{count} of ")
+        assert ("--share" in tab.evaluate("moved.splice(0)")) == (motion == "no-preference")
+    asked.check()
+    expect(asked.result.locator(".posenc-fills")).to_have_count(0), "it had passed before"
+
+
 def test_a_right_answer_passes_and_is_kept_as_passed(at):
     asked = at(f"{FORMULA}.frequencies")
     expect(asked.box.locator(".posenc-badge")).to_be_hidden()

@@ -5,6 +5,7 @@ import { whenNear } from "./near.js";
 import { listen, onward } from "./onward.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
+import { saidOfWay, wayThroughChapter } from "./way.js";
 import { words } from "./words-exercises.js";
 import { Workplace } from "./workplace.js";
 
@@ -273,10 +274,11 @@ class LiveExercise extends Workplace {
 
   async #show(result) {
     const passed = result.kind === "report" && result.passed;
+    const before = this.record.passed;
     this.#save({ attempts: this.record.attempts + 1, passed: this.record.passed || passed });
     this.#refresh();
     if (result.kind === "report") {
-      this.say(result.headline);
+      this.say([result.headline, ...(passed ? [saidOfWay(this.element)] : [])].join(" "));
       this.status.classList.add("posenc-unseen"); // the report says it too
       this.result.replaceChildren(withoutScripts(result.html)); // an answer can change what makes the report, too
     } else if (result.kind === "error") {
@@ -287,16 +289,16 @@ class LiveExercise extends Workplace {
       this.say(words[result.kind](result.function));
     }
     for (const name of passed ? [] : (result.needs ?? [])) this.#pointTo(name);
-    if (passed) await this.#showWhatItIsGoodFor(result);
+    if (passed) await this.#showWhatItIsGoodFor(result, before);
   }
 
-  /** The chapter's figure by this answer, the solution to compare with, and the way on. */
-  async #showWhatItIsGoodFor({ draws }) {
+  /** The chapter's figure by this answer, the solution to compare with, how far the reader is, and the way on. */
+  async #showWhatItIsGoodFor({ draws }, before) {
     if (this.solution) {
       this.solution.open = true;
       this.result.append(made("p", "posenc-after", words.compare));
     }
-    this.result.append(onward(this.element));
+    this.result.append(wayThroughChapter(this.element, before), onward(this.element));
     if (!draws) return;
     const place = made("div", "posenc-figure-of-yours");
     this.result.firstElementChild.after(place);
