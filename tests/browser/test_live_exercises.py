@@ -174,23 +174,24 @@ def test_a_pass_fills_its_node_before_the_readers_eyes_and_is_counted(newcomer, 
     tab.evaluate("window.moved = []; addEventListener('transitionrun', (e) => moved.push(e.propertyName))")
     total = len(wholes(each for each in all_exercises() if each.chapter == FORMULA))
     longest = "longest_wavelength = 2 * np.pi * 500000 ** (126 / 128)"
-    for count, name, code, motion in (
-        (1, "frequencies", FREQUENCIES, "no-preference"),
-        (2, "longest_wavelength", longest, "reduce"),
+    of_chapter = f"1 of {total} exercises of this chapter passed."
+    for count, name, code, said, state, motion in (
+        (1, "frequencies", FREQUENCIES, of_chapter, "passed", "no-preference"),
+        (2, "longest_wavelength", longest, "1 of 2 steps of this exercise passed.", "tried", "reduce"),
     ):
         tab.emulate_media(reduced_motion=motion)
         asked = Exercise(tab, f"{FORMULA}.{name}")
         asked.editor.wait_for()
         asked.check(code)
-        said = f"{count} of {total} exercises of this chapter passed."
         expect(asked.status).to_contain_text(said)  # for those who listen
         way = asked.result.locator(".posenc-way")
         expect(way).to_contain_text(said)
-        expect(way.locator("[data-state='passed']")).to_have_count(count)
-        expect(tab.locator(".posenc-progress-bar")).to_contain_text(f"{count} of ")
+        expect(way.locator(f"[data-state='{state}']")).to_have_count(1)
+        expect(way.locator("[data-state='open']")).to_have_count(total - count)
         assert ("--share" in tab.evaluate("moved.splice(0)")) == (motion == "no-preference")
+    expect(tab.locator(".posenc-progress-bar")).to_contain_text("exercises passed, plus one step")
     asked.check()
-    expect(asked.result.locator(".posenc-fills")).to_have_count(0), "it had passed before"
+    expect(way.locator("[data-state='tried']:not(.posenc-fills)")).to_have_count(1)  # it had passed before
 
 
 def test_a_right_answer_passes_and_is_kept_as_passed(at):

@@ -292,16 +292,18 @@ class LiveExercise extends Workplace {
     if (passed) await this.#showWhatItIsGoodFor(result, before);
   }
 
-  /** The chapter's figure by this answer, the solution to compare with, how far the reader is, and the way on. */
+  /** How far the reader is, the chapter's figure by this answer, the solution to compare with, and the way on. */
   async #showWhatItIsGoodFor({ draws }, before) {
+    const way = wayThroughChapter(this.element, before);
+    this.result.append(way); // right below the verdict, where the reader looks
     if (this.solution) {
       this.solution.open = true;
       this.result.append(made("p", "posenc-after", words.compare));
     }
-    this.result.append(wayThroughChapter(this.element, before), onward(this.element));
+    this.result.append(onward(this.element));
     if (!draws) return;
     const place = made("div", "posenc-figure-of-yours");
-    this.result.firstElementChild.after(place);
+    way.after(place);
     try {
       const { html } = await this.runner.run({ do: "draw" }, { seconds: this.seconds });
       place.replaceChildren(withoutScripts(html));
