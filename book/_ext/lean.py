@@ -1,7 +1,8 @@
 """What a page brings along: nothing that it does not use, and what a link to it shows elsewhere.
 
 Only the search page loads the index (templates/layout.html); icons
-are drawn by icons.css. benchmarks/pages.py says how much a first view may weigh.
+are drawn by icons.css. A page links one style sheet, which imports all others; `book/build.py` makes them one
+file, without what no page uses. benchmarks/pages.py says how much a first view may weigh.
 
 A link that is shared shows a title, a sentence and a picture. Their addresses are whole where `html.baseurl`
 of _config.yml says where the site will be, and relative where nobody knows.
@@ -18,6 +19,9 @@ from sphinx.config import Config
 
 from posenc_course.figures import preview
 
+SHEETS = "sheets.css"
+LINKED_BY_THE_THEME = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
+"""By a template of its own, in place of which there is ours (templates/static/webpack-macros.html)."""
 PICTURE = "_static/preview.png"
 LONGEST = 200
 """Characters of a description; what shows it cuts it there."""
@@ -66,15 +70,29 @@ def _draw_picture(app: Sphinx, problem: Exception | None) -> None:
         (Path(app.outdir) / PICTURE).write_bytes(preview.draw())
 
 
+def _link_one_sheet(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    linked = sorted(context["css_files"], key=lambda each: each.priority)
+    names = [str(each.filename).removeprefix("_static/") for each in linked]
+    imports = dict.fromkeys((*LINKED_BY_THE_THEME, *(name for name in names if name != SHEETS)))
+    sheets = "".join(f'@import "{name}";\n' for name in imports)
+    place = Path(app.outdir) / "_static" / SHEETS
+    if not place.exists() or place.read_text() != sheets:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(sheets)
+    context["css_files"] = [each for each, name in zip(linked, names, strict=True) if name == SHEETS]
+
+
 def _configure(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
     config.html_additional_pages["index"] = "root.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_css_file(SHEETS)
     app.add_css_file("type.css")
     app.add_css_file("icons.css")
     app.connect("config-inited", _configure)
     app.connect("html-page-context", _say_what_is_shared)
+    app.connect("html-page-context", _link_one_sheet, priority=900)  # when every other has said what it needs
     app.connect("build-finished", _draw_picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

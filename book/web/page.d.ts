@@ -5,8 +5,10 @@ declare module "*.py" {
   export default program;
 }
 
-/** Node's, for what sets formulas. */
+/** Node's, for what sets formulas and bundles styles. */
 declare const process: any;
+declare module "node:fs/promises";
+declare module "node:path";
 
 /** Sphinx's, on the page of results. */
 declare const Search: any;

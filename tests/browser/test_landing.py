@@ -58,8 +58,7 @@ def test_a_first_view_keeps_within_its_budget(browser, site, page):
     assert weight.bytes(compressed=True) <= BUDGETS[page]
     heavy = r"fontawesome|fa-(solid|regular|brands)|pyodide|searchindex|mathjax|\.whl|\.tar\.gz"
     assert [name for name in weight.names() if re.search(heavy, name, re.IGNORECASE)] == []
-    assert {"main.js", "type.css"} <= weight.names(), "nothing was weighed"
-    assert ("landing.css" in weight.names()) == (page == PAGE), "it is for the first page"
+    assert {"main.js", "site.css"} <= weight.names(), "nothing was weighed"
 
 
 def test_every_icon_of_the_site_is_drawn(site):

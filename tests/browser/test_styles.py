@@ -1,0 +1,136 @@
+"""The one style sheet of all pages: they link no other, and nothing that they show has lost its style.
+
+A page is looked at with the sheet that it links, and with all those that this was made of (`sheets.css`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SAVES_DATA, unfold
+from tests.browser.test_site import MADE_BY_SPHINX, PAGES
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTER = "book/02-the-formula.html"
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1366, "height": 768}
+# The computed style of elements, and of what is drawn before and after them. One is looked at of those
+# that have the same names, and whose parents have.
+DIFFERENT = """async () => {
+  const linked = document.querySelector("link[href*='site.css']");
+  const all = linked.cloneNode();
+  all.href = linked.href.replace(/site.css.*/, "sheets.css");
+  await new Promise((resolve, reject) => {
+    all.onload = resolve;
+    all.onerror = reject;
+    linked.before(all);
+  });
+  const still = document.createElement("style");
+  still.textContent = "*, *::before, *::after { animation: none !important; transition: none !important; }";
+  document.head.append(still);
+  const known = new Map();
+  const name = (part) => part && `${part.localName}.${part.className}#${part.role}`;
+  for (const part of document.querySelectorAll("html, body, body *:not(script)"))
+    known.set([part, part.parentElement, part.parentElement?.parentElement].map(name).join(" "), part);
+  const parts = [...known.values()];
+  const names = [...getComputedStyle(document.body)].filter((name) => !name.startsWith("--"));
+  const look = (part) => [null, "::before", "::after"]
+    .map((pseudo) => getComputedStyle(part, pseudo))
+    .filter((style, place) => !place || style.content !== "none")
+    .flatMap((style) => names.map((name) => style.getPropertyValue(name)));
+  all.sheet.disabled = true;
+  const before = parts.map(look);
+  all.sheet.disabled = false; // nothing else of the page can change meanwhile
+  linked.sheet.disabled = true;
+  const told = parts.flatMap((part, place) => {
+    const other = look(part).findIndex((value, number) => value !== before[place][number]);
+    return other < 0 ? [] : [`${part.cloneNode().outerHTML.slice(0, 100)} ${names[other % names.length]}`];
+  });
+  linked.sheet.disabled = false;
+  all.remove();
+  still.remove();
+  return [parts.length, told];
+}"""
+
+
+def test_every_page_links_the_one_sheet(site):
+    pages = [site / page for page in (*PAGES, *MADE_BY_SPHINX)] + list((site / "zh").rglob("*.html"))
+    linked = {
+        tuple(re.findall(r'<link rel="stylesheet"[^>]*href="(?:\.\./)*([^"]*)"', page.read_text()))
+        for page in pages
+        if page.name != "index.html" or page.parent.name == "book"  # a root leads on at once
+        if "_static" not in page.parts
+    }
+    [(name,)] = linked
+    assert re.fullmatch(r"_static/site\.css\?v=[0-9a-f]{12}", name)
+
+
+def test_every_sheet_of_ours_is_in_it(site):
+    imported = re.findall(r'@import "([^"]+)"', (site / "_static" / "sheets.css").read_text())
+    ours = {sheet.name for sheet in (site / "_static").glob("*.css")} - {
+        "sheets.css",
+        "site.css",
+        "basic.css",
+    }
+    assert ours <= set(imported)
+
+
+@pytest.fixture
+def tab(browser, plain_address):
+    tab = browser.new_page(viewport=DESK)
+    tab.add_init_script(SAVES_DATA % "true")
+    tab.address = plain_address
+    yield tab
+    tab.close()
+
+
+def assert_nothing_lost_its_style(tab):
+    looked_at, different = tab.evaluate(DIFFERENT)
+    assert looked_at > 100
+    assert different == []
+
+
+def test_a_chapter_in_which_one_works_looks_as_with_all_sheets(tab):
+    tab.goto(f"{tab.address}/{CHAPTER}", wait_until="load")
+    unfold(tab.locator(".posenc-exercise").first)
+    tab.locator(".posenc-exercise .cm-content").first.wait_for()
+    tab.locator(".posenc-predict :is(input, button)").first.click()
+    assert_nothing_lost_its_style(tab)
+
+
+@pytest.mark.parametrize("page", ["index", "lab", "progress", "07-alibi-and-biases", "reference/rotated"])
+def test_a_page_looks_as_with_all_sheets_in_either_theme(tab, page):
+    tab.goto(f"{tab.address}/book/{page}.html", wait_until="load")
+    assert_nothing_lost_its_style(tab)
+    while tab.evaluate("document.documentElement.dataset.theme") != "dark":
+        tab.locator(".theme-switch-button").first.click()
+    assert_nothing_lost_its_style(tab)
+
+
+def test_dialogs_look_as_with_all_sheets(tab):
+    tab.set_viewport_size(PHONE)
+    tab.goto(f"{tab.address}/{CHAPTER}", wait_until="load")
+    tab.keyboard.press("Control+k")
+    expect(tab.locator("#pst-search-dialog")).to_be_visible()
+    assert_nothing_lost_its_style(tab)
+    tab.keyboard.press("Escape")
+    for side in ("primary", "secondary"):
+        tab.locator(f".{side}-toggle").first.click()
+        expect(tab.locator(f"#pst-{side}-sidebar-modal")).to_be_visible()
+        assert_nothing_lost_its_style(tab)
+        tab.keyboard.press("Escape")
+
+
+def test_a_rule_that_is_missing_would_be_seen(tab):
+    tab.goto(f"{tab.address}/book/lab.html", wait_until="load")
+    tab.evaluate("""() => {
+      const [sheet] = [...document.styleSheets].filter(({ href }) => href?.includes("site.css"));
+      const rules = [...sheet.cssRules];
+      sheet.deleteRule(rules.findIndex(({ selectorText }) => selectorText === ".bd-main"));
+    }""")
+    assert tab.evaluate(DIFFERENT)[1] != []
