@@ -12,10 +12,9 @@ from posenc_course.translation import speak_in
 c = get_config()  # noqa: F821 - traitlets defines it in config files
 
 # What learners read, and what `posenc` says: "en", or a language of `posenc_course/locale`, such as "zh_CN".
-# Where nothing is set, it is that of the terminal.
-LANGUAGE = os.environ.get("POSENC_LANGUAGE", "")
-if LANGUAGE:
-    speak_in(LANGUAGE)
+# POSENC_LANGUAGE, where it is set, comes before it; where neither is, it is the language of the terminal.
+LANGUAGE = ""
+speak_in(LANGUAGE)
 
 c.CourseDirectory.course_id = "positional-encoding"
 c.CourseDirectory.source_directory = "solutions"

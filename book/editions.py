@@ -42,6 +42,10 @@ ORDER: dict[str, Callable[[str], Any]] = {"zh": lambda term: term.encode("gb1803
 """How a language sorts, where not by letters: the common characters of GB 18030 stand by their pinyin."""
 BEHIND_PAGES = "library.sha256", "formulas.sha256"
 """Stamps of the English build (book/build.py): of what its pages hang on beside their own text."""
+TITLE = re.compile(r"^# .+\n(?:<!-- anchor: .*-->\n)?", re.MULTILINE)
+"""With what keeps its address, which stays next to it."""
+FROM_CODE = re.compile(r"^\.\. auto(?:function|class|module)::", re.MULTILINE)
+"""What shows a docstring."""
 COUNTED = "book/translation"
 """The page that says how much is translated."""
 
@@ -124,18 +128,23 @@ def write_sources(root: Path, language: str) -> Path:
 
 
 def translated_page(page: Path, language: str, root: Path, say: Callable[[str], str]) -> str:
-    """A page in this language; below its title, how much of it stands in English."""
+    """A page in this language; below its title, what of it stands in English."""
     source, known = page.read_text(), words_of_page(page, language, root)
     every = {each.text for each in passages(source)}
     waiting = sum(known(each) is None for each in every)
     text = in_order(replaced(source, known), language)
     if page.parent.name == "solutions":
         return text.replace(IMPORTED, IMPORTED + SPEAKING.format(language))
-    if not waiting:
-        return text
-    told = say("{count} of {total} passages of this page are not translated yet, and stand here in English.")
-    note = f"\n:::{{note}}\n{told.format(count=waiting, total=len(every))}\n:::\n"
-    return re.sub(r"^(# .+\n)", lambda found: found[1] + note, text, count=1, flags=re.MULTILINE)
+    told = []
+    if waiting:
+        some = say(
+            "{count} of {total} passages of this page are not translated yet, and stand here in English."
+        )
+        told.append(some.format(count=waiting, total=len(every)))
+    if FROM_CODE.search(source):
+        told.append(say("Functions and classes are described in English, and so are the library's errors."))
+    notes = "".join(f"\n:::{{note}}\n{each}\n:::\n" for each in told)
+    return TITLE.sub(lambda found: found[0] + notes, text, count=1)
 
 
 def in_order(text: str, language: str) -> str:
@@ -276,8 +285,11 @@ def _same(one: Path, other: Path) -> bool:
 
 
 if __name__ == "__main__":
+    here, language = Path.cwd(), sys.argv[1]
     try:
-        for path in hand_out(Path.cwd(), sys.argv[1]):
-            print(f"released {path.relative_to(Path.cwd())}")
+        made = hand_out(here, language)
     except catalogues.CatalogueError as error:
         sys.exit(f"error: {error}")
+    say = _sayer(catalogues.compiled(language, here))
+    for path in made:
+        print(say("released {path}").format(path=path.relative_to(here)))

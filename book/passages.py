@@ -30,6 +30,9 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.mdit_to_docutils.base import default_slugify
 from myst_parser.parsers.mdit import create_md_parser
 
+from book.predictions import MARK, NUMBER
+from posenc_course.grading.answer_cell import BEGIN, END
+
 CONFIG = Path(__file__).resolve().parent.parent / "_config.yml"
 
 TITLED = {"admonition", "dropdown"}
@@ -51,10 +54,6 @@ CELL = "code-cell"
 
 DIRECTIVE = re.compile(r"\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)")
 OPTION = re.compile(r":[\w-]+:( .*)?$")
-BOX = re.compile(r"\[[ x]\] +")
-"""Before an option of a prediction."""
-ANSWER = re.compile(r"= *-?[\d,.]+.*")
-"""A prediction's number."""
 CODE = "```"
 APOSTROPHE, SMART = "'", "’"
 """As it is written, and as MyST shows it: the id of a heading is made of what it shows."""
@@ -62,9 +61,7 @@ SAID = ("question", "answer", "feedback")
 """Of a quiz."""
 DOCSTRING = re.compile(r'"""(?P<text>.+?)"""', re.DOTALL)
 COMMENT = re.compile(r"(?P<margin>[ \t]*)# (?P<text>\S.*(?:\n(?P=margin)# .*)*)", re.MULTILINE)
-STARTER, STARTED = "### BEGIN SOLUTION", "### END SOLUTION"
-MARKS = {STARTER.lstrip("# "), STARTED.lstrip("# ")}
-"""Headings that are none."""
+NO_HEADINGS = {BEGIN.lstrip("# "), END.lstrip("# ")}
 SHOWN = re.compile(r"<(p|summary)>(?P<text>.*?)</\1>", re.DOTALL)
 """Text between tags."""
 WRITTEN = re.compile(r"[^\W\d_]")
@@ -162,14 +159,14 @@ def _paragraph(text: str, first: int, last: int, token: Token, opened: Token, ki
     begins = token.content.split("\n")[0].strip()
     at = text.index(begins, first)
     stop = first + len(text[first:last].rstrip())
-    if token.content in MARKS:
+    if token.content in NO_HEADINGS:
         return
     if opened.type == "heading_open":
         stop = at + len(begins)
         yield Passage(at, stop, _joined(token.content), "heading", after=f"\n{anchor(token)}")
-    elif kind == "predict" and (box := BOX.match(text, at)):
-        yield from _inline(box.end(), stop, token, "text", BOX.sub("", token.content, count=1))
-    elif not (kind == "predict" and ANSWER.fullmatch(token.content)):
+    elif kind == "predict" and (mark := MARK.match(text, at)):
+        yield from _inline(mark.end(), stop, token, "text", MARK.sub("", token.content, count=1))
+    elif not (kind == "predict" and NUMBER.fullmatch(token.content)):
         yield from _inline(at, stop, token, "text")
 
 
@@ -225,7 +222,7 @@ def _fence(text: str, lines: _Lines, token: Token) -> Iterator[Passage]:
         for line in range(first, stop):
             label = lines.lines[line].partition(":")[0]
             yield Passage(lines.starts[line], lines.starts[line] + len(label), label)
-    elif name == CELL and STARTER in text[start:end]:
+    elif name == CELL and BEGIN in text[start:end]:
         yield from _starter(text, start, end)
 
 
@@ -233,8 +230,8 @@ def _starter(text: str, start: int, stop: int) -> Iterator[Passage]:
     """What a learner reads in an answer cell: docstrings, and comments outside of the solution."""
     for doc in DOCSTRING.finditer(text, start, stop):
         yield Passage(*doc.span("text"), doc["text"], "docstring")
-    begin, end = text.index(STARTER, start), text.index(STARTED, start)
-    for first, last in ((start, begin), (end + len(STARTED), stop)):
+    begin, end = text.index(BEGIN, start), text.index(END, start)
+    for first, last in ((start, begin), (end + len(END), stop)):
         for said in COMMENT.finditer(text, first, last):
             if not said["text"].startswith("#"):
                 words = re.sub(r"\n[ \t]*# ", " ", said["text"])

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from posenc_course.translation import _
+
 FORMAT = "posenc-certificate"
 VERSION = 1
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -79,12 +81,12 @@ def canonical(value: Any) -> str:
 def _number(value: float) -> str:
     """The shortest digits that give the number back, as ECMAScript sets them."""
     if not math.isfinite(value):
-        raise ValueError("JSON has no infinity and no NaN")
+        raise ValueError(_("JSON has no infinity and no NaN"))
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
-    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
-    whole, _, part = mantissa.partition(".")
+    mantissa, _e, exponent = f"{abs(value)!r}".partition("e")
+    whole, _point, part = mantissa.partition(".")
     digits = (whole + part).lstrip("0")
     point = len(whole) + int(exponent or 0) - (len(whole + part) - len(digits))
     digits = digits.rstrip("0")

@@ -37,6 +37,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc_course.translation import _
+
 Array = NDArray[np.float32]
 
 DTYPES = {"F32": "<f4", "I8": "i1"}
@@ -80,7 +82,8 @@ def trained_model(encoding: str) -> dict[str, Any]:
         ['narrow', 'norm1', 'norm2', 'norm_k', 'norm_q', 'out', 'qkv', 'widen']
     """
     if encoding not in COURSE:
-        raise ValueError(f"encoding={encoding!r}: give one of {', '.join(map(repr, COURSE))}")
+        unknown = _("encoding={encoding!r}: give one of {known}")
+        raise ValueError(unknown.format(encoding=encoding, known=", ".join(map(repr, COURSE))))
     return as_plain_data(read(_content(encoding)))
 
 
@@ -111,14 +114,14 @@ def _content(name: str) -> bytes:
         return file.read_bytes()
     if sys.platform == "emscripten":
         return _from_the_site(f"models/{name}.safetensors")
-    raise ValueError(f"{file} is not there; make it: {MAKE}")
+    raise ValueError(_("{file} is not there; make it: {command}").format(file=file, command=MAKE))
 
 
 def _from_the_site(path: str) -> bytes:
     """A file of the site that this browser's Python came from; waited for, as a file is."""
     import js  # type: ignore[import-not-found]  # a browser has it
 
-    site, found, _ = str(js.self.location.href).partition(SITE)
+    site, found, _rest = str(js.self.location.href).partition(SITE)
     address = f"{site}{SITE}{path}"
     request = js.XMLHttpRequest.new()
     request.open("GET", address, False)
@@ -129,7 +132,8 @@ def _from_the_site(path: str) -> bytes:
     except Exception:  # of JavaScript: no connection
         status = 0
     if not found or status != 200:
-        raise ValueError(f"the trained weights could not be loaded from {address}; are you online?")
+        lost = _("the trained weights could not be loaded from {address}; are you online?")
+        raise ValueError(lost.format(address=address))
     content: bytes = request.response.to_py().tobytes()
     return content
 
@@ -148,7 +152,8 @@ def read(source: str | Path | bytes) -> ByteModel:
         arrays = {name: _array(content[8 + size :], told) for name, told in header.items()}
         weights = {name: _floats(arrays, name) for name in arrays if not name.endswith(".scale")}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is not a file of a byte model ({error!r}); make one: {MAKE}") from None
+        no_model = _("this is not a file of a byte model ({error!r}); make one: {command}")
+        raise ValueError(no_model.format(error=error, command=MAKE)) from None
     return ByteModel(settings, weights)
 
 

@@ -1,7 +1,7 @@
-"""Translation of what a learner reads: whole sentences, looked up by gettext.
+"""Translation of what a learner or a teacher reads: whole sentences, looked up by gettext.
 
-The language is that of the environment (LANGUAGE=zh_CN, say); the site's is `language` in _config.yml, and a
-course's is set in nbgrader_config.py.
+The language is that of the environment (LANGUAGE=zh_CN, say); the site's is `language` in _config.yml. A
+class's is that of POSENC_LANGUAGE, or else what its nbgrader_config.py gives to `speak_in`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 DOMAIN, FOLDER = "posenc_course", Path(__file__).parent / "locale"
 ENGLISH = "en"
+ASKED_FOR = "POSENC_LANGUAGE"
+FULL_WIDTH = tuple("。！？：；，、）」")
+"""Marks after which no space is written: their own width holds it."""
 
 NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])[−-]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[−-]?\d+)?(?![A-Za-z0-9_])"
@@ -35,17 +39,32 @@ def languages() -> list[str]:
     return sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
 
 
+def spoken() -> str:
+    """The language that is spoken."""
+    return _catalogue.info().get("language", ENGLISH)
+
+
 def speak_in(language: str) -> None:
-    """Use this language from here on, in the processes that are started, too; English if it is not known."""
-    if language != ENGLISH and language not in languages():
-        known = ", ".join([ENGLISH, *languages()])
-        print(
-            f"posenc: the language {language!r} is not known; known are {known}. Using English",
-            file=sys.stderr,
-        )
-        language = ENGLISH
-    os.environ["LANGUAGE"] = language
-    speak(language)
+    """Use the language of POSENC_LANGUAGE from here on, or else this one, in processes that are started, too.
+
+    Args:
+        language: English if it is not known; if neither asks for any, that of the environment stays.
+    """
+    if wanted := os.environ.get(ASKED_FOR) or language:
+        os.environ["LANGUAGE"] = _known(wanted)
+        speak(os.environ["LANGUAGE"])
+
+
+@cache
+def _known(language: str) -> str:
+    """The language, if there is a catalogue of it; else English, and a line that says so, once."""
+    if language in (ENGLISH, *languages()):
+        return language
+    known = ", ".join([ENGLISH, *languages()])
+    print(
+        f"posenc: the language {language!r} is not known; known are {known}. Using English", file=sys.stderr
+    )
+    return ENGLISH
 
 
 def _(sentence: str) -> str:
@@ -57,6 +76,19 @@ def _(sentence: str) -> str:
         return found
     pattern, numbers = without_numbers(sentence)
     return with_numbers(_catalogue.gettext(pattern), numbers) if numbers else sentence
+
+
+def N_(words: str) -> str:
+    """The words as they are: these are kept, or compared, and translated only where they are shown."""
+    return words
+
+
+def joined(*sentences: str | None) -> str:
+    """Sentences one after another; between two of them the space that English has, and Chinese has not."""
+    text = ""
+    for each in filter(None, sentences):
+        text += each if not text or text.endswith(FULL_WIDTH) else f" {each}"
+    return text
 
 
 def without_numbers(text: str) -> tuple[str, list[str]]:

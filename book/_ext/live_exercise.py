@@ -30,6 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 from traitlets.config import PyFileConfigLoader
 
 from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_course.grading.answer_cell import BEGIN, END
 from posenc_course.grading.release import ReleaseError, card, cost, cost_of_all, hints, source_notebook
 from posenc_course.translation import _
 
@@ -39,7 +40,6 @@ PACKED = RELEASE["packed"]
 """Bytes of those files there that servers send packed: without, how much is to come cannot be told."""
 STEP = "\n### "
 """How the heading of a step begins, in the text notebook."""
-MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _read(root: Path, path: Path, changed: int) -> dict[str, Written]:
                 introduction = cell.source.partition(STEP)[0].partition("\n")[2].strip()
         elif settings.get("solution"):
             asked = exercise(f"{path.stem}.{settings['grade_id']}")
-            solution = "\n".join(line for line in cell.source.split("\n") if line.strip() not in MARKS)
+            solution = "\n".join(line for line in cell.source.split("\n") if line.strip() not in (BEGIN, END))
             text = text.rpartition(STEP)[2] if asked.step_of else text
             found[asked.function] = Written(
                 _body(text, asked), "\n".join(setup), starter.source, solution, introduction

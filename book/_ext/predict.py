@@ -26,7 +26,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -47,16 +46,13 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from tags import Tag, add_nodes
 
+from book.predictions import NUMBER, OPTION
 from posenc_course.checking.predictions import key_of
 from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 
-OPTION = re.compile(r"- \[(?P<mark>[ x])\] +(?P<text>\S.*)")
 REASON = "> "
-NUMBER = re.compile(
-    r"= *(?P<value>-?[\d,]*\.?\d+(?:e-?\d+)?)(?: *± *(?P<within>\d*\.?\d+(?:e-?\d+)?)(?P<percent> *%)?)?"
-)
 MOST_OPTIONS = 6
 PROSE = (
     nodes.paragraph,

@@ -41,15 +41,25 @@ from tags import Tag
 
 from posenc_course.exercises import BESIDE, exercise
 from posenc_course.grading.release import CHECK_CALL
-from posenc_course.translation import _
+from posenc_course.translation import N_, _
 
 IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 CHAPTER = re.compile(r"book/\d\d-")
 FOLDER = "_static/lite"
 APPS = ("notebooks", "tree")
 GITHUB = "https://github.com/"
-NEEDS_TORCH = "# Needs PyTorch: passed over in a browser, which does not have it."
-"""The first line of such a cell; book/lite/first_cell.ipy looks for its first words."""
+NEEDS_TORCH = N_("# Needs PyTorch: passed over in a browser, which does not have it.")
+"""The first line of such a cell; book/lite/first_cell.ipy looks for it."""
+OF_FIRST_CELL = (
+    NEEDS_TORCH,
+    N_("# In a browser, this brings the course's library and passes over cells that need PyTorch."),
+    N_("# Elsewhere it does nothing."),
+    N_(
+        "This cell needs PyTorch, which a browser does not have. Run it in Jupyter on your own machine. When "
+        "it has passed there, mark it in its chapter as passed."
+    ),
+)
+"""What book/lite/first_cell.ipy says."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +184,7 @@ def for_browser(notebook: NotebookNode, first: str) -> NotebookNode:
         if any(map(_needs_torch, section)):
             for cell in section:
                 if cell.cell_type == "code":
-                    cell.source = f"{NEEDS_TORCH}\n{cell.source}"
+                    cell.source = f"{_(NEEDS_TORCH)}\n{cell.source}"
     notebook.metadata.language_info = {"name": "python"}  # by it, the kernel is found without asking
     notebook.cells.insert(0, nbformat.v4.new_code_cell(first, id="browser"))
     return notebook
@@ -206,7 +216,8 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
     texts = [root / f"{page}.ipynb" for page in pages]
     inputs = [library, *sorted((root / "book" / "lite").iterdir()), *texts, Path(__file__)]
     settings = _settings(app.config)
-    digest = hashlib.sha256(settings.encode() + version("jupyterlite-core").encode())
+    said = "".join(map(_, OF_FIRST_CELL))
+    digest = hashlib.sha256(f"{settings}{said}{version('jupyterlite-core')}".encode())
     for file in inputs:
         digest.update(file.read_bytes())
     stamp = to / "made-from.sha256"
@@ -217,6 +228,8 @@ def _build(app: Sphinx, exception: Exception | None) -> None:
         contents = Path(work) / "contents"
         contents.mkdir()
         first = (root / "book" / "lite" / "first_cell.ipy").read_text().rstrip()
+        for each in OF_FIRST_CELL:
+            first = first.replace(each, _(each))
         for page in pages:
             notebook = for_browser(nbformat.read(root / f"{page}.ipynb", as_version=4), first)
             nbformat.write(notebook, contents / f"{PurePosixPath(page).name}.ipynb")

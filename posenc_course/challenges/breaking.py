@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.challenges.draws import Draws
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 from posenc_lib.added.sinusoidal import sinusoidal
 
 MOST = 1_000_000
@@ -99,7 +99,7 @@ class Challenge:
             far = _(
                 "The promise is broken here, but an example less than half as large breaks it too. Find one."
             )
-            return Found(False, f"{found.sentence} {far}")
+            return Found(False, joined(found.sentence, far))
         return found
 
     def points(self, found: Found, tries: int) -> int:

@@ -14,7 +14,7 @@ from posenc_course.checking.names import told_of_outcomes
 from posenc_course.checking.report import Report
 from posenc_course.checking.run import as_function, in_place, run
 from posenc_course.exercises import Exercise, exercise, exercises_of
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 
 
 def check(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
@@ -86,8 +86,8 @@ def drawing_by(report: Report, answer: Any) -> Drawn | None:
         why = _("Your {name} was called once more, to draw the picture, and gave nothing to draw: {error}")
         words = why.format(name=name, error=f"{type(error).__name__}: {error}")
         return Drawn(f"<p>{escape(words)}</p>", words)
-    html = drawing.figure(f"{drawing.said_by(f'`{name}`')} {look}")
-    return Drawn(html, f"{drawing.said_by(name)} {look}")
+    html = drawing.figure(joined(drawing.said_by(f"`{name}`"), look))
+    return Drawn(html, joined(drawing.said_by(name), look))
 
 
 def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
@@ -100,8 +100,10 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
     asked = exercise(exercise_id)
     if not fits(asked, answer):
         raise TypeError(
-            f"check({asked.id!r}, ...) was given {type(answer).__name__}; give the function itself: "
-            f"check({asked.id!r}, {asked.function}), without calling it"
+            _(
+                "check({id!r}, ...) was given {kind}; give the function itself: check({id!r}, {function}), "
+                "without calling it"
+            ).format(id=asked.id, kind=type(answer).__name__, function=asked.function)
         )
     report = _judged(asked, answer, seed)
     names = getattr(answer, "__globals__", None)

@@ -16,7 +16,7 @@ from posenc_course.checking.kinds import array_or_none, in_form, is_close, sever
 from posenc_course.checking.plain import as_array
 from posenc_course.checking.run import Outcome
 from posenc_course.exercises import Exercise
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 
 
 def differences(
@@ -60,7 +60,7 @@ def _no_value(got: Outcome) -> str | None:
     if got.kind == "raised":
         return _("It raised {error}: {text}").format(error=got.error_type, text=got.text)
     if got.kind == "malformed":
-        return _("It returned something that cannot be compared.") + f" {got.text}"
+        return joined(_("It returned something that cannot be compared."), got.text)
     return None
 
 
@@ -107,7 +107,7 @@ def _different_parts(
     # Of a value, what kind it is of; to say more would be to give the answer away.
     why = another_kind(exercise, right[first], parts[first]) if exercise.kind == "value" else texts[first]
     detail = of_part(first, why) if why else None
-    return " ".join(filter(None, (_which(len(right), wrong), detail, _called(names, wrong))))
+    return joined(_which(len(right), wrong), detail, _called(names, wrong))
 
 
 def _too_few_or_many(want: tuple[Any, ...] | dict[str, Any], names: Sequence[str]) -> str:
@@ -149,8 +149,7 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
     except ValueError:
         return _("It returned rows of different lengths.")
     if given is None:
-        where = no_number(got)
-        return " ".join(filter(None, (_("It returned something that is not made of numbers."), where)))
+        return joined(_("It returned something that is not made of numbers."), no_number(got))
     if given.dtype.kind == "b" and expected.dtype.kind != "b":
         return _("It returned booleans, but numbers were expected.")
     if expected.dtype.kind == "b" and given.dtype.kind != "b":
@@ -195,7 +194,7 @@ def _number(value: Any) -> str:
 
 
 def of_part(number: int, text: str) -> str:
-    return _("Number {number}:").format(number=number + 1) + f" {text}"
+    return joined(_("Number {number}:").format(number=number + 1), text)
 
 
 def another_kind(exercise: Exercise, want: Any, got: Any) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from posenc_course.checking.run import Outcome
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 
 MOST = 8
 """Names that are listed."""
@@ -50,4 +50,4 @@ def told(missing: str, names: Mapping[str, Any], own: Iterable[str] = ()) -> str
     if usable:
         listed = ", ".join([*usable[:MOST], *([_("and others")] if len(usable) > MOST else [])])
         words.append(_("Your code can use {names}.").format(names=listed))
-    return " ".join(words)
+    return joined(*words)

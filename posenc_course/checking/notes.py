@@ -13,7 +13,7 @@ from posenc_course.checking.differences import another_array, another_kind, inpu
 from posenc_course.checking.kinds import array_or_none, in_form, several, truth
 from posenc_course.checking.run import Outcome
 from posenc_course.exercises import Case, Exercise, Property
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 
 
 def certain_notes(
@@ -70,7 +70,9 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
 
 def _in_case(message: str, case: Case, *, shown: bool) -> str:
     """The message; of another case than the one that the report shows, it might seem to be untrue."""
-    return message if shown else _("In the case “{case}”:").format(case=_(case.label)) + f" {message}"
+    if shown:
+        return message
+    return joined(_("In the case “{case}”:").format(case=_(case.label)), message)
 
 
 def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome) -> str | None:
@@ -120,7 +122,7 @@ def _told_not_finite(case: Case, number: complex, index: Sequence[int]) -> str:
         why = _(
             "You get infinity from numbers that are too large, such as exp(1000), and from x / 0 and log(0)."
         )
-    return f"{where.format(case=_(case.label), index=list(index))} {why}"
+    return joined(where.format(case=_(case.label), index=list(index)), why)
 
 
 def _first_not_finite(want: Any, got: Any) -> tuple[complex, tuple[int, ...]] | None:

@@ -200,7 +200,7 @@ def decode(value: Any) -> Any:
     try:
         return _decode(value, MAX_DEPTH, _Room())
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise ValueError(f"malformed data: {error}") from error
+        raise ValueError(_("malformed data: {error}").format(error=error)) from error
 
 
 def _decode(value: Any, depth: int, room: _Room) -> Any:
@@ -222,14 +222,14 @@ def _decode(value: Any, depth: int, room: _Room) -> Any:
             return tuple(_decode(each, depth - 1, room) for each in items)
         case {"dict": dict(items)} if len(value) == 1:
             return {_text(key): _decode(each, depth - 1, room) for key, each in items.items()}
-    raise ValueError(f"no value is written with the keys {sorted(value)[:3]}")
+    raise ValueError(_("no value is written with the keys {keys}").format(keys=sorted(value)[:3]))
 
 
 def _decode_array(data: str, dtype: str, shape: list[Any], room: _Room) -> np.ndarray:
     if not _DTYPE.fullmatch(dtype):
-        raise ValueError(f"dtype {dtype[:20]} is not numeric")
+        raise ValueError(_("dtype {dtype} is not numeric").format(dtype=dtype[:20]))
     if not all(type(size) is int and size >= 0 for size in shape):
-        raise ValueError("a shape must be whole numbers, each 0 or more")
+        raise ValueError(_("a shape must be whole numbers, each 0 or more"))
     room.take_array(tuple(shape))
     return np.frombuffer(base64.b64decode(data, validate=True), np.dtype(dtype)).reshape(shape).copy()
 

@@ -12,7 +12,7 @@ import numpy as np
 from posenc_course.checking.plain import as_array
 from posenc_course.colours import RED
 from posenc_course.exercises import Exercise, Mistake
-from posenc_course.translation import _
+from posenc_course.translation import _, joined
 
 SHOWN = 3
 """Wrong cases whose values are told at once."""
@@ -219,7 +219,7 @@ def _heat_maps(want: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> str:
     )
     if first[:-2]:
         before = _("Before these come the indices {leading}.").format(leading=list(first[:-2]))
-        caption = f"{caption} {before}"
+        caption = joined(caption, before)
     return _svg(drawn, right + max(wide, LABEL_WIDTH), high + 18, alt, caption)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from posenc_course.checking.plain import NotPlain, encode, to_plain
+from posenc_course.translation import _
 
 if TYPE_CHECKING:  # Where an answer is graded, no exercise is within reach.
     from posenc_course.exercises import Case
@@ -108,4 +109,5 @@ def describe(error: BaseException) -> str:
         return str(error)
     # The first frame is the answer itself; deeper ones may be a library's.
     own = [f for f in frames if f.filename == frames[0].filename][-1]
-    return f"{error} (line {own.lineno}: {own.line})" if own.line else f"{error} (line {own.lineno})"
+    told = _("{error} (line {line}: {code})") if own.line else _("{error} (line {line})")
+    return told.format(error=error, line=own.lineno, code=own.line)

@@ -13,6 +13,7 @@ import pkgutil
 from functools import cache
 
 from posenc_course.exercises.exercise import BASIC, Case, Exercise, Mistake, Property, steps_of, wholes
+from posenc_course.translation import _
 
 __all__ = [
     "BASIC",
@@ -66,4 +67,5 @@ def exercise(exercise_id: str) -> Exercise:
 
     ids = sorted(each.id for name in assignments() for each in exercises_of(name))
     near = difflib.get_close_matches(str(exercise_id), ids, n=3, cutoff=0.4) or ids
-    raise ValueError(f"there is no exercise {exercise_id!r}; did you mean {' or '.join(map(repr, near))}?")
+    told = _("there is no exercise {id!r}; did you mean {near}?")
+    raise ValueError(told.format(id=exercise_id, near=_(" or ").join(map(repr, near))))

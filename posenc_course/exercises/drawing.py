@@ -69,7 +69,7 @@ class Drawing:
         return f'<figure class="posenc-drawn" style="margin:.6em 0">{self.svg}</figure>'
 
     def __repr__(self) -> str:
-        return f"Drawing: {self.alt}"
+        return _("Drawing: {what}").format(what=self.alt)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ def curve(x: Any, lines: Mapping[str, Any], *, across: str, up: str) -> Drawing:
     found = {name: _numbers(line, 1, MOST_POINTS) for name, line in lines.items()}
     for line in found.values():
         if line.shape != at.shape:
-            raise ValueError(f"the curve has {len(line)} numbers, and {len(at)} were asked for")
+            wrong = _("the curve has {count} numbers, and {wanted} were asked for")
+            raise ValueError(wrong.format(count=len(line), wanted=len(at)))
     low, top = _range(np.stack(list(found.values())))
     first, last = _range(at)
     wide, down, bottom = WIDTH - LEFT - RIGHT, 200.0, TOP + 200.0
@@ -193,7 +194,8 @@ def arrows(tips: Any, names: Sequence[str]) -> Drawing:
     """
     points = _numbers(tips, 2, MOST_POINTS)
     if points.shape != (len(names), 2) or not np.isfinite(points).all():
-        raise ValueError(f"arrows have {len(names)} tips of two finite numbers each, and not {_told(tips)}")
+        wrong = _("arrows have {count} tips of two finite numbers each, and not {given}")
+        raise ValueError(wrong.format(count=len(names), given=_told(tips)))
     reach = float(np.hypot(*points.T).max()) or 1.0
     middle, radius = 150.0, 112.0
     drawn = [
@@ -222,9 +224,10 @@ def _numbers(given: Any, dimensions: int, most: int) -> Numbers:
             found = np.array(found.tolist(), dtype=np.float64)
         found = found.astype(np.float64)
     except Exception as problem:  # a learner's own class may do anything
-        raise ValueError(f"there are no numbers to draw in {_told(given)}") from problem
+        nothing = _("there are no numbers to draw in {given}")
+        raise ValueError(nothing.format(given=_told(given))) from problem
     if found.ndim != dimensions or not 0 < found.size <= most:
-        raise ValueError(f"it cannot be drawn: {_told(given)}")
+        raise ValueError(_("it cannot be drawn: {given}").format(given=_told(given)))
     return found
 
 
@@ -232,13 +235,15 @@ def _told(given: Any) -> str:
     """What it is, not what it holds: that may be long."""
     shape = getattr(given, "shape", None)
     name = type(given).__name__
-    return f"{name} of shape {tuple(shape)}" if isinstance(shape, tuple) else name
+    if not isinstance(shape, tuple):
+        return name
+    return _("{name} of shape {shape}").format(name=name, shape=tuple(shape))
 
 
 def _range(values: Numbers) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     if not finite.size:
-        raise ValueError("it cannot be drawn: none of its numbers is finite")
+        raise ValueError(_("it cannot be drawn: none of its numbers is finite"))
     return float(finite.min()), float(finite.max())
 
 

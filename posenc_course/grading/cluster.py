@@ -14,12 +14,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from posenc_course.grading.cluster_worker import grade_bytes, library_digest
-from posenc_course.grading.faults import CourseError
+from posenc_course.grading.faults import CourseError, kept
 from posenc_course.grading.handed_in.submission import read_file
 from posenc_course.grading.one import crashed, grade_found
 from posenc_course.grading.processes.workers import Task, Workers
 from posenc_course.grading.recorded.journal import Entry
 from posenc_course.grading.sandbox.walls import NoWalls
+from posenc_course.translation import _, joined, spoken
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -81,7 +82,7 @@ class Cluster(Workers):
         def entry(reply: str) -> Entry:
             return _entry(reply) or crashed(student, assignment, seed, found.fingerprint)
 
-        order = (found.data, library_digest(), student, assignment, seed, asdict(limits), unsafe)
+        order = (found.data, library_digest(), spoken(), student, assignment, seed, asdict(limits), unsafe)
         # A name of its own for each task: Dask would take two of one name for the same.
         away = self._client.submit(grade_bytes, *order, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
         self._away[future] = away
@@ -94,8 +95,9 @@ class Cluster(Workers):
                 raise _explained(away.exception())
             if away.status != "finished":
                 raise CourseError(
-                    f"the Dask scheduler at {self._scheduler} was lost. "
-                    "Every grade so far is kept; run the command again to continue"
+                    joined(
+                        _("the Dask scheduler at {address} was lost.").format(address=self._scheduler), kept()
+                    )
                 )
             future.set_result(entry(away.result()))
         except Exception as error:
@@ -107,20 +109,24 @@ def _connect(scheduler: str) -> Client:
         from distributed import Client
     except ImportError as error:
         raise CourseError(
-            "--scheduler needs Dask, which is not installed here: pip install 'posenc_course[grading]'"
+            _("--scheduler needs Dask, which is not installed here: pip install 'posenc_course[grading]'")
         ) from error
     try:
         client = Client(scheduler, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise CourseError(
-            f"no Dask scheduler answers at {scheduler}: {error}. Is the address right, is it running "
-            "(dask scheduler), and does it want TLS (tls://...) with certificates that you have not set?"
+            _(
+                "no Dask scheduler answers at {address}: {error}. Is the address right, is it running "
+                "(dask scheduler), and does it want TLS (tls://...) with certificates that you have not set?"
+            ).format(address=scheduler, error=error)
         ) from error
     if not _threads(client):
         client.close()
         raise CourseError(
-            f"the Dask scheduler at {scheduler} has no workers; start some: "
-            f"dask worker {scheduler} --nthreads 1"
+            _(
+                "the Dask scheduler at {address} has no workers; start some: "
+                "dask worker {address} --nthreads 1"
+            ).format(address=scheduler)
         )
     return client
 
@@ -134,13 +140,17 @@ def _explained(error: Exception) -> Exception:
 
     if isinstance(error, KilledWorker):
         return GraderError(
-            f"one Dask worker after another ended while grading this submission, the last one at "
-            f"{error.last_worker.address}; its log says why. Run the command again to try it again"
+            _(
+                "one Dask worker after another ended while grading this submission, the last one at "
+                "{address}; its log says why. Run the command again to try it again"
+            ).format(address=error.last_worker.address)
         )
     if isinstance(error, ImportError):
         return CourseError(
-            f"a Dask worker cannot run this posenc_course: {error}. Install the same version there, "
-            "with everything that grading needs, and run the command again"
+            _(
+                "a Dask worker cannot run this posenc_course: {error}. Install the same version there, "
+                "with everything that grading needs, and run the command again"
+            ).format(error=error)
         )
     return error
 
@@ -154,10 +164,16 @@ def _entry(reply: str) -> Entry | None:
         case "ended":
             return None
         case "no walls":
-            raise NoWalls(f"on the Dask worker {host}: {content}")
+            raise NoWalls(_on_worker(host, content))
         case "other library":
             raise CourseError(
-                f"posenc_course on the Dask worker {host} ({content}) is not the same as here. "
-                "Install the same version there, restart its workers, and run the command again"
+                _(
+                    "posenc_course on the Dask worker {host} ({folder}) is not the same as here. "
+                    "Install the same version there, restart its workers, and run the command again"
+                ).format(host=host, folder=content)
             )
-    raise GraderError(f"on the Dask worker {host}: {content}")
+    raise GraderError(_on_worker(host, content))
+
+
+def _on_worker(host: str, problem: str) -> str:
+    return _("on the Dask worker {host}: {problem}").format(host=host, problem=problem)

@@ -16,6 +16,7 @@ import queue
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ ATTEMPTS = 2
 def grade_bytes(
     data: bytes,
     library: str,
+    language: str,
     student: str,
     assignment: str,
     seed: int,
@@ -41,6 +43,7 @@ def grade_bytes(
     Args:
         data: the file.
         library: the `library_digest` of whoever asks.
+        language: what learners read; English if this machine has no catalogue of it.
         student, assignment, seed, limits, unsafe: as for `one.grade_file`; the limits as a dict.
 
     Returns:
@@ -48,41 +51,42 @@ def grade_bytes(
         ["no walls", host, why], ["error", host, why], ["ended", host, None] where the submission ended its
         graders, or ["other library", host, folder] where marks from here need not be those from there.
     """
-    outcome, content = _graded(data, library, [student, assignment, seed, limits, unsafe])
+    outcome, content = _graded(data, library, language, [student, assignment, seed, limits, unsafe])
     return json.dumps([outcome, socket.gethostname(), content])
 
 
-def _graded(data: bytes, library: str, arguments: list[Any]) -> list[Any]:
+def _graded(data: bytes, library: str, language: str, arguments: list[Any]) -> list[Any]:
     if library != library_digest():
         return ["other library", str(Path(posenc_course.__file__).parent)]
     try:
-        return _ask_a_grader([base64.b64encode(data).decode(), *arguments])
+        return _ask_a_grader(language, [base64.b64encode(data).decode(), *arguments])
     except OSError as error:
         return ["error", str(error)]
 
 
-def _ask_a_grader(arguments: list[Any]) -> list[Any]:
+def _ask_a_grader(language: str, arguments: list[Any]) -> list[Any]:
+    idle = _idle[language]
     for _attempt in range(ATTEMPTS):
         try:
-            grader = _idle.get_nowait()
+            grader = idle.get_nowait()
         except queue.Empty:
-            grader = GraderProcess()
+            grader = GraderProcess(language)
         reply = grader.grade(arguments)
         if reply is not None:
-            _idle.put(grader)
+            idle.put(grader)
             return reply
     return ["ended", None]
 
 
 class GraderProcess:
-    """A process with a warm grader, for one submission after the other."""
+    """A process with a warm grader that speaks this language, for one submission after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "posenc_course.grading.cluster_worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=os.environ | {"OMP_NUM_THREADS": "1", "LANGUAGE": language},
             start_new_session=True,  # Ctrl-C is for the Dask worker; this one ends with its input.
         )
 
@@ -103,8 +107,8 @@ class GraderProcess:
         return reply
 
 
-_idle: queue.LifoQueue[GraderProcess] = queue.LifoQueue()
-"""The grader processes of this Dask worker that have nothing to do; never more than it has threads."""
+_idle: defaultdict[str, queue.LifoQueue[GraderProcess]] = defaultdict(queue.LifoQueue)
+"""The grader processes of this Dask worker that have nothing to do, by language."""
 
 
 @functools.cache

@@ -23,12 +23,9 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from posenc_course.grading.faults import CourseError
 from posenc_course.grading.recorded.journal import is_empty
+from posenc_course.translation import _, joined
 
 SECRET_BYTES = 32
-_SECRET_HELP = (
-    "All hidden inputs are made from it, and the marks depend on them. Restore a copy of it. If there is "
-    "none, move {} to another place: then a new secret is made, and `posenc grade` grades everything again"
-)
 PART = ".part-"
 """What the name of a file begins with that is not written to its end yet."""
 
@@ -62,9 +59,8 @@ class Course:
             CourseError: there is no `nbgrader_config.py`, or it lays the folders out in its own way.
         """
         if not (root / "nbgrader_config.py").is_file():
-            raise CourseError(
-                f"there is no nbgrader_config.py in {root}; run the command in the course's folder"
-            )
+            told = _("there is no nbgrader_config.py in {root}; run the command in the course's folder")
+            raise CourseError(told.format(root=root))
         try:
             config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
             return cls.from_config(config, root), config
@@ -72,7 +68,9 @@ class Course:
             raise
         except Exception as error:  # The file is a program of the instructor's, and may raise anything.
             raise CourseError(
-                f"nbgrader_config.py in {root} does not work: {type(error).__name__}: {error}. Fix it first"
+                _("nbgrader_config.py in {root} does not work: {error}. Fix it first").format(
+                    root=root, error=f"{type(error).__name__}: {error}"
+                )
             ) from error
 
     @classmethod
@@ -87,8 +85,10 @@ class Course:
         expected = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")  # noqa: PTH118
         if directory.directory_structure != expected:
             raise CourseError(
-                f"CourseDirectory.directory_structure is {directory.directory_structure!r}; "
-                f"grading only works with {expected!r}: remove the setting"
+                _(
+                    "CourseDirectory.directory_structure is {found!r}; "
+                    "grading only works with {expected!r}: remove the setting"
+                ).format(found=directory.directory_structure, expected=expected)
             )
         return cls(
             root=base,
@@ -135,7 +135,8 @@ class Course:
         path = self.state / "secret"
         if not os.path.lexists(path):
             if not is_empty(self.state):
-                raise CourseError(f"the course's secret {path} is missing. {_SECRET_HELP.format(self.state)}")
+                missing = _("the course's secret {path} is missing.").format(path=path)
+                raise CourseError(joined(missing, self._secret_help()))
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             # A link from a file that is complete fails where another process was quicker.
             with tempfile.NamedTemporaryFile("w", dir=self.state, prefix=".secret-") as file:
@@ -149,8 +150,16 @@ class Course:
         except ValueError:
             secret = b""
         if len(secret) != SECRET_BYTES:
-            raise CourseError(f"the course's secret {path} is damaged. {_SECRET_HELP.format(self.state)}")
+            damaged = _("the course's secret {path} is damaged.").format(path=path)
+            raise CourseError(joined(damaged, self._secret_help()))
         return secret
+
+    def _secret_help(self) -> str:
+        return _(
+            "All hidden inputs are made from it, and the marks depend on them. Restore a copy of it. If "
+            "there is none, move {folder} to another place: then a new secret is made, and `posenc grade` "
+            "grades everything again"
+        ).format(folder=self.state)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -160,18 +169,21 @@ class Course:
             CourseError: another run holds it; the message says who.
         """
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self.state / "lock").open("a+") as file:
+        with (self.state / "lock").open("a+", encoding="utf-8") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 file.seek(0)
                 raise CourseError(
-                    f"another grading run is using this course: {file.read().strip() or 'it just started'}. "
-                    "Wait for it, or end it; what it graded is kept"
+                    _(
+                        "another grading run is using this course: {run}. "
+                        "Wait for it, or end it; what it graded is kept"
+                    ).format(run=file.read().strip() or _("it just started"))
                 ) from error
             file.truncate(0)
             started = datetime.now(UTC).isoformat(timespec="seconds")
-            file.write(f"process {os.getpid()} on {socket.gethostname()}, since {started}")
+            run = _("process {number} on {host}, since {started}")
+            file.write(run.format(number=os.getpid(), host=socket.gethostname(), started=started))
             file.flush()
             yield
 
@@ -183,8 +195,10 @@ class Course:
             free = shutil.disk_usage(folder).free
             if free < needed:
                 raise CourseError(
-                    f"the disk of {folder} is nearly full: {free // 2**20} MiB are free, "
-                    f"{-(-needed // 2**20)} MiB are needed. Free some space and run the command again"
+                    _(
+                        "the disk of {folder} is nearly full: {free} MiB are free, {needed} MiB are needed. "
+                        "Free some space and run the command again"
+                    ).format(folder=folder, free=free // 2**20, needed=-(-needed // 2**20))
                 )
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from posenc_course.translation import _, joined
+
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-_KEPT = "Every grade so far is kept; run the command again to continue"
 
 
 class CourseError(Exception):
@@ -34,6 +35,11 @@ def told(state: Path, db_url: str) -> Iterator[None]:
         raise CourseError(of_disk(error)) from error
 
 
+def kept() -> str:
+    """What holds whatever went wrong."""
+    return _("Every grade so far is kept; run the command again to continue")
+
+
 def is_disk_full(error: BaseException) -> bool:
     """Whether this, or what it was made of, says that there is no space left."""
     if isinstance(error, OSError):
@@ -46,70 +52,79 @@ def of_disk(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename is not None else ""
     what = f"{where}{error.strerror or error}"
     if is_disk_full(error):
-        return f"the disk is full ({what}). Free some space. {_KEPT}"
-    if error.errno == errno.EROFS:
-        return f"nothing can be written there ({what}). Allow it, or work in a copy of the course. {_KEPT}"
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return (
-            f"you may not read or write this ({what}). Run the command as the user whom the course "
-            f"belongs to, or have the rights changed. {_KEPT}"
+        told = _("the disk is full ({what}). Free some space.")
+    elif error.errno == errno.EROFS:
+        told = _("nothing can be written there ({what}). Allow it, or work in a copy of the course.")
+    elif error.errno in (errno.EACCES, errno.EPERM):
+        told = _(
+            "you may not read or write this ({what}). Run the command as the user whom the course belongs "
+            "to, or have the rights changed."
         )
-    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.EEXIST):
-        return f"this is in the way ({what}). Move it to another place. {_KEPT}"
-    return f"the machine refused it ({what}). {_KEPT}"
+    elif error.errno in (errno.ENOTDIR, errno.EISDIR, errno.EEXIST):
+        told = _("this is in the way ({what}). Move it to another place.")
+    else:
+        told = _("the machine refused it ({what}).")
+    return joined(told.format(what=what), kept())
 
 
 def _of_journal(error: sqlite3.Error, state: Path) -> str:
     path, text = state / "journal.db", str(error)
     if is_disk_full(error):
-        return f"the disk of {state} is full. Free some space. {_KEPT}"
+        return joined(_("the disk of {folder} is full. Free some space.").format(folder=state), kept())
     if "locked" in text:
-        return f"another program has locked the journal ({path}). Wait for it, or end it. {_KEPT}"
+        told = _("another program has locked the journal ({path}). Wait for it, or end it.")
+        return joined(told.format(path=path), kept())
     if "readonly" in text or "unable to open" in text:
-        return (
-            f"the journal {path} cannot be opened or written ({text}). Make it and its folder writable, "
-            f"or work in a copy of the course. {_KEPT}"
+        told = _(
+            "the journal {path} cannot be opened or written ({text}). Make it and its folder writable, or "
+            "work in a copy of the course."
         )
-    return (
-        f"the journal {path} is damaged, or was written by another version of posenc ({text}). "
+        return joined(told.format(path=path, text=text), kept())
+    return _(
+        "the journal {path} is damaged, or was written by another version of posenc ({text}). "
         "Restore a copy of it, or move it to another place and run `posenc grade` for each assignment: "
         "every submission is then graded again, on the same inputs. Marks that you gave by hand stay"
-    )
+    ).format(path=path, text=text)
 
 
 def _of_gradebook(error: Exception, db_url: str) -> str:
     where, text = shown_url(db_url), str(getattr(error, "orig", None) or error).strip()
     if isinstance(error, ImportError):
-        package = "'posenc_course[grading]'" if error.name == "psycopg2" else "it"
-        return f"the gradebook {where} needs a program that is not installed ({text}): pip install {package}"
+        package = "'posenc_course[grading]'" if error.name == "psycopg2" else _("it")
+        return _(
+            "the gradebook {where} needs a program that is not installed ({text}): pip install {package}"
+        ).format(where=where, text=text, package=package)
     if is_disk_full(error):
-        return f"the disk of the gradebook {where} is full. Free some space. {_KEPT}"
-    if "locked" in text:
-        return f"another program has locked the gradebook ({where}). Wait for it, or end it. {_KEPT}"
-    if "readonly" in text or "read-only" in text or "unable to open" in text:
-        return (
-            f"the gradebook {where} cannot be opened or written ({text}). "
-            f"Make the file and its folder writable. {_KEPT}"
+        told = _("the disk of the gradebook {where} is full. Free some space.")
+    elif "locked" in text:
+        told = _("another program has locked the gradebook ({where}). Wait for it, or end it.")
+    elif "readonly" in text or "read-only" in text or "unable to open" in text:
+        told = _(
+            "the gradebook {where} cannot be opened or written ({text}). Make the file and its folder "
+            "writable."
         )
-    if any(sign in text for sign in ("no such", "has no column", "does not exist")):
-        return (
-            f"the gradebook {where} was made by another version of nbgrader, or is another database "
-            f"({text}). Keep a copy of it, and run: nbgrader db upgrade"
-        )
-    if any(sign in text for sign in ("not a database", "malformed", "disk I/O", "file is encrypted")):
-        return (
-            f"the gradebook {where} is damaged ({text}). Restore a copy of it. If there is none, move it to "
+    elif any(sign in text for sign in ("no such", "has no column", "does not exist")):
+        return _(
+            "the gradebook {where} was made by another version of nbgrader, or is another database ({text}). "
+            "Keep a copy of it, and run: nbgrader db upgrade"
+        ).format(where=where, text=text)
+    elif any(sign in text for sign in ("not a database", "malformed", "disk I/O", "file is encrypted")):
+        return _(
+            "the gradebook {where} is damaged ({text}). Restore a copy of it. If there is none, move it to "
             "another place, and run `make exercises`, and `posenc grade ASSIGNMENT --again` for each "
             "assignment: the judge's marks come back, those that you gave by hand do not"
-        )
-    return f"the gradebook {where} cannot be used ({text}). Is the address right, and its server up? {_KEPT}"
+        ).format(where=where, text=text)
+    else:
+        told = _("the gradebook {where} cannot be used ({text}). Is the address right, and its server up?")
+    return joined(told.format(where=where, text=text), kept())
 
 
 def not_installed(error: ImportError) -> str:
     """Which extra brings what is missing."""
     torch = (error.name or "").partition(".")[0] in ("torch", "array_api_compat")
     what = "posenc_lib[torch]" if torch else "posenc_course[grading]"
-    return f"this needs more than is installed ({error}): pip install '{what}'"
+    told = _("this needs more than is installed ({error}): pip install '{what}'")
+    return told.format(error=error, what=what)
 
 
 def shown_url(url: str) -> str:
@@ -120,4 +135,4 @@ def shown_url(url: str) -> str:
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
-        return "(no address of a database)"
+        return _("(no address of a database)")

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
+from posenc_course.translation import _
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SENTENCE = "interrupted; what was graded is kept. Run the command again to continue\n"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -24,6 +25,11 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.status = 128 + number
+
+
+def sentence() -> str:
+    """What is said of it."""
+    return _("interrupted; what was graded is kept. Run the command again to continue")
 
 
 @contextmanager
@@ -70,7 +76,7 @@ def _handle(handler: Any, *numbers: signal.Signals) -> None:
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    os.write(2, SENTENCE.encode())
+    os.write(2, f"{sentence()}\n".encode())
     os._exit(128 + number)
 
 

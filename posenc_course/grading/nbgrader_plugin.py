@@ -17,7 +17,7 @@ from traitlets.config import Config
 
 from posenc_course.grading.course import Course
 from posenc_course.grading.handed_back.autograded import autograded_notebook
-from posenc_course.grading.handed_back.feedback_page import with_names
+from posenc_course.grading.handed_back.feedback_page import in_our_words
 from posenc_course.grading.handed_back.write_up import copy_others
 from posenc_course.grading.handed_in.submission import Unreadable, parse_aside, read_file
 from posenc_course.grading.limits import Limits
@@ -44,11 +44,11 @@ class SubmissionExporter(NotebookExporter):
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbgrader's feedback, whose list of contents has the exercises' names."""
+    """nbgrader's feedback in the language of the class, with the exercises' names."""
 
     def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> tuple[str, Any]:
         page, resources = cast(tuple[str, Any], super().from_notebook_node(nb, resources, **kw))
-        return with_names(page, resources["nbgrader"]["assignment"]), resources
+        return in_our_words(page, resources["nbgrader"]["assignment"]), resources
 
 
 class GradeOutside(NbGraderPreprocessor):

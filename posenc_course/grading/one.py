@@ -62,10 +62,8 @@ def unjudged(
 def require_exercises(assignment: str) -> None:
     """CourseError where an assignment has none; the message lists those that have some."""
     if not exercises_of(assignment):
-        known = ", ".join(assignments())
-        raise CourseError(
-            f"there are no exercises in the assignment {assignment!r}; the assignments are {known}"
-        )
+        told = _("there are no exercises in the assignment {assignment!r}; the assignments are {known}")
+        raise CourseError(told.format(assignment=assignment, known=", ".join(assignments())))
 
 
 @functools.cache

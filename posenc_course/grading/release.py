@@ -27,10 +27,10 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config, PyFileConfigLoader
 
 from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
+from posenc_course.grading.answer_cell import BEGIN
 from posenc_course.grading.course import find_own_programs
 from posenc_course.translation import _, ngettext
 
-BEGIN = "### BEGIN SOLUTION"
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
 CARD = re.compile(r"^<!-- card: (?P<function>\w+) -->$", re.MULTILINE)
 BY_HAND = re.compile(r"^<!-- by hand: (?P<name>[\w-]+), (?P<points>\d+) -->$", re.MULTILINE)
@@ -72,27 +72,32 @@ def source_notebook(text: Path) -> NotebookNode:
         elif cell.cell_type == "markdown" and BEGIN in cell.source:
             by_hand = BY_HAND.search(cell.source)
             if by_hand is None:
-                raise ReleaseError(
-                    f"{text}: a text to write lacks <!-- by hand: name, points -->:\n{cell.source}"
-                )
+                lacks = _("{file}: a text to write lacks <!-- by hand: name, points -->:").format(file=text)
+                raise ReleaseError(f"{lacks}\n{cell.source}")
             points = int(by_hand["points"])
             worth = _("{points}, given by a person").format(points=_points(points))
             cell.source = cell.source.replace(by_hand[0], f"*{worth}*")
             cell.metadata["nbgrader"] = _settings(by_hand["name"], solution=True, grade=True, points=points)
         elif BEGIN in cell.source:
             if answer is not None:
-                raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
+                raise _unchecked(text, answer)
             answer = cell
         elif found := CHECK_CALL.search(cell.source):
             if answer is None:
-                raise ReleaseError(f"{text}: the check of {found['id']} has no answer cell before it")
+                alone = _("{file}: the check of {id} has no answer cell before it")
+                raise ReleaseError(alone.format(file=text, id=found["id"]))
             asked = _exercise(text, found["id"].partition(".")[2])
             answer.metadata["nbgrader"] = _settings(asked.function, solution=True)
             cell.metadata["nbgrader"] = _settings(f"check-{asked.function}", points=asked.points)
             answer = None
     if answer is not None:
-        raise ReleaseError(f"{text}: an answer cell has no check after it:\n{answer.source}")
+        raise _unchecked(text, answer)
     return _tidy(notebook)
+
+
+def _unchecked(text: Path, answer: NotebookNode) -> ReleaseError:
+    told = _("{file}: an answer cell has no check after it:").format(file=text)
+    return ReleaseError(f"{told}\n{answer.source}")
 
 
 def cost(asked: Exercise) -> str:
@@ -147,9 +152,8 @@ def _release_chapter(root: Path, text: Path, api: NbGraderAPI) -> Path:
     nbformat.write(source_notebook(text), source)
     result = api.generate_assignment(chapter, force=True, create=True)
     if not result["success"]:
-        raise ReleaseError(
-            f"nbgrader could not release {chapter}:\n{result.get('log') or result.get('error')}"
-        )
+        told = _("nbgrader could not release {chapter}:").format(chapter=chapter)
+        raise ReleaseError(f"{told}\n{result.get('log') or result.get('error')}")
     released = root / "exercises" / chapter / f"{chapter}.ipynb"
     nbformat.write(_tidy(nbformat.read(released, as_version=4)), released)
     return released
@@ -196,6 +200,6 @@ def _nbgrader_config(root: Path) -> Config:
 if __name__ == "__main__":
     try:
         for path in release(Path.cwd()):
-            print(f"released {path.relative_to(Path.cwd())}")
+            print(_("released {path}").format(path=path.relative_to(Path.cwd())))
     except ReleaseError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(_("error: {sentence}").format(sentence=error))

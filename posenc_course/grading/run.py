@@ -33,6 +33,7 @@ from posenc_course.grading.recorded.journal import Entry, Journal
 from posenc_course.grading.recorded.scores import Standing
 from posenc_course.grading.sandbox.walls import NoWalls
 from posenc_course.grading.verdicts import Verdict
+from posenc_course.translation import _
 
 BATCH = 25
 """Grades written to the gradebook in one transaction."""
@@ -179,11 +180,13 @@ class GradingRun:
         everyone = self._course.students(self._assignment)
         wanted = self._options.students
         if missing := set(wanted).difference(everyone):
-            elsewhere = "".join(f". {each}" for each in self._summary.misplaced[:3])
-            raise CourseError(
-                f"nothing was handed in for {self._assignment} by {', '.join(sorted(missing))}: "
-                f"{self._course.submitted} has no such folder{elsewhere}"
+            nothing = _("nothing was handed in for {assignment} by {students}: {folder} has no such folder")
+            told = nothing.format(
+                assignment=self._assignment,
+                students=", ".join(sorted(missing)),
+                folder=self._course.submitted,
             )
+            raise CourseError(_(". ").join([told, *self._summary.misplaced[:3]]))
         fit = []
         for student in wanted or everyone:
             if problem := _unfit(student):
@@ -220,9 +223,8 @@ class GradingRun:
             except (CourseError, sqlite3.Error, sqlalchemy.exc.SQLAlchemyError):
                 raise
             except NoWalls as error:
-                raise CourseError(
-                    f"{error} (or, if you accept the loss of protection, add --unsafe)"
-                ) from error
+                unsafe = _("{problem} (or, if you accept the loss of protection, add --unsafe)")
+                raise CourseError(unsafe.format(problem=error)) from error
             except Exception as error:
                 if is_disk_full(error):
                     raise
@@ -241,10 +243,9 @@ class GradingRun:
         # Where no cell could be read, the notes say why nothing was judged.
         self._remark(grade.student, *grade.notes, gravity=1 if entry.cells else 0)
         if entry.cells and (others := self._others(grade.student)):
-            self._remark(
-                grade.student,
-                f"next to {self._assignment}.ipynb there is {', '.join(others)}, which was not graded",
-            )
+            told = _("next to {name} there is {others}, which was not graded")
+            name = f"{self._assignment}.ipynb"
+            self._remark(grade.student, told.format(name=name, others=", ".join(others)))
         self._finish(grade.student)
         self._add_to_batch(grade.student)
 
@@ -273,7 +274,8 @@ class GradingRun:
     def _entry(self, student: str) -> Entry:
         entry = self._journal.entry(self._assignment, student)
         if entry is None:
-            raise CourseError(f"the journal lost its entry of {student}; run the command again")
+            lost = _("the journal lost its entry of {student}; run the command again")
+            raise CourseError(lost.format(student=student))
         return entry
 
     def _timestamp(self, student: str) -> datetime | None:
@@ -309,7 +311,8 @@ def _unfit(student: str) -> str | None:
     try:
         student.encode()
     except UnicodeEncodeError:
-        return "the name of the folder is not valid UTF-8; rename the folder"
+        return _("the name of the folder is not valid UTF-8; rename the folder")
     if len(student) > MAX_STUDENT_NAME:
-        return f"the name has {len(student)} characters; nbgrader's gradebook holds {MAX_STUDENT_NAME}"
+        long = _("the name has {count} characters; nbgrader's gradebook holds {most}")
+        return long.format(count=len(student), most=MAX_STUDENT_NAME)
     return None

@@ -11,6 +11,7 @@ from typing import Any
 
 from posenc_course.checking.plain import decode
 from posenc_course.checking.run import Outcome
+from posenc_course.translation import _
 
 SHOWN = ("text/plain", "text/latex", "image/png", "image/jpeg")
 """What is kept of displayed data. HTML and scripts would run in the browser of whoever grades."""
@@ -77,7 +78,7 @@ def outcome_of(reply: Any) -> Outcome:
             return Outcome("raised", error_type=storable(error_type[:100]), text=storable(text))
         case ["malformed", None, str(), str(text), None]:
             return Outcome("malformed", text=storable(text))
-    return Outcome("malformed", text="the reply is not the outcome of a call")
+    return Outcome("malformed", text=_("the reply is not the outcome of a call"))
 
 
 def storable(text: str, most: int | None = TEXT_CHARACTERS) -> str:

@@ -7,26 +7,35 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from posenc_course.translation import N_
+
 
 class Verdict(StrEnum):
-    """How one exercise, or a whole submission, came out."""
+    """How one exercise, or a whole submission, came out: as it is stored. People read it translated."""
 
-    RIGHT = "right"
-    PARTLY = "partly"
-    WRONG = "wrong"
-    UNWRITTEN = "unwritten"
+    RIGHT = N_("right")
+    PARTLY = N_("partly")
+    WRONG = N_("wrong")
+    UNWRITTEN = N_("unwritten")
     """There is no answer yet: it still raises NotImplementedError, or nothing has its name."""
-    ERROR = "error"
+    ERROR = N_("error")
     """The learner's own code raised."""
-    TIME_LIMIT = "time limit"
-    MEMORY_LIMIT = "memory limit"
-    OUTPUT_LIMIT = "output limit"
-    CRASHED = "crashed"
+    TIME_LIMIT = N_("time limit")
+    MEMORY_LIMIT = N_("memory limit")
+    OUTPUT_LIMIT = N_("output limit")
+    CRASHED = N_("crashed")
     """The learner's process ended before it was told to."""
-    MALFORMED = "malformed"
+    MALFORMED = N_("malformed")
     """A file that is no notebook, or an answer that is no plain data."""
-    TAMPERED = "tampered"
+    TAMPERED = N_("tampered")
     """The learner's process did what no answer needs: it forged messages, or called the reference."""
+
+
+NOT_GRADED = N_("not graded")
+"""Handed in, but no grading run has got to it."""
+ELSEWHERE = N_("graded elsewhere")
+"""In the gradebook, but not by this course's grading."""
+NO_SUBMISSION = N_("no submission")
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from typing import Any
 from posenc_course.certificate import checksum, code_of, fingerprint, read_code
 from posenc_course.exercises import all_exercises, exercises_of, wholes
 from posenc_course.grading.faults import CourseError
+from posenc_course.grading.terminal import few_of, left
 from posenc_course.grading.untrusted import visible
 from posenc_course.grading.verdicts import ExerciseGrade, Verdict
+from posenc_course.translation import N_, _, ngettext
 
 MAX_BYTES = 32 * 2**20
 FORMAT, VERSION = "posenc-progress", 1
@@ -69,30 +71,36 @@ def read(path: Path) -> Progress:
     exported = _json(path)
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise CourseError(
-            f"{path} is not a progress file. On the page “Your progress” or “Certificate”, export your work, "
-            "and give that file"
+            _(
+                "{path} is not a progress file. On the page “Your progress” or “Certificate”, export your "
+                "work, and give that file"
+            ).format(path=path)
         )
     if exported.get("version") != VERSION:
         raise CourseError(
-            f"{path} is a progress file of version {visible(str(exported.get('version')), 20)}, and this "
-            f"program reads version {VERSION}. Install the posenc_course that the site was built from"
+            _(
+                "{path} is a progress file of version {found}, and this program reads version {read}. "
+                "Install the posenc_course that the site was built from"
+            ).format(path=path, found=visible(str(exported.get("version")), 20), read=VERSION)
         )
     if "checksum" not in exported:
-        raise CourseError(f"{path} has no checksum: an older site wrote it. Export your work again")
+        old = _("{path} has no checksum: an older site wrote it. Export your work again")
+        raise CourseError(old.format(path=path))
     try:
         right = checksum(exported)
     except (ValueError, OverflowError, RecursionError) as error:
-        raise CourseError(
-            f"{path} contains something that no page writes ({error}). Export your work again"
-        ) from error
+        told = _("{path} contains something that no page writes ({error}). Export your work again")
+        raise CourseError(told.format(path=path, error=error)) from error
     if exported["checksum"] != right:
         raise CourseError(
-            f"{path} was changed after the page wrote it: its checksum does not match. Give the file as "
-            "it was exported"
+            _(
+                "{path} was changed after the page wrote it: its checksum does not match. Give the file as "
+                "it was exported"
+            ).format(path=path)
         )
     records = exported.get("records")
     if not isinstance(records, dict):
-        raise CourseError(f"{path} contains no records. Export your work again")
+        raise CourseError(_("{path} contains no records. Export your work again").format(path=path))
     kept = {kind: records.get(kind) for kind in ("exercise", "certificate")}
     exercises, certificates = (each if isinstance(each, dict) else {} for each in kept.values())
     found = (_certificate(each) for each in certificates.values())
@@ -113,23 +121,30 @@ def _json(path: Path) -> Any:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise CourseError(f"there is no file {path}. Give the path of the file that you exported") from error
+        told = _("there is no file {path}. Give the path of the file that you exported")
+        raise CourseError(told.format(path=path)) from error
     except IsADirectoryError as error:
-        raise CourseError(f"{path} is a folder. Give the file that you exported") from error
+        told = _("{path} is a folder. Give the file that you exported")
+        raise CourseError(told.format(path=path)) from error
     except (OSError, ValueError) as error:
-        raise CourseError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})") from error
+        told, problem = _("{path} cannot be read ({problem})"), getattr(error, "strerror", None) or error
+        raise CourseError(told.format(path=path, problem=problem)) from error
     if len(data) > MAX_BYTES:
-        raise CourseError(f"{path} has more than {MAX_BYTES // 2**20} MiB: it is not a progress file")
+        told = _("{path} has more than {most} MiB: it is not a progress file")
+        raise CourseError(told.format(path=path, most=MAX_BYTES // 2**20))
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_no_json)
     except (ValueError, RecursionError) as error:
         raise CourseError(
-            f"{path} does not contain JSON: it is damaged, or is not a progress file. Export your work again"
+            _(
+                "{path} does not contain JSON: it is damaged, or is not a progress file. Export your work "
+                "again"
+            ).format(path=path)
         ) from error
 
 
 def _no_json(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+    raise ValueError(_("{constant} is not JSON").format(constant=constant))
 
 
 def _certificate(record: Any) -> Certificate | None:
@@ -150,16 +165,20 @@ def find(progress: Progress, typed: str) -> Certificate:
     code = read_code(typed)
     if code is None:
         raise CourseError(
-            f"{visible(typed, 60)!r} is not a certificate's code: a code has 20 letters and digits, as in "
-            "7K3QD-0V2MX-A1B2C-D3E4F"
+            _(
+                "{typed!r} is not a certificate's code: a code has 20 letters and digits, as in "
+                "7K3QD-0V2MX-A1B2C-D3E4F"
+            ).format(typed=visible(typed, 60))
         )
     found = next((each for each in progress.certificates if each.code == code), None)
     if found is None:
         codes = ", ".join(each.code for each in progress.certificates[:SHOWN])
-        what = f"it holds {codes}" if codes else "it holds none"
+        what = _("it holds {codes}").format(codes=codes) if codes else _("it holds none")
         raise CourseError(
-            f"{progress.path} contains no certificate with the code {code}; {what}. Look at each letter of "
-            "the code, and whether the file was exported after the certificate was made"
+            _(
+                "{path} contains no certificate with the code {code}; {what}. Look at each letter of the "
+                "code, and whether the file was exported after the certificate was made"
+            ).format(path=progress.path, code=code, what=what)
         )
     _require_borne_out(progress, found)
     return found
@@ -169,25 +188,30 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
     date = _date(certificate.date)
     if date is None or date.isoformat() != certificate.date:
         raise CourseError(
-            f"the certificate's date, {visible(certificate.date, 40)!r}, is not a date. A page writes dates "
-            "as 2026-11-23"
+            _("the certificate's date, {date!r}, is not a date. A page writes dates as 2026-11-23").format(
+                date=visible(certificate.date, 40)
+            )
         )
     # A day more: where the reader lives it may be tomorrow already.
     if progress.exported and date - progress.exported > timedelta(days=1):
         raise CourseError(
-            f"the certificate's date, {certificate.date}, comes after the day on which {progress.path} was "
-            f"exported, {progress.exported}. A page dates a certificate on the day it makes it"
+            _(
+                "the certificate's date, {date}, comes after the day on which {path} was exported, "
+                "{exported}. A page dates a certificate on the day it makes it"
+            ).format(date=certificate.date, path=progress.path, exported=progress.exported)
         )
     if not certificate.name.strip():
-        raise CourseError("the certificate has no name, and a page never makes one without a name")
+        raise CourseError(_("the certificate has no name, and a page never makes one without a name"))
     if not certificate.answers:
-        raise CourseError("the certificate lists no exercise, and a page never makes one without any")
+        raise CourseError(_("the certificate lists no exercise, and a page never makes one without any"))
     known = {each.id for each in all_exercises() if each.in_page}
     unknown = [each for each in certificate.answers if each not in known]
     if unknown:
         raise CourseError(
-            f"the certificate lists exercises that no page has: {_some(unknown)}. Was it made by another "
-            "version of the site?"
+            _(
+                "the certificate lists exercises that no page has: {exercises}. Was it made by another "
+                "version of the site?"
+            ).format(exercises=_some(unknown))
         )
     wrong = [
         each
@@ -196,9 +220,10 @@ def _require_borne_out(progress: Progress, certificate: Certificate) -> None:
     ]
     if wrong:
         raise CourseError(
-            f"{progress.path} does not contain the answers that the certificate was made from: "
-            f"{_some(wrong)}. If they were changed later, make a new certificate on the page, and export "
-            "your work again"
+            _(
+                "{path} does not contain the answers that the certificate was made from: {exercises}. If "
+                "they were changed later, make a new certificate on the page, and export your work again"
+            ).format(path=progress.path, exercises=_some(wrong))
         )
 
 
@@ -208,8 +233,7 @@ def _passed(progress: Progress, exercise: str) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(visible(each, 60) for each in names[:SHOWN]) + more
+    return few_of([visible(each, 60) for each in names], SHOWN)
 
 
 def judged(progress: Progress, certificate: Certificate, root: Path) -> list[ExerciseGrade]:
@@ -251,8 +275,10 @@ def _submission(progress: Progress, chapter: str, root: Path) -> Any:
         released = json.loads(path.read_bytes())["cells"]
     except (OSError, ValueError, KeyError) as error:
         raise CourseError(
-            f"to judge the answers, {path} is needed and cannot be read. Run the command in the course's "
-            "folder, where `make exercises` puts it"
+            _(
+                "to judge the answers, {path} is needed and cannot be read. Run the command in the course's "
+                "folder, where `make exercises` puts it"
+            ).format(path=path)
         ) from error
     functions = {each.function: each.id for each in exercises_of(chapter)}
     cells = []
@@ -270,21 +296,23 @@ def said(certificate: Certificate) -> str:
     """What a right code proves, to be read on a terminal."""
     counted = wholes(each for each in all_exercises() if each.in_page)
     passed = [steps[0].chapter for steps in counted if all(each.id in certificate.answers for each in steps)]
-    lines = [
-        f"The code {certificate.code} is right: this file and the certificate belong together.",
-        f"  name       {visible(certificate.name)}",
-        f"  date       {certificate.date}",
-        f"  exercises  {len(passed)} of {len(counted)} passed",
-    ]
+    told = _("The code {code} is right: this file and the certificate belong together.")
+    facts = {
+        _("name"): visible(certificate.name),
+        _("date"): certificate.date,
+        _("exercises"): _("{passed} of {all} passed").format(passed=len(passed), all=len(counted)),
+    }
+    lines = [told.format(code=certificate.code)]
+    lines += [f"  {left(what, 11)}{fact}" for what, fact in facts.items()]
     lines += [f"    {chapter:<26}{count:>4}" for chapter, count in Counter(passed).items()]
     return "\n".join(lines)
 
 
-LIMITS = (
+LIMITS = N_(
     "The code is a checksum, not a signature. It proves practice, not identity: it does not show who did the "
     "exercises, and anyone can make such a file."
 )
-NOT_JUDGED = (
+NOT_JUDGED = N_(
     "Not checked: whether the answers in the file are right. Add --answers to have each judged again, behind "
     "walls."
 )
@@ -293,10 +321,15 @@ NOT_JUDGED = (
 def said_of_answers(grades: Sequence[ExerciseGrade]) -> str:
     """How the answers came out."""
     wrong = [each for each in grades if each.verdict is not Verdict.RIGHT]
-    if not wrong and len(grades) == 1:
-        return "The judge ran the one answer again, on new inputs: it is right."
     if not wrong:
-        return f"The judge ran all {len(grades)} answers again, on new inputs: all are right."
-    verb = "is" if len(wrong) == 1 else "are"
-    lines = [f"The judge ran the answers again, and {len(wrong)} of {len(grades)} {verb} not right:"]
-    return "\n".join([*lines, *(f"  {each.exercise_id}: {each.verdict}" for each in wrong)])
+        return ngettext(
+            "The judge ran the one answer again, on new inputs: it is right.",
+            "The judge ran all {count} answers again, on new inputs: all are right.",
+            len(grades),
+        ).format(count=len(grades))
+    told = ngettext(
+        "The judge ran the answers again, and {wrong} of {count} is not right:",
+        "The judge ran the answers again, and {wrong} of {count} are not right:",
+        len(wrong),
+    ).format(wrong=len(wrong), count=len(grades))
+    return "\n".join([told, *(f"  {each.exercise_id}: {_(each.verdict)}" for each in wrong)])

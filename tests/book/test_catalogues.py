@@ -184,6 +184,7 @@ def test_the_judge_names_the_same_mistakes_in_both_languages(spoken):
         assert facts == [mistake, passed], key
         assert said != text, key
         assert re.search("[\u4e00-\u9fff]", said), key
+        assert not re.search("[。！？；：，、] ", said), f"a space between sentences: {said}"
 
 
 def test_no_two_mistakes_of_an_exercise_read_alike(spoken):

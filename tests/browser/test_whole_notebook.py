@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -32,21 +33,21 @@ FREQUENCIES = "def frequencies(dim):\n    return 10000.0 ** (-2 * np.arange(dim 
 PASSED_OVER = "This cell needs PyTorch, which a browser does not have."
 
 
-@pytest.fixture(scope="module")
-def lite(browser, address):
+@contextmanager
+def whole_notebook(browser, page: str, way_in: str):
     """The notebook, opened from its page into a tab of its own.
 
     `asked` is every address that it asked for, and `missing` those that were not there.
     """
     context = browser.new_context(viewport={"width": 1300, "height": 1100})
-    page = context.new_page()
+    reader = context.new_page()
     asked, missing = [], []
     context.on("request", lambda request: asked.append(request.url))
     context.on("response", lambda response: missing.append(response.url) if response.status >= 400 else None)
-    page.goto(f"{address}/{FORMULA}.html", wait_until="domcontentloaded")
+    reader.goto(page, wait_until="domcontentloaded")
     with context.expect_page() as opened:
-        page.get_by_role("link", name="Open the whole notebook").click()
-    assert page.url == f"{address}/{FORMULA}.html"  # what the reader had is still there
+        reader.get_by_role("link", name=way_in).click()
+    assert reader.url == page  # what the reader had is still there
     tab = opened.value
     tab.asked, tab.missing = asked, missing
     tab.locator(".jp-CodeCell .cm-content").first.wait_for()
@@ -54,6 +55,12 @@ def lite(browser, address):
     expect(tab.locator(".jp-NotebookPanel-toolbar")).to_contain_text("Python (Pyodide)")
     yield tab
     context.close()
+
+
+@pytest.fixture(scope="module")
+def lite(browser, address):
+    with whole_notebook(browser, f"{address}/{FORMULA}.html", "Open the whole notebook") as tab:
+        yield tab
 
 
 def run_cell(tab, source_holds: str, new_source: str = ""):
@@ -79,6 +86,22 @@ def test_an_answer_is_checked_and_torch_is_passed_over_in_the_browser(lite, addr
     assert [url for url in lite.asked if re.search(r"_static/pyodide/\w+/pyodide\.asm\.wasm$", url)]
     assert [url for url in lite.asked if not url.startswith((address, "data:", "blob:"))] == []
     assert lite.missing == []
+
+
+def test_the_judge_of_a_chinese_notebook_speaks_chinese(browser, address):
+    page = f"{address}/zh/{FORMULA}.html"
+    with whole_notebook(browser, page, "打开整个笔记本") as tab:
+        run_cell(tab, "import piplite")
+        run_cell(tab, "import numpy as np")
+        run_cell(tab, "def frequencies", FREQUENCIES.replace("2 *", ""))
+        checked = run_cell(tab, 'check("02-the-formula.frequencies"')
+        expect(checked.locator(".jp-OutputArea-output").last).to_contain_text(
+            "还没通过：「每个列对一个频率」"
+        )
+        run_cell(tab, "def frequencies", FREQUENCIES)
+        checked = run_cell(tab, 'check("02-the-formula.frequencies"')
+        expect(checked.locator(".jp-OutputArea-output").last).to_contain_text("通过：「每个列对一个频率」")
+        assert tab.missing == []
 
 
 def test_what_was_saved_in_the_browser_can_be_handed_in_and_is_graded(lite, tmp_path):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from posenc_course.grading.cli import main
-from posenc_course.grading.interrupts import SENTENCE
+from posenc_course.grading.interrupts import sentence
 from tests.grading.class_fixtures import CHAPTER, TOTAL, Class, new_class
 from tests.grading.test_grade import wait_until
 
@@ -185,7 +185,7 @@ def test_an_interrupt_in_the_first_seconds_gets_a_sentence(graded, tmp_path, num
             run.send_signal(number)
         _printed, errors = run.communicate(timeout=300)
         assert run.returncode == status, errors
-        assert errors.endswith(SENTENCE)
+        assert errors.endswith(f"{sentence()}\n")
         assert "Traceback" not in errors
         wait_until(lambda group=run.pid: not is_alive(group))  # nothing that it started outlives it
     assert "2 graded now" in work.posenc("grade", CHAPTER)

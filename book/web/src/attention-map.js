@@ -3,7 +3,7 @@
 import { made } from "./elements.js";
 import { cells } from "./figures/cells.js";
 import { escaped, picture } from "./figures/svg.js";
-import { number } from "./words.js";
+import { joined, number } from "./words.js";
 import { words } from "./words-landing.js";
 
 const [MARGIN, SIZE, LONGEST, DEEPEST] = [92, 360, 10, 0.75];
@@ -56,7 +56,7 @@ export function attentionMap(width) {
       const to = weights[from].indexOf(Math.max(...weights[from]));
       return words.most(texts[from], texts[to], percent(weights[from][to]));
     });
-    svg.setAttribute("aria-label", [words.map(texts.length), ...most].join(" "));
+    svg.setAttribute("aria-label", joined(words.map(texts.length), ...most));
     reading.textContent = most[0];
   }
 

@@ -1,5 +1,6 @@
 // Break this encoding: the reader types an example, Python judges it.
 import { button, made } from "./elements.js";
+import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 import { words as code } from "./words-exercises.js";
 
@@ -31,7 +32,7 @@ export async function open(place, seed, isOpen) {
       tries += 1;
       sentences.push(words.kept);
     }
-    place.say(sentences.join(" "));
+    place.say(joined(...sentences));
     if (found.counts)
       history.append(made("li", found.broken ? "posenc-good" : "", `${typed.join(", ")}: ${found.sentence}`));
   });

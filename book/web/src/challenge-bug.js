@@ -4,6 +4,7 @@
 import { Draws } from "./draws.js";
 import { button, made, withoutScripts } from "./elements.js";
 import * as store from "./store.js";
+import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 import { words as code } from "./words-exercises.js";
 
@@ -72,7 +73,7 @@ export function open(place, seed, isOpen) {
     const seconds = clock.stop();
     const points = Math.max(1, POINTS - COST_OF_A_TRY * tries);
     place.keep(seed, { points, tries: tries + 1, ...(seconds === null ? {} : { seconds }) });
-    await tell([sentence, words.earned(points)].join(" "));
+    await tell(joined(sentence, words.earned(points)));
   }
 
   /** What comes of the mistake, without its name. */
@@ -99,7 +100,7 @@ export function open(place, seed, isOpen) {
     place.say(sentence);
     const result = await judge(faulty);
     if (!isOpen()) return;
-    place.say(result ? sentence : [sentence, place.status.textContent].join(" ")); // why there is no report
+    place.say(result ? sentence : joined(sentence, place.status.textContent)); // why there is no report
     if (result?.kind === "report") {
       const report = made("div", "posenc-result");
       report.replaceChildren(withoutScripts(result.html));

@@ -1,6 +1,7 @@
 // Asking for measurements, and naming what they give away: what both kinds of mystery share.
 import { button, made } from "./elements.js";
 import { plot } from "./plot.js";
+import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 
 /**
@@ -24,7 +25,7 @@ export function investigate(place, seed, isOpen, game) {
       asked.add(name);
       ask.disabled = true;
       evidence.append(measured(title, found));
-      place.say([found.sentence, over ? "" : words.cost(asked.size, wrong)].join(" "));
+      place.say(joined(found.sentence, over ? "" : words.cost(asked.size, wrong)));
     });
     questions.append(made("div", "posenc-question-of-it", ask, made("span", "", how)));
   }
@@ -60,7 +61,7 @@ export function investigate(place, seed, isOpen, game) {
     if (!told.counts) place.say(told.sentence);
     else if (told.right) {
       place.keep(seed, { points: told.points, tries: wrong + 1 });
-      end(told, [words.named, words.earned(told.points)].join(" "));
+      end(told, joined(words.named, words.earned(told.points)));
     } else {
       wrong += 1;
       for (const group of told.wrong) {

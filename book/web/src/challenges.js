@@ -5,6 +5,7 @@ import { SEEDS } from "./draws.js";
 import { button, made, status } from "./elements.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
+import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 
 const KINDS = {
@@ -188,7 +189,7 @@ export class Place {
     if (found.length) sentences.push(words.solved(found.length), words.points(points));
     if (here) sentences.push(words.best(here.points, here.seconds));
     if (!store.available) sentences.push(words.notKept);
-    this.results.textContent = sentences.join(" ");
+    this.results.textContent = joined(...sentences);
   }
 }
 

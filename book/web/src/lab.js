@@ -20,7 +20,7 @@ import {
 } from "./lab/state.js";
 import { lengthened, named } from "./lab/text.js";
 import { difference } from "./lab/verdict.js";
-import { decimals, number } from "./words.js";
+import { decimals, joined, number } from "./words.js";
 import { words } from "./words-lab.js";
 
 const WRITTEN = 256; // bytes that a model writes at most
@@ -322,12 +322,8 @@ function bench(place) {
     try {
       const done = await Promise.all(panels.map((panel) => panel.write(bytes, given)));
       const [first, second] = done.map(({ rate }) => number(Math.round(rate)));
-      writing.textContent = [
-        done.some(({ written }) => written < WRITTEN) ? words.stopped : "",
-        words.written(first, second),
-      ]
-        .filter(Boolean)
-        .join(" ");
+      const stopped = done.some(({ written }) => written < WRITTEN);
+      writing.textContent = joined(stopped ? words.stopped : "", words.written(first, second));
     } catch (problem) {
       writing.textContent = words.panelProblem(problem.message);
     }

@@ -4,6 +4,7 @@ import { downloadWork } from "./export-file.js";
 import { chart, isPassed } from "./map.js";
 import { isDue } from "./schedule.js";
 import * as store from "./store.js";
+import { joined } from "./words.js";
 import { words } from "./words-progress.js";
 
 export function start(elements) {
@@ -106,7 +107,7 @@ async function takeIn(file) {
     const said = [words.taken(taken)];
     if (kept) said.push(words.kept(kept));
     if (faulty.length) said.push(words.faulty(faulty.join(", ")));
-    return said.join(" ");
+    return joined(...said);
   } catch (error) {
     if (error instanceof store.ImportProblem) return words.refused[error.reason];
     throw error;

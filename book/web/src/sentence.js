@@ -4,6 +4,7 @@ import { attentionMap } from "./attention-map.js";
 import { button, made, status } from "./elements.js";
 import { sentenceField } from "./sentence-field.js";
 import { wordRow } from "./word-row.js";
+import { joined } from "./words.js";
 import { words } from "./words-landing.js";
 
 export function start(places) {
@@ -50,7 +51,7 @@ function startPlace(place) {
     const shares = between(texts, order);
     const isAsTyped = order.every((word, at) => word === at);
     map.draw({ texts, order, weights: shares, outputs: mixed(shares, texts.map(vectorOf)) });
-    verdict.textContent = [said, isAsTyped ? words.asItWas : words.sameRows].filter(Boolean).join(" ");
+    verdict.textContent = joined(said, isAsTyped ? words.asItWas : words.sameRows);
     asTyped.disabled = isAsTyped;
   }
 }

@@ -5,6 +5,7 @@ import { button, made, status } from "./elements.js";
 import { picture, round } from "./figures/svg.js";
 import { sentenceField, wordsOf } from "./sentence-field.js";
 import { wordRow } from "./word-row.js";
+import { joined } from "./words.js";
 import { words } from "./words-landing.js";
 
 const DOORS = ["none", "added", "rotated", "biased"];
@@ -77,7 +78,7 @@ function startPlace(place) {
     const asTyped = texts.map((_, index) => index);
     shares = [asTyped, order].map((each) => between(texts, each, door)[asking]);
     draw();
-    verdict.textContent = [said, judged()].filter(Boolean).join(" ");
+    verdict.textContent = joined(said, judged());
     verdict.dataset.told = String(isTold());
   }
 

@@ -14,6 +14,13 @@ export const _ = (sentence, values) => say(sentences[sentence]?.[0] ?? sentence,
 /** The sentence for one thing, or the one for {count} things. */
 export const ngettext = (one, many, count) => say((sentences[one] ?? [one, many])[formFor(count)], { count });
 
+// After these no space is written: their own width holds it.
+const FULL_WIDTH = /[。！？：；，、）」]$/;
+
+/** Sentences one after another; between two of them the space that English has, and Chinese has not. */
+export const joined = (...sentences) =>
+  sentences.filter(Boolean).reduce((text, each) => `${text}${!text || FULL_WIDTH.test(text) ? "" : " "}${each}`, "");
+
 /** A time such as 2:05. */
 export const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 

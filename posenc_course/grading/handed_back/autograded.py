@@ -18,6 +18,8 @@ from posenc_course.grading.untrusted import SHOWN, visible
 from posenc_course.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
 from posenc_course.translation import _
 
+ADDRESS = re.compile(r"^<!-- anchor: \S* \S* -->\n?", re.MULTILINE)
+"""Below a heading of a translated notebook: for the book's pages, and nothing to read."""
 MOST_CELLS = 300
 """That the learner added. The submitted notebook has all of them, and what the next limits leave out."""
 MOST_CHARACTERS = 100_000
@@ -136,6 +138,7 @@ def _for_show(cells: list[NotebookNode], release: Release) -> list[NotebookNode]
 
 def _take_apart(cell: NotebookNode) -> None:
     if cell.cell_type == "markdown":
+        cell.source = ADDRESS.sub("", cell.source)
         cell.source, pasted = with_plain_names(cell.source, cell.get("attachments", {}))
         if pasted:
             cell.attachments = NotebookNode(pasted)
@@ -193,7 +196,7 @@ def _notes(grade: SubmissionGrade) -> str:
     """What learner and instructor should know, as the first cell of the notebook; empty if nothing."""
     items = list(grade.notes)
     if grade.verdict not in (Verdict.RIGHT, Verdict.PARTLY, Verdict.WRONG, Verdict.UNWRITTEN):
-        items.insert(0, _("This submission got the verdict “{verdict}”.").format(verdict=grade.verdict))
+        items.insert(0, _("This submission got the verdict “{verdict}”.").format(verdict=_(grade.verdict)))
     if not items:
         return ""
     lines = [f"- {_as_markdown(visible(each))}" for each in items[:MOST_NOTES]]

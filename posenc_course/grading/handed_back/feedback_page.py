@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,7 +13,19 @@ from nbformat import NotebookNode
 from posenc_course.exercises import exercises_of
 from posenc_course.grading.handed_back.safe_html import settings
 from posenc_course.grading.recorded.scores import Standing
-from posenc_course.translation import _
+from posenc_course.translation import N_, _
+
+OF_NBGRADER = (
+    ('<span class="nbgrader-label">{}</span>', N_("Student's answer")),
+    ('<span class="nbgrader-label">{} <code>', N_("Grade cell:")),
+    ('<a href="#top">{}</a>', N_("(Top)")),
+    ("<b>{}</b>", N_("Comments:")),
+    ('">{}</a></li>', N_("Comment")),
+    ('">{}</a> (', N_("Written response")),
+    ('<li class="late-penalty">{} (', N_("Late submission penalty")),
+)
+"""What its template says, and where: nothing that a learner writes is shown with such tags."""
+SCORE = re.compile(r"Score: (?=-?[\d.]+(?: / [\d.]+)?(?:\)</| <a href=\"#top\">))")
 
 
 def feedback_page(notebook: NotebookNode, assignment: str, standing: Standing) -> str:
@@ -32,15 +45,17 @@ def feedback_page(notebook: NotebookNode, assignment: str, standing: Standing) -
         "late_penalty": standing.penalty,
     }
     page: str = _exporter().from_notebook_node(notebook, {"nbgrader": facts})[0]
-    return with_names(page, assignment)
+    return in_our_words(page, assignment)
 
 
-def with_names(page: str, assignment: str) -> str:
-    """The page with the exercises' names in its list of contents, where nbgrader writes "Test cell"."""
+def in_our_words(page: str, assignment: str) -> str:
+    """The page in the language of the class, with the exercises' names where nbgrader writes "Test cell"."""
     for each in exercises_of(assignment):
         link = f'<a href="#check-{each.function}">'
         page = page.replace(f"{link}Test cell</a>", f"{link}{escape(_(each.title))}</a>", 1)
-    return page
+    for place, words in OF_NBGRADER:
+        page = page.replace(place.format(words), place.format(_(words)))
+    return SCORE.sub(_("Score: "), page)
 
 
 @cache

@@ -99,7 +99,7 @@ def _write_plain_page(course: Course, release: Release, entry: Entry, standing: 
     """Marks and messages alone, without the notebook."""
     rows = "".join(
         f"<tr><td>{escape(each.exercise_id)}</td><td>{each.points:g} / {each.max_points:g}</td>"
-        f"<td>{escape(str(each.verdict))}</td><td>{plain(each.feedback)}</td></tr>"
+        f"<td>{escape(_(each.verdict))}</td><td>{plain(each.feedback)}</td></tr>"
         for each in entry.grade.exercises
     )
     notes = "".join(f"<li>{escape(visible(each))}</li>" for each in entry.grade.notes[:MOST_NOTES])

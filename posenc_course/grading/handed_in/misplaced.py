@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 from posenc_course.exercises import assignments
 from posenc_course.grading.untrusted import visible
+from posenc_course.translation import _
 
 DEPTH = 6
 """Folders below `submitted` that are looked into."""
@@ -45,8 +46,9 @@ def misplaced(submitted: Path, assignment: str, students: Collection[str] = ()) 
         whose = visible(os.fsencode(student or "<student>").decode(errors="backslashreplace"))
         yield Misplaced(
             student,
-            f"{found} is in the wrong place. If it belongs to {assignment}, "
-            f"move it to {whose}/{assignment}/{assignment}.ipynb",
+            _("{found} is in the wrong place. If it belongs to {assignment}, move it to {place}").format(
+                found=found, assignment=assignment, place=f"{whose}/{assignment}/{assignment}.ipynb"
+            ),
         )
 
 

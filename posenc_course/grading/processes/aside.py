@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from posenc_course.grading.processes.helper import Died, Helper
+from posenc_course.translation import _
 
 CPU_SECONDS = 30
 """Of the processor, for one call; an honest one takes about one."""
@@ -43,7 +44,7 @@ def aside(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     try:
         return _beside[0].call(WALL_SECONDS, function, *arguments, **named)
     except Died as error:
-        raise OverLimit("it took too long, or too much memory") from error
+        raise OverLimit(_("it took too long, or too much memory")) from error
 
 
 def _limit() -> None:

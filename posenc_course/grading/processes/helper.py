@@ -12,6 +12,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import ParamSpec, TypeVar
 
+from posenc_course.translation import _
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -67,7 +69,7 @@ class Helper:
             came_back, result = self._line.recv()
         except (EOFError, OSError) as error:
             self.kill()
-            raise Died("the process that should have done it ended") from error
+            raise Died(_("the process that should have done it ended")) from error
         except BaseException:
             self.kill()
             raise

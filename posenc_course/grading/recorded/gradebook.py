@@ -19,6 +19,7 @@ from traitlets.config import Config
 from posenc_course.grading.faults import CourseError
 from posenc_course.grading.recorded.journal import Entry
 from posenc_course.grading.recorded.scores import Release, ReleasedCell, Standing, auto_comments, auto_scores
+from posenc_course.translation import _
 
 MAX_STUDENT_NAME = 128
 """What nbgrader's table holds."""
@@ -79,8 +80,10 @@ class GradebookWriter:
             notebook = self._gradebook.find_notebook(assignment, assignment)
         except api.MissingEntry as error:
             raise CourseError(
-                f"nbgrader's gradebook has no assignment {assignment!r} with a notebook of that name; "
-                f"release it first: nbgrader generate_assignment {assignment}, or make exercises"
+                _(
+                    "nbgrader's gradebook has no assignment {assignment!r} with a notebook of that name; "
+                    "release it first: nbgrader generate_assignment {assignment}, or make exercises"
+                ).format(assignment=assignment)
             ) from error
         self._assignment_id, self._duedate = found.id, found.duedate
         # Every notebook of the assignment gets its rows, as nbgrader has it; grades go to one.

@@ -13,6 +13,7 @@ from typing import Any
 
 from posenc_course.grading.handed_in.submission import Cell
 from posenc_course.grading.verdicts import SubmissionGrade
+from posenc_course.translation import _
 
 VERSION = 1
 """Of what stands in the journal. A newer posenc raises it where an older one could not read an entry."""
@@ -73,7 +74,8 @@ class Journal:
     def _open(self) -> None:
         [version] = self._db.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise sqlite3.DatabaseError(f"it has version {version}, but this posenc reads version {VERSION}")
+            told = _("it has version {found}, but this posenc reads version {read}")
+            raise sqlite3.DatabaseError(told.format(found=version, read=VERSION))
         self._db.execute("PRAGMA journal_mode = WAL")
         # In WAL mode only FULL survives a power cut.
         self._db.execute("PRAGMA synchronous = FULL")
@@ -187,7 +189,8 @@ def _readable(student: str) -> Iterator[None]:
     try:
         yield
     except (zlib.error, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise sqlite3.DatabaseError(f"its entry of {student!r} cannot be read: {error}") from error
+        told = _("its entry of {student!r} cannot be read: {error}")
+        raise sqlite3.DatabaseError(told.format(student=student, error=error)) from error
 
 
 def _level(feedback: bool) -> int:

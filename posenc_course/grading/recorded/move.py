@@ -9,15 +9,16 @@ from sqlalchemy.exc import ArgumentError
 
 from posenc_course.grading.course import Course
 from posenc_course.grading.faults import CourseError, shown_url, told
+from posenc_course.translation import N_, _
 
 BATCH = 1000
 """Rows that are held at once."""
 COUNTED = {
-    "student": "learners",
-    "assignment": "assignments",
-    "submitted_assignment": "submissions",
-    "grade": "grades",
-    "comment": "comments",
+    "student": N_("learners"),
+    "assignment": N_("assignments"),
+    "submitted_assignment": N_("submissions"),
+    "grade": N_("grades"),
+    "comment": N_("comments"),
 }
 """Tables of nbgrader's, and what they hold, as an instructor says it."""
 
@@ -41,7 +42,8 @@ def move(course: Course, url: str) -> dict[str, int]:
         old = create_engine(course.db_url)
         with old.connect() as source:
             if not _held(source):
-                raise CourseError(f"the gradebook {shown_url(course.db_url)} is empty, so nothing was moved")
+                empty = _("the gradebook {url} is empty, so nothing was moved")
+                raise CourseError(empty.format(url=shown_url(course.db_url)))
         with told(course.state, url):
             Gradebook(url, course.course_id).close()
             new = create_engine(url)
@@ -59,21 +61,26 @@ def _require_another(old: str, new: str) -> None:
         same = make_url(old) == make_url(new)
     except ArgumentError as error:
         raise CourseError(
-            f"{new} is not the address of a database. It looks like "
-            "postgresql+psycopg2://grader@host/gradebook"
+            _(
+                "{url} is not the address of a database. It looks like "
+                "postgresql+psycopg2://grader@host/gradebook"
+            ).format(url=new)
         ) from error
     if same:
         raise CourseError(
-            f"the course's gradebook is already in {shown_url(new)}. If POSENC_DB_URL is set, unset it "
-            "first: the gradebook is moved from where it is now"
+            _(
+                "the course's gradebook is already in {url}. If POSENC_DB_URL is set, unset it first: the "
+                "gradebook is moved from where it is now"
+            ).format(url=shown_url(new))
         )
 
 
 def _require_empty(target: Connection, url: str) -> None:
     if held := _held(target):
         raise CourseError(
-            f"the gradebook {shown_url(url)} already holds {' and '.join(held)}, and nothing is overwritten. "
-            "Give an empty database"
+            _(
+                "the gradebook {url} already holds {what}, and nothing is overwritten. Give an empty database"
+            ).format(url=shown_url(url), what=_(" and ").join(map(_, held)))
         )
 
 
@@ -97,5 +104,6 @@ def _copied(source: Connection, target: Connection) -> dict[str, int]:
             target.execute(insert(table), [dict(row) for row in batch])
         counts[table.name] = target.scalar(select(func.count()).select_from(table)) or 0
         if counts[table.name] != source.scalar(select(func.count()).select_from(table)):
-            raise CourseError(f"not all of {table.name} arrived, so nothing was moved; run the command again")
+            lost = _("not all of {table} arrived, so nothing was moved; run the command again")
+            raise CourseError(lost.format(table=table.name))
     return {what: counts[name] for name, what in COUNTED.items()}

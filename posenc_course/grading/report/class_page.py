@@ -8,11 +8,12 @@ from posenc_course.colours import GREY, INKS, PAPERS
 from posenc_course.figures.picture import Picture
 from posenc_course.grading.faults import CourseError
 from posenc_course.grading.report.class_report import ClassReport, histogram
-from posenc_course.grading.report.class_text import exercise_table, headline, mistake_table
+from posenc_course.grading.report.class_text import exercise_table, headline, mistake_table, no_mistake
 from posenc_course.grading.report.pictures import marks_spread, mistakes_made
+from posenc_course.translation import _, spoken
 
 _PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -42,15 +43,21 @@ _SVG_STYLE = (
 
 def as_page(report: ClassReport) -> str:
     """The report as an HTML page that needs no other file. It names no student."""
-    title = f"{report.assignment}: how the class did"
+    title = _("{assignment}: how the class did").format(assignment=report.assignment)
     parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(line)}</p>" for line in headline(report))]
-    parts += [f"<h2>Points</h2><figure>{_marks_picture(report).svg}</figure>"] if report.graded else []
-    parts += ["<h2>Exercises</h2>", _html_table(*exercise_table(report)), "<h2>Named mistakes</h2>"]
+    if report.graded:
+        parts += [_heading(_("Points")), f"<figure>{_marks_picture(report).svg}</figure>"]
+    parts += [_heading(_("Exercises")), _html_table(*exercise_table(report)), _heading(_("Named mistakes"))]
     if report.mistakes:
         parts += [f"<figure>{_picture(report).svg}</figure>", _html_table(*mistake_table(report))]
     else:
-        parts.append("<p>No submission makes a mistake that has a name.</p>")
-    return _PAGE.format(title=escape(title), style=_STYLE, body="\n".join(parts))
+        parts.append(f"<p>{escape(no_mistake())}</p>")
+    language = spoken().replace("_", "-")
+    return _PAGE.format(language=language, title=escape(title), style=_STYLE, body="\n".join(parts))
+
+
+def _heading(words: str) -> str:
+    return f"<h2>{escape(words)}</h2>"
 
 
 def as_svg(report: ClassReport) -> str:
@@ -60,7 +67,7 @@ def as_svg(report: ClassReport) -> str:
         CourseError: there is no named mistake to draw.
     """
     if not report.mistakes:
-        raise CourseError("no submission makes a mistake that has a name: there is nothing to draw")
+        raise CourseError(_("no submission makes a mistake that has a name: there is nothing to draw"))
     opening, rest = _picture(report).svg.split(">", 1)
     return f"{opening}><style>{_SVG_STYLE}</style>{rest}\n"
 

@@ -22,15 +22,18 @@ from posenc_course.grading.one import require_exercises
 from posenc_course.grading.recorded.journal import Journal
 from posenc_course.grading.report import likeness
 from posenc_course.grading.report.likeness import Alike, Outsized
-from posenc_course.grading.report.marks import NO_SUBMISSION, Line, Marks, read_marks
+from posenc_course.grading.report.marks import Line, Marks, read_marks
+from posenc_course.grading.terminal import few_of
 from posenc_course.grading.untrusted import visible
-from posenc_course.grading.verdicts import ExerciseGrade, SubmissionGrade, Verdict
+from posenc_course.grading.verdicts import (
+    ELSEWHERE,
+    NO_SUBMISSION,
+    NOT_GRADED,
+    ExerciseGrade,
+    SubmissionGrade,
+    Verdict,
+)
 from posenc_course.translation import _
-
-NOT_GRADED = "not graded"
-"""Handed in, but no grading run has got to it."""
-ELSEWHERE = "graded elsewhere"
-"""In the gradebook, but not by this course's grading."""
 
 NAMED = 5
 """Students that a message names; the rest is counted."""
@@ -131,9 +134,8 @@ def _journal(course: Course, assignment: str) -> dict[str, SubmissionGrade]:
             grades = {grade.student: grade for grade in journal.grades(assignment)}
     if not grades:
         require_exercises(assignment)
-        raise CourseError(
-            f"nothing handed in for {assignment!r} has been graded; run this first: posenc grade {assignment}"
-        )
+        nothing = _("nothing handed in for {assignment!r} has been graded; run this first: {command}")
+        raise CourseError(nothing.format(assignment=assignment, command=f"posenc grade {assignment}"))
     return grades
 
 
@@ -163,9 +165,11 @@ def _require_current(
     ]
     if behind:
         raise CourseError(
-            f"the gradebook does not have the latest grade of {some(behind)}: a grading run was stopped or "
-            f"is still at work, or the assignment was released again. Run: posenc grade {assignment} (if "
-            "that changes nothing, add --again)"
+            _(
+                "the gradebook does not have the latest grade of {students}: a grading run was stopped or is "
+                "still at work, or the assignment was released again. Run: posenc grade {assignment} (if "
+                "that changes nothing, add --again)"
+            ).format(students=some(behind), assignment=assignment)
         )
 
 
@@ -235,5 +239,4 @@ def shown(student: str) -> str:
 
 def some(names: Sequence[str]) -> str:
     """A few of them, and how many more there are."""
-    few = ", ".join(shown(name) for name in names[:NAMED])
-    return few + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return few_of([shown(name) for name in names], NAMED)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
-import textwrap
 from collections import Counter
 
 from posenc_course.grading.report.class_report import ClassReport, histogram, shown, some
 from posenc_course.grading.report.spreadsheet import harmless
+from posenc_course.grading.terminal import and_more, counted, left, right, width, wrapped
 from posenc_course.grading.verdicts import Verdict
 from posenc_course.translation import _
 
@@ -16,19 +17,26 @@ LISTED = 20
 """Lines of a list; the rest is counted."""
 BAR = 40
 """Characters of the longest bar."""
+MARGIN, ACROSS = " " * 13, 87
+"""Before what is told of a mistake, and the columns of its lines."""
 
 
 def as_text(report: ClassReport) -> str:
     """The report to be read on a terminal."""
     lines = [*headline(report), "", *_bars(report), *_aligned(*exercise_table(report)), ""]
     if not report.mistakes:
-        lines.append("No submission makes a mistake that has a name.")
+        lines.append(no_mistake())
     else:
-        lines.append("Named mistakes:")
+        lines.append(_("Named mistakes:"))
     for each in report.mistakes:
         lines.append(f"{each.count:>5}  {each.share:>4.0%}  {each.function}: {each.name}")
-        lines += textwrap.wrap(each.message, 100, initial_indent=" " * 13, subsequent_indent=" " * 13)
+        lines += [MARGIN + line for line in wrapped(each.message, ACROSS)]
     return "\n".join([*lines, *_to_look_at(report)])
+
+
+def no_mistake() -> str:
+    """What is said in place of a list of them."""
+    return _("No submission makes a mistake that has a name.")
 
 
 def _to_look_at(report: ClassReport) -> list[str]:
@@ -39,8 +47,13 @@ def _to_look_at(report: ClassReport) -> list[str]:
     alike = [f"{some(each.students)}: {', '.join(each.exercises)}" for each in report.alike]
     others = _("the other cells together")
     long = [
-        f"{shown(each.student)}: {each.exercise or others} "
-        f"({each.lines} lines, {each.characters} characters; usual: {each.usual})"
+        _("{student}: {exercise} ({lines} lines, {characters} characters; usual: {usual})").format(
+            student=shown(each.student),
+            exercise=each.exercise or others,
+            lines=each.lines,
+            characters=each.characters,
+            usual=each.usual,
+        )
         for each in report.outsized
     ]
     found = (
@@ -62,7 +75,7 @@ def _to_look_at(report: ClassReport) -> list[str]:
 
 
 def _first(items: list[str]) -> list[str]:
-    rest = [f"  ... and {len(items) - LISTED} more"] if len(items) > LISTED else []
+    rest = [and_more(len(items) - LISTED)] if len(items) > LISTED else []
     return [f"  {each}" for each in items[:LISTED]] + rest
 
 
@@ -83,22 +96,24 @@ def headline(report: ClassReport) -> list[str]:
     points = [line.points for line in report.graded if line.points is not None]
     without = Counter(line.verdict for line in report.lines if line.marks is None)
     manual = sum(line.needs_manual_grade for line in report.lines)
-    counted = [f"{len(points)} graded", *(f"{count} {why}" for why, count in sorted(without.items()))]
-    lines = [f"{report.assignment}: {', '.join(counted)}"]
+    counts = [_("{count} graded").format(count=len(points))]
+    counts += [counted(count, why) for why, count in sorted(without.items())]
+    lines = [_("{what}: {count}").format(what=report.assignment, count=_(", ").join(counts))]
     if points:
-        lines.append(
-            f"Marks with manual grades and late penalties: mean {statistics.fmean(points):.2f}, "
-            f"median {statistics.median(points):g} of {harmless(report.max_points)} points"
+        told = _(
+            "Marks with manual grades and late penalties: mean {mean:.2f}, median {median:g} of {most} points"
         )
+        mean, median = statistics.fmean(points), statistics.median(points)
+        lines.append(told.format(mean=mean, median=median, most=harmless(report.max_points)))
     if manual:
-        lines.append(f"{manual} still need a manual grade: their marks may rise")
+        lines.append(_("{count} still need a manual grade: their marks may rise").format(count=manual))
     return lines
 
 
 def exercise_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
     """Of the graded submissions, as the judge saw them: manual grades are not in it."""
-    header = ["exercise", "graded", "right", "pass rate", "partly", "other verdicts", "no named mistake"]
-    header += ["mean points", "of"]
+    header = [_("exercise"), _("graded"), _("right"), _("pass rate"), _("partly"), _("other verdicts")]
+    header += [_("no named mistake"), _("mean points"), _("of")]
     rows = []
     for each in report.exercises:
         others = (v for v in Verdict if v not in (Verdict.RIGHT, Verdict.PARTLY) and each.verdicts[v])
@@ -109,7 +124,7 @@ def exercise_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
                 str(each.verdicts[Verdict.RIGHT]),
                 f"{each.pass_rate:.0%}",
                 str(each.verdicts[Verdict.PARTLY]),
-                ", ".join(f"{each.verdicts[verdict]} {verdict}" for verdict in others) or "–",
+                _(", ").join(counted(each.verdicts[verdict], verdict) for verdict in others) or "–",
                 str(each.unnamed),
                 f"{each.points:.2f}",
                 harmless(each.max_points),
@@ -119,7 +134,7 @@ def exercise_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
 
 
 def mistake_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
-    header = ["exercise", "mistake", "submissions", "share", "what the learner was told"]
+    header = [_("exercise"), _("mistake"), _("submissions"), _("share"), _("what the learner was told")]
     rows = [
         [each.function, each.name, str(each.count), f"{each.share:.0%}", each.message]
         for each in report.mistakes
@@ -128,12 +143,12 @@ def mistake_table(report: ClassReport) -> tuple[list[str], list[list[str]]]:
 
 
 def _aligned(header: list[str], rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
-    text = {place for place, cell in enumerate(rows[0]) if place == 0 or "," in cell or " " in cell}
+    widths = [max(width(row[place]) for row in [header, *rows]) for place in range(len(header))]
+    text = {place for place in range(len(header)) if any(re.search(r"[^\W\d]", row[place]) for row in rows)}
     return [
         "  ".join(
-            cell.ljust(width) if place in text else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            (left if place in text else right)(cell, columns)
+            for place, (cell, columns) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in [header, *rows]
     ]

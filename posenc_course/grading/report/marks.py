@@ -24,8 +24,9 @@ from posenc_course.grading.course import write_atomically
 from posenc_course.grading.faults import CourseError
 from posenc_course.grading.report import spreadsheet
 from posenc_course.grading.report.formats import FORMATS, Format, Rows
+from posenc_course.grading.verdicts import NO_SUBMISSION
+from posenc_course.translation import _
 
-NO_SUBMISSION = "no submission"
 FOR_ONE = 0o600
 """Rights of a file of marks: only whoever wrote it can read it."""
 
@@ -88,7 +89,9 @@ def read_marks(gradebook: Gradebook, assignment: str) -> Marks:
         found = gradebook.find_assignment(assignment)
     except api.MissingEntry as error:
         raise CourseError(
-            f"nbgrader's gradebook has no assignment {assignment!r}; release it: make exercises"
+            _("nbgrader's gradebook has no assignment {assignment!r}; release it: make exercises").format(
+                assignment=assignment
+            )
         ) from error
     cells = _columns(found)
     by_hand = func.coalesce(grade.manual_score, grade.auto_score, 0.0)
@@ -172,7 +175,7 @@ class SafeExport(ExportPlugin):
         destination = Path(self.to or "grades.csv")
         with destination.open("w", encoding="utf-8", newline="") as file:
             spreadsheet.write(file, self._rows(gradebook))
-        self.log.info("Exported grades to %s", destination)
+        self.log.info(_("Exported grades to {path}").format(path=destination))
 
     def _rows(self, gradebook: Gradebook) -> Iterator[Sequence[object]]:
         yield (
@@ -214,16 +217,21 @@ class ForOtherSystem(ExportPlugin):
         known = [each.name for each in gradebook.assignments]
         names = [str(each) for each in self.assignment] or known
         if len(names) != 1:
-            sys.exit(f"error: this is for one assignment: add --assignment and one of {', '.join(known)}")
+            told = _("this is for one assignment: add --assignment and one of {known}")
+            sys.exit(_error(told.format(known=", ".join(known))))
         try:
             marks = read_marks(gradebook, names[0])
         except CourseError as error:
-            sys.exit(f"error: {error}")
+            sys.exit(_error(error))
         students = {str(each) for each in self.student}
         chosen = tuple(line for line in marks.lines if not students or line.student in students)
         destination = Path(self.to or "grades.csv")
         write_atomically(destination, self.as_csv(replace(marks, lines=chosen)), FOR_ONE)
-        self.log.info("Exported grades to %s", destination)
+        self.log.info(_("Exported grades to {path}").format(path=destination))
+
+
+def _error(sentence: object) -> str:
+    return _("error: {sentence}").format(sentence=sentence)
 
 
 def _exporter(system: str) -> type[ForOtherSystem]:

@@ -37,9 +37,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from posenc_course.checking.plain import decode, encode, to_plain
 from posenc_course.checking.run import Library, Outcome, as_function, call, describe, for_library, in_place
 from posenc_course.grading.sandbox import borrowed
+from posenc_course.translation import N_, _
 
 TRACEBACK_CHARACTERS = 20_000
-THERE = (
+THERE = N_(
     "Graded answers can use NumPy, PyTorch, SciPy, scikit-learn, SymPy, joblib and Matplotlib, and "
     "Python's own modules. Write the answer with these."
 )
@@ -73,7 +74,7 @@ class Outputs:
         """Keep something that was displayed; leave out what would pass the limit."""
         size = len(json.dumps(output, default=repr))
         if size > self.left:
-            output = {**output, "data": {"text/plain": "(left out: too big to keep)"}, "metadata": {}}
+            output = {**output, "data": {"text/plain": _("(left out: too big to keep)")}, "metadata": {}}
             size = len(json.dumps(output))
         self.left -= size
         if self.left < 0:
@@ -278,16 +279,16 @@ def _told(error: BaseException) -> str:
     try:
         return describe(error)
     except BaseException:
-        return "(its message cannot be shown: __str__ raises)"
+        return _("(its message cannot be shown: __str__ raises)")
 
 
 def _with_what_is_there(error_type: str, text: str) -> str:
     """The text of an error; with the packages that are there, where it is one that is not."""
-    return f"{text}. {THERE}" if error_type == "ModuleNotFoundError" else text
+    return f"{text}. {_(THERE)}" if error_type == "ModuleNotFoundError" else text
 
 
 def _no_input(prompt: object = "") -> str:
-    raise EOFError("nobody can answer input() while a notebook is being graded; assign the value instead")
+    raise EOFError(_("nobody can answer input() while a notebook is being graded; assign the value instead"))
 
 
 def _as_json(data: dict[str, Any]) -> dict[str, Any]:

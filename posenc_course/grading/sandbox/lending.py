@@ -19,6 +19,7 @@ import posenc_lib
 from posenc_course.checking.plain import decode, encode, to_plain
 from posenc_course.checking.run import Library, for_library
 from posenc_course.exercises import all_exercises, exercise
+from posenc_course.translation import _
 
 START_SECONDS = 120.0
 SECONDS = 5.0
@@ -47,7 +48,7 @@ class Lender:
             return [
                 "raised",
                 "RuntimeError",
-                "this call needs too much time or memory; give it smaller arguments",
+                _("this call needs too much time or memory; give it smaller arguments"),
             ]
 
     def start(self) -> None:
@@ -99,7 +100,7 @@ def answer(question: dict[str, Any]) -> list[Any]:
         kwargs = {name: for_library(decode(each), library) for name, each in question["kwargs"].items()}
         text = encode(to_plain(function(*args, **kwargs)))
         if len(json.dumps(text)) > MOST_BYTES:
-            raise MemoryError("the result is too big; give smaller arguments")
+            raise MemoryError(_("the result is too big; give smaller arguments"))
     except Exception as error:
         return ["raised", type(error).__name__, str(error)[:1000]]
     return ["value", text, ""]

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from posenc_course.translation import _
+
 # Each with its number on x86_64 and on aarch64, from the kernel's tables; "-" where that kind of machine has
 # no such call.
 ALLOWED = """
@@ -243,7 +245,8 @@ def why_not_shut() -> str:
     """What keeps processes from being held to the list here; empty where nothing does. Tried in a child."""
     machine = platform.machine()
     if machine not in _MACHINES:
-        return f"there is no list of them for {machine}, only for {', '.join(_MACHINES)}"
+        no_list = _("there is no list of them for {machine}, only for {known}")
+        return no_list.format(machine=machine, known=", ".join(_MACHINES))
     program(machine)  # Every child of this process has it then.
     reader, writer = os.pipe()
     child = os.fork()
@@ -259,4 +262,4 @@ def why_not_shut() -> str:
     with os.fdopen(reader, "rb") as file:
         told = file.read().decode()
     os.waitpid(child, 0)
-    return "" if told == "shut" else told or "the process that tried has ended"
+    return "" if told == "shut" else told or _("the process that tried has ended")

@@ -25,6 +25,7 @@ from packaging.utils import canonicalize_name
 
 import posenc_course
 from posenc_course.grading.sandbox.borrowed import OURS
+from posenc_course.translation import _, spoken
 
 ALLOWED = (
     *("numpy", "torch", "scipy", "scikit-learn", "sympy", "joblib", "matplotlib"),
@@ -98,8 +99,10 @@ def _start_walled(control: int, modules: list[str]) -> subprocess.Popen[bytes]:
     command = ["bwrap", *_walls(), "--", *_python(control, modules, walls=True)]
     if shutil.which("bwrap") is None:
         raise NoWalls(
-            "bubblewrap (the command bwrap) was not found; learners' code cannot be walled in without it. "
-            "Install it: on Debian and Ubuntu, apt install bubblewrap"
+            _(
+                "bubblewrap (the command bwrap) was not found; learners' code cannot be walled in without "
+                "it. Install it: on Debian and Ubuntu, apt install bubblewrap"
+            )
         )
     if not lends_user_ids():
         return _start(command, control)
@@ -157,7 +160,7 @@ def _walls() -> list[str]:
         if folder.is_symlink():
             options += ["--symlink", str(folder.readlink()), str(folder)]
     shown = _shown()
-    for parent in sorted({parent for _, inside in shown for parent in Path(inside).parents}):
+    for parent in sorted({parent for _outside, inside in shown for parent in Path(inside).parents}):
         # Else bubblewrap makes them for the zygote's eyes only.
         options += ["--perms", "0755", "--dir", str(parent)]
     for outside, inside in shown:
@@ -260,7 +263,7 @@ def _environment(home: str, paths: list[str]) -> dict[str, str]:
         "USER": "learner",
         "LOGNAME": "learner",
         "LANG": "C.UTF-8",
-        "LANGUAGE": os.environ.get("LANGUAGE", ""),
+        "LANGUAGE": spoken(),
         "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "TMPDIR": home,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

@@ -26,6 +26,7 @@ from posenc_course.grading.sandbox import memory
 from posenc_course.grading.sandbox.cgroup import Cgroup
 from posenc_course.grading.sandbox.walls import LENT_USER_IDS, NoWalls, lends_user_ids, warm_process
 from posenc_course.grading.verdicts import Verdict
+from posenc_course.translation import _
 
 START_SECONDS = 120
 WATCH_SECONDS = 0.1
@@ -81,7 +82,8 @@ class WarmParent:
                 assert process.stderr is not None
                 process.kill()
                 complaint = process.stderr.read().decode(errors="replace").strip()
-                raise NoWalls(f"learners' code cannot be walled in here. It said: {complaint}")
+                told = _("learners' code cannot be walled in here. It said: {complaint}")
+                raise NoWalls(told.format(complaint=complaint))
             self.pid = process.pid
             self.cgroup = Cgroup()
             stack.callback(self.cgroup.close)
@@ -123,7 +125,7 @@ class WarmParent:
         self._control.settimeout(ENDING_SECONDS)
         told = _received(self._control)
         if not told:
-            raise NoWalls("the warm parent ended by itself; start grading again")
+            raise NoWalls(_("the warm parent ended by itself; start grading again"))
         report: dict[str, float] = json.loads(told)
         return report
 
@@ -269,15 +271,17 @@ class Session:
 
     def _await_first_sign(self) -> int:
         """The process id, as the kernel knows it here: it comes with the first byte."""
-        data, extra, _, _ = self._line.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
+        data, extra, *_flags = self._line.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
         if not data:
-            raise NoWalls("a session could not be separated from the others; see what the warm parent wrote")
+            raise NoWalls(
+                _("a session could not be separated from the others; see what the warm parent wrote")
+            )
         self._line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return int(_CREDENTIALS.unpack(extra[0][2][: _CREDENTIALS.size])[0])
 
 
 def _refusal() -> list[Any]:
-    return ["refused", None, "names of the library answer only inside the exercises that lend them"]
+    return ["refused", None, _("names of the library answer only inside the exercises that lend them")]
 
 
 def _received(line: socket.socket) -> bytes:
@@ -290,7 +294,7 @@ def _received(line: socket.socket) -> bytes:
 def _is_deep(message: Any) -> bool:
     """Whether it is nested deeper than any honest message. Without recursion, which would fail first."""
     level = [message]
-    for _ in range(MAX_DEPTH):
+    for _depth in range(MAX_DEPTH):
         level = [
             inner
             for each in level

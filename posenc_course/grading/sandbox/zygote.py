@@ -18,6 +18,7 @@ from typing import Any
 
 from posenc_course.grading.sandbox import namespaces, system_calls
 from posenc_course.grading.sandbox.learner import Learner
+from posenc_course.translation import _
 
 ORDER_BYTES = 65536
 
@@ -25,7 +26,7 @@ ORDER_BYTES = 65536
 def main(control_number: int, modules: list[str], *, walls: bool) -> None:
     """Serve sessions until the other end closes the control socket."""
     if walls and (why := system_calls.why_not_shut()):
-        sys.exit(f"system calls cannot be filtered here: {why}")
+        sys.exit(_("system calls cannot be filtered here: {why}").format(why=why))
     control = socket.socket(fileno=control_number)
     for module in modules:
         importlib.import_module(module)
@@ -35,7 +36,7 @@ def main(control_number: int, modules: list[str], *, walls: bool) -> None:
     gc.freeze()  # So that a child's garbage collector leaves the shared pages alone.
     control.send(b"{}")
     while True:
-        order, numbers, _, _ = socket.recv_fds(control, ORDER_BYTES, 1)
+        order, numbers, *_flags = socket.recv_fds(control, ORDER_BYTES, 1)
         if not order:
             return
         report = _session(numbers[0], json.loads(order), learner)
