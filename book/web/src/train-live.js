@@ -30,7 +30,10 @@ function startPlace(place) {
   const steps = made(
     "select",
     "",
-    ...OTHER_STEPS.map((count) => new Option(String(count), String(count), false, count === STEPS)),
+    ...OTHER_STEPS.map((count) => {
+      const name = count < STEPS ? words.fewSteps(count) : String(count);
+      return new Option(name, String(count), false, count === STEPS);
+    }),
   );
   steps.autocomplete = "off";
   const seed = made("input", "");

@@ -15,6 +15,7 @@ export const words = {
     t5: _("T5"),
   },
   steps: _("Training steps"),
+  fewSteps: (count) => _("{count} (may be too few)", { count }),
   seed: _("Seed"),
   train: _("Train"),
   another: _("Again with another seed"),
