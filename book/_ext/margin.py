@@ -34,7 +34,8 @@ class FillMargin(SphinxPostTransform):
 
     def _add_sources(self) -> None:
         """Above each paragraph or list, what it is the first to name."""
-        sources = {each.citation_id: each.entry for each in self.env.get_domain("cite").citations}
+        cited: Any = self.env.get_domain("cite")
+        sources = {each.citation_id: each.entry for each in cited.citations}
         for link in list(self.document.findall(nodes.reference)):
             name = link.get("refuri", "").partition("#")[2] or link.get("refid")
             block = _block(link)
