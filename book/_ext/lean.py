@@ -80,6 +80,7 @@ def _link_one_sheet(app: Sphinx, pagename: str, template: str, context: dict[str
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(sheets)
     context["css_files"] = [each for each, name in zip(linked, names, strict=True) if name == SHEETS]
+    context["posenc_one_sheet"] = True  # for the template that would link the theme's
 
 
 def _configure(app: Sphinx, config: Config) -> None:
