@@ -8,7 +8,6 @@
     ".bd-article .pst-scrollable-table-container": table,
   };
   const WIDE = Object.keys(NAMES).join();
-  const NEARLY = 1.06; // as much wider than its column, a figure is drawn a little smaller, and has not to scroll
 
   const more = (box) => {
     const left = box.scrollLeft > 1;
@@ -16,14 +15,7 @@
     box.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
   };
 
-  const fit = (figure) => {
-    figure.removeAttribute("data-fits");
-    const share = figure.scrollWidth / figure.clientWidth;
-    if (share > 1 && share <= NEARLY) figure.dataset.fits = "";
-  };
-
   const look = (box) => {
-    if (box.matches("figure")) fit(box);
     if (box.scrollWidth > box.clientWidth + 1) {
       box.tabIndex = 0;
       box.role ??= "region";

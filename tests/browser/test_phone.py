@@ -181,12 +181,3 @@ def test_an_earlier_answer_is_there_before_the_editor_is(newcomer, plain_address
     tab.keyboard.press("End")
     tab.keyboard.type("2")
     kept(tab, asked, "mine = 12")
-
-
-def test_the_first_picture_of_the_course_is_seen_as_a_whole(newcomer, plain_address):
-    tab = newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
-    tab.goto(f"{plain_address}/book/01-why-order-matters.html", wait_until="load")
-    picture = tab.locator("figure.posenc-figure").first
-    expect(picture).to_have_attribute("data-fits", "")
-    assert picture.evaluate("figure => figure.scrollWidth <= figure.clientWidth")
-    assert picture.get_attribute("data-more") is None
