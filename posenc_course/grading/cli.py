@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SHOWN, MOST_SHOWN = 20, 2000
 """Lines of a list in the summary, and characters of a line; what is left out is in a file."""
-LANGUAGE = re.compile(r"""^LANGUAGE *= *(['"])(?P<language>\w*)\1""", re.MULTILINE)
+LANGUAGE = re.compile(r"""^LANGUAGE *= *(['"])(?P<language>[^'"\n]*)\1""", re.MULTILINE)
 """As `nbgrader_config.py` writes it."""
 OF_ARGPARSE = (
     N_("usage: "),

@@ -71,6 +71,15 @@ def test_a_page_that_is_not_complete_says_so_below_its_title(small):
     assert told.index(":::{note}") < present(told.index("](")), "before the first link"
 
 
+def test_a_page_of_docstrings_says_that_they_are_english_and_keeps_its_address():
+    said, book = "described in English", ROOT / "book"
+    told = translated_page(book / "reference" / "added.md", CHINESE, ROOT, str)
+    _title, address, *_rest = told.splitlines()
+    assert address.startswith("<!-- anchor: door-1-added-to-the-input ")
+    assert said in told
+    assert said not in translated_page(book / "play.md", CHINESE, ROOT, str)
+
+
 def test_a_glossary_is_sorted_as_its_readers_look_for_words():
     glossary = "```{glossary}\n词元\ntoken\n  甲。\n\n偏置\nbias\n  乙。\n\nALiBi\n  丙。\n```\n"
     terms = [line for line in in_order(glossary, CHINESE).splitlines() if line in ("词元", "偏置", "ALiBi")]
