@@ -94,19 +94,6 @@ def test_any_number_that_is_typed_is_mended_to_one_that_there_is(tab, typed, mea
     expect(box(tab, BUG).locator(".posenc-line").first).to_be_visible()
 
 
-def test_what_begins_a_challenge_stands_on_one_line(tab):
-    place = box(tab, BUG)
-    parts = (
-        place.get_by_role("spinbutton"),
-        place.get_by_role("button", name="Begin"),
-        place.get_by_role("button", name="Another one"),
-        place.get_by_role("link", name="Address of this challenge"),
-    )
-    boxes = [part.bounding_box() for part in parts]
-    middles = [each["y"] + each["height"] / 2 for each in boxes]
-    assert max(middles) - min(middles) < 4
-
-
 def test_another_one_is_another_one(tab):
     place = box(tab, BUG)
     seen = set()
