@@ -40,6 +40,9 @@ class Cell:
     def open(self) -> Cell:
         if self.editor.count():
             return self
+        for trip in self.place.locator("xpath=ancestor::details[contains(@class, 'posenc-side-trip')]").all():
+            if trip.get_attribute("open") is None:
+                trip.locator("> summary").click()
         self.button("Try it").scroll_into_view_if_needed()
         self.button("Try it").click()
         expect(self.editor).to_be_focused()
