@@ -245,6 +245,7 @@ def test_an_answer_is_still_there_after_a_reload_and_counts_in_the_progress(tab,
     assert "You have answered this once." in question(tab, ONE).inner_text()
     tab.goto(f"{plain_address}/book/progress.html")
     row = tab.locator(f"[data-questions*='{ONE}']")
+    row.locator("xpath=ancestor::details/summary").click()
     row.locator(".posenc-state").wait_for()
     assert row.locator(".posenc-state").inner_text() == "◐ 1 of 5 right"
 
