@@ -85,7 +85,7 @@ def _link_one_sheet(app: Sphinx, pagename: str, template: str, context: dict[str
 
 def _configure(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(Path(__file__).parent / "templates"))
-    config.html_additional_pages["index"] = "root.html"
+    config.html_additional_pages["index"] = "leads-on.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -277,7 +277,7 @@ def _add_bar(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
 def _keep_address(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """The certificate had a page of its own, to which others may have linked."""
     for page in marked(app.env, "progress"):
-        yield "book/certificate", {"posenc_progress_page": page}, "certificate.html"
+        yield "book/certificate", {"posenc_leads_to": page, "posenc_place": "#certificate"}, "leads-on.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -174,11 +174,19 @@ def uncover(tab) -> None:
 
 def unfold(exercise) -> None:
     """Open an exercise, or the one that it is a step of, as a reader does: by clicks on its rows."""
-    for kind in ("posenc-side-trip", "posenc-fold"):
-        rows = exercise.locator(f"xpath=(ancestor::details | ./details)[contains(@class, '{kind}')]/summary")
-        for row in rows.all():
-            if row.locator("xpath=..").get_attribute("open") is None:
-                row.click()
+    open_side_trips(exercise)
+    _open(exercise.locator("xpath=(ancestor::details | ./details)[contains(@class, 'posenc-fold')]"))
+
+
+def open_side_trips(inside) -> None:
+    """Open the side trips that an element is in, by clicks on their rows."""
+    _open(inside.locator("xpath=ancestor::details[contains(@class, 'posenc-side-trip')]"))
+
+
+def _open(rows) -> None:
+    for row in rows.all():  # the outer one first
+        if row.get_attribute("open") is None:
+            row.locator("> summary").click()
 
 
 MAKE_EDITORS = """async ([without, most]) => {

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from book.browser_python import NETWORK
-from tests.browser.conftest import served
+from tests.browser.conftest import open_side_trips, served
 
 pytestmark = pytest.mark.slow
 
@@ -40,9 +40,7 @@ class Cell:
     def open(self) -> Cell:
         if self.editor.count():
             return self
-        for trip in self.place.locator("xpath=ancestor::details[contains(@class, 'posenc-side-trip')]").all():
-            if trip.get_attribute("open") is None:
-                trip.locator("> summary").click()
+        open_side_trips(self.place)
         self.button("Try it").scroll_into_view_if_needed()
         self.button("Try it").click()
         expect(self.editor).to_be_focused()

@@ -6,6 +6,7 @@ import { listen, onward } from "./onward.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
 import { saidOfWay, wayThroughChapter } from "./way.js";
+import { joined } from "./words.js";
 import { words } from "./words-exercises.js";
 import { Workplace } from "./workplace.js";
 
@@ -278,7 +279,7 @@ class LiveExercise extends Workplace {
     this.#save({ attempts: this.record.attempts + 1, passed: this.record.passed || passed });
     this.#refresh();
     if (result.kind === "report") {
-      this.say([result.headline, ...(passed ? [saidOfWay(this.element)] : [])].join(" "));
+      this.say(joined(result.headline, passed && saidOfWay(this.element)));
       this.status.classList.add("posenc-unseen"); // the report says it too
       this.result.replaceChildren(withoutScripts(result.html)); // an answer can change what makes the report, too
     } else if (result.kind === "error") {
