@@ -51,10 +51,11 @@ class FoldSideTrips(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         for opening in list(self.document.findall(side_trip)):
             above = opening.parent
-            if not isinstance(above, nodes.section) or above.index(opening) != 1:
+            folds = isinstance(above, nodes.section) and above.index(opening) == 1
+            if not folds:
                 message = "side-trip: it folds a whole section; put it right below the section's heading"
                 logger.error(message, location=opening)
-            elif self.app.builder.name == "html":
+            if folds and self.app.builder.name == "html":
                 _fold(opening)
             else:
                 opening.replace_self(opening.children)
