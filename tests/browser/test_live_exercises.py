@@ -184,6 +184,8 @@ def test_a_pass_fills_its_node_before_the_readers_eyes_and_is_counted(newcomer, 
         asked.editor.wait_for()
         asked.check(code)
         expect(asked.status).to_contain_text(said)  # for those who listen
+        report = asked.result.locator(".posenc-passed")
+        assert report.evaluate("each => getComputedStyle(each).display") == "block", "the verdict comes first"
         way = asked.result.locator(".posenc-way")
         expect(way).to_contain_text(said)
         expect(way.locator(f"[data-state='{state}']")).to_have_count(1)
