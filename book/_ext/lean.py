@@ -117,12 +117,16 @@ def _run_when_parsed(
     app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """A page stays white while it waits for a script. Only the search page needs one at once."""
-    if pagename == "search":
-        return
-    for each in context["script_files"]:
-        file = str(each.filename or "")
-        if file and not file.endswith(ASKED_AT_ONCE) and each.attributes.get("type") != "module":
-            each.attributes["defer"] = "defer"
+    if pagename != "search":
+        context["script_files"] = [_deferred(each) for each in context["script_files"]]
+
+
+def _deferred(script: Any) -> Any:
+    """One of its own: Sphinx shows the same to all pages."""
+    file = str(script.filename or "")
+    if not file or file.endswith(ASKED_AT_ONCE) or script.attributes.get("type") == "module":
+        return script
+    return type(script)(script.filename, priority=script.priority, **script.attributes | {"defer": "defer"})
 
 
 def _configure(app: Sphinx, config: Config) -> None:

@@ -32,6 +32,15 @@ def test_no_page_waits_for_a_script_but_for_its_names(site, page):
     assert [re.findall(r"/([\w.]+)\?", tag) for tag in waits] == [["documentation_options.js"]]
 
 
+def test_the_search_page_has_what_it_needs_at_once(newcomer, plain_address):
+    tab = newcomer().new_page()
+    problems: list[str] = []
+    tab.on("pageerror", lambda problem: problems.append(str(problem)))
+    tab.goto(f"{plain_address}/search.html?q=clock", wait_until="load")
+    expect(tab.locator("#search-results li").first).to_be_visible()
+    assert problems == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_reader_s_colours_are_there_before_any_script_is_fetched(newcomer, plain_address, theme):
     tab = newcomer(color_scheme=theme).new_page()
