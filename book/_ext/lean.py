@@ -22,6 +22,13 @@ from posenc_course.figures import preview
 SHEETS = "sheets.css"
 LINKED_BY_THE_THEME = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 """By a template of its own, in place of which there is ours (templates/static/webpack-macros.html)."""
+THEME_SCRIPT = "_static/scripts/pydata-sphinx-theme.js"
+MEASURED_BY_THE_THEME = (
+    '"pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",'
+    '".pst-scrollable-table-container"'
+)
+NOTHING = '":not(*)"'
+ASKED_AT_ONCE = "documentation_options.js"
 PICTURE = "_static/preview.png"
 LONGEST = 200
 """Characters of a description; what shows it cuts it there."""
@@ -70,6 +77,29 @@ def _draw_picture(app: Sphinx, problem: Exception | None) -> None:
         (Path(app.outdir) / PICTURE).write_bytes(preview.draw())
 
 
+def leave_measuring_to_ours(script: str) -> str:
+    """The theme's script without its search for code that scrolls, which scroll.js does.
+
+    It measures each block of code and marks it, so that the whole page is laid out again for the next: on a
+    phone, a second of every chapter.
+
+    Raises:
+        ValueError: the theme's script is another than this was written for.
+    """
+    if NOTHING not in script and script.count(MEASURED_BY_THE_THEME) != 1:
+        raise ValueError(
+            f"{THEME_SCRIPT} does not measure {MEASURED_BY_THE_THEME} in one place: "
+            "see what scroll.js has to do beside this version of the theme"
+        )
+    return script.replace(MEASURED_BY_THE_THEME, NOTHING)
+
+
+def _leave_measuring_to_ours(app: Sphinx, problem: Exception | None) -> None:
+    if problem is None and app.builder.format == "html":
+        place = Path(app.outdir) / THEME_SCRIPT
+        place.write_text(leave_measuring_to_ours(place.read_text()))
+
+
 def _link_one_sheet(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     linked = sorted(context["css_files"], key=lambda each: each.priority)
     names = [str(each.filename).removeprefix("_static/") for each in linked]
@@ -81,6 +111,22 @@ def _link_one_sheet(app: Sphinx, pagename: str, template: str, context: dict[str
         place.write_text(sheets)
     context["css_files"] = [each for each, name in zip(linked, names, strict=True) if name == SHEETS]
     context["posenc_one_sheet"] = True  # for the template that would link the theme's
+
+
+def _run_when_parsed(
+    app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """A page stays white while it waits for a script. Only the search page needs one at once."""
+    if pagename != "search":
+        context["script_files"] = [_deferred(each) for each in context["script_files"]]
+
+
+def _deferred(script: Any) -> Any:
+    """One of its own: Sphinx shows the same to all pages."""
+    file = str(script.filename or "")
+    if not file or file.endswith(ASKED_AT_ONCE) or script.attributes.get("type") == "module":
+        return script
+    return type(script)(script.filename, priority=script.priority, **script.attributes | {"defer": "defer"})
 
 
 def _configure(app: Sphinx, config: Config) -> None:
@@ -95,5 +141,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _configure)
     app.connect("html-page-context", _say_what_is_shared)
     app.connect("html-page-context", _link_one_sheet, priority=900)  # when every other has said what it needs
+    app.connect("html-page-context", _run_when_parsed, priority=900)
     app.connect("build-finished", _draw_picture)
+    app.connect("build-finished", _leave_measuring_to_ours)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -41,6 +41,8 @@ LEGIBLE = 9.0
 """Text of a picture is never shown smaller, in CSS pixels; exponents are."""
 _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _TEXT_SIZE = re.compile(r"font(?:-size)?: (?:\w+ )*?([\d.]+)px")
+_COORDINATES = re.compile(r'\s(?:d|x|y|x1|x2|y1|y2|width|height|points)="[^"]+"')
+_FINE = re.compile(r"-?\d+\.\d{3,}")
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
 
 _STYLE = {
@@ -195,6 +197,8 @@ def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    # A hundredth of a point cannot be seen, and a third of a picture's weight was finer.
+    svg = _COORDINATES.sub(lambda all_: _FINE.sub(lambda one: f"{float(one[0]):.2f}", all_[0]), svg)
     # Clip paths are called by a hash of coordinates that are not rounded: their last bits may differ.
     clips = {name: f"clip-{number}" for number, name in enumerate(re.findall(r'<clipPath id="([^"]+)"', svg))}
     svg = _NAMED.sub(lambda found: found[1] + clips.get(found[2], found[2]), svg)

@@ -180,6 +180,7 @@ def unfold(exercise) -> None:
 
 def open_side_trips(inside) -> None:
     """Open the side trips that an element is in, by clicks on their rows."""
+    inside.wait_for(state="attached")  # a script may still have to make it
     _open(inside.locator("xpath=ancestor::details[contains(@class, 'posenc-side-trip')]"))
 
 

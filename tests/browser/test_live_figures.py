@@ -40,8 +40,16 @@ LIVE = f"document.querySelectorAll('.posenc-stage').length === {len(FIGURES)}"
 def open_page(newcomer, address, **options):
     tab = newcomer(**options).new_page()
     tab.goto(f"{address}/{PAGE}", wait_until="load")
+    come_near_all(tab)
     tab.wait_for_function(LIVE)
+    tab.evaluate("scrollTo(0, 0)")
     return tab
+
+
+def come_near_all(tab):
+    """A figure starts when a reader comes near it."""
+    for figure in tab.locator(".posenc-figure-live").all():
+        figure.scroll_into_view_if_needed()
 
 
 @pytest.fixture(scope="module")
@@ -791,6 +799,7 @@ def test_a_figure_that_cannot_be_built_stays_a_still_picture_and_the_others_move
 
     tab.route(f"**/{PAGE}", spoil)
     tab.goto(f"{address}/{PAGE}", wait_until="load")
+    come_near_all(tab)
     tab.wait_for_function(LIVE.replace(str(len(FIGURES)), str(len(FIGURES) - 1)))
     assert live(tab, "sundial").locator("svg[role=img]").is_visible()
     assert live(tab, "sundial").get_by_role("slider").count() == 0
@@ -834,8 +843,10 @@ def test_a_phone_shows_every_figure_at_a_readable_size(newcomer, address):
 def test_the_chapter_has_the_figures_that_its_text_speaks_of(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/02-the-formula.html")
-    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2")
+    assert not tab.locator(".posenc-stage").count()  # they are far below
     uncover(tab)
+    come_near_all(tab)
+    tab.wait_for_function("document.querySelectorAll('.posenc-stage').length === 2")
     for name in ("clocks", "heatmap"):
         expect(sliders(live(tab, name))).to_have_count(len(FIGURES[name].sliders))
     assert "Position 40, width 8: 4 clocks" in reading(tab, "clocks")
@@ -857,10 +868,11 @@ def test_a_chapter_loads_the_figures_that_it_has_and_no_others(newcomer, plain_a
     fetched = []
     tab.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
     tab.goto(f"{plain_address}/book/{page}.html")
+    uncover(tab)
+    come_near_all(tab)
     tab.wait_for_function(f"document.querySelectorAll('.posenc-stage').length === {len(names)}")
     loaded = {name for name in FIGURES if any(re.match(rf"{name}-\w+\.js$", each) for each in fetched)}
     assert loaded == names
-    uncover(tab)
     for name in names:
         expect(sliders(live(tab, name))).to_have_count(len(FIGURES[name].sliders))
         assert grips(tab, name).count() or name == "heatmap"

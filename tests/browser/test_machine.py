@@ -56,8 +56,8 @@ def chapter(browser, server):
 def show_all(tab) -> None:
     """Also what a reader unfolds first."""
     tab.locator(".posenc-try").first.wait_for(state="attached")
-    tell_all(tab)
     tab.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    tell_all(tab)
 
 
 def open_cell(tab, text: str) -> Cell:

@@ -120,6 +120,13 @@ def test_no_page_is_too_narrow_for_its_text(size):
     assert least / width * size >= 8.95
 
 
+def test_a_picture_has_no_coordinates_finer_than_one_sees():
+    svg = line().svg
+    drawn = re.findall(r'\sd="([^"]+)"', svg)
+    assert drawn
+    assert not re.search(r"\d\.\d{3}", "".join(drawn))
+
+
 def test_two_pictures_on_a_page_share_no_id_and_the_same_one_is_drawn_twice_alike():
     def ids(svg: str) -> set[str]:
         return set(re.findall(r'\bid="([^"]+)"', svg))

@@ -4,6 +4,7 @@ import * as numbers from "./figures/numbers.js";
 import { playButton } from "./figures/play.js";
 import { sliders } from "./figures/sliders.js";
 import { stage } from "./figures/stage.js";
+import { whenNear } from "./near.js";
 import { words } from "./words-figures.js";
 
 const FIGURES = {
@@ -26,9 +27,13 @@ const SETTLED = 300; // ms without a move, after which the reading is told: a sc
 window.posencFigures = { ...numbers, figures: {} };
 
 export function start(elements) {
-  for (const element of elements) {
-    come(element).catch((error) => console.error(`the figure ${element.dataset.figure} stays a still picture:`, error));
-  }
+  whenNear(
+    elements.map((element) => ({ element })),
+    ({ element }) =>
+      come(element).catch((error) =>
+        console.error(`the figure ${element.dataset.figure} stays a still picture:`, error),
+      ),
+  );
 }
 
 /** Replace the still picture by one that moves; it stays if anything fails before. */
