@@ -33,7 +33,8 @@ DIFFERENT = """async () => {
   const still = document.createElement("style");
   still.textContent = "*, *::before, *::after { animation: none !important; transition: none !important; }";
   document.head.append(still);
-  for (const part of document.querySelectorAll("body *")) part.getBoundingClientRect(); // what is folded asks for its faces
+  // What is folded asks for its faces.
+  for (const part of document.querySelectorAll("body *")) part.getBoundingClientRect();
   await document.fonts.ready;
   const known = new Map();
   const name = (part) => part && `${part.localName}.${part.className}#${part.role}`;
