@@ -28,7 +28,7 @@ MEASURED_BY_THE_THEME = (
     '".pst-scrollable-table-container"'
 )
 NOTHING = '":not(*)"'
-ASKED_AT_ONCE = "documentation_options.js"
+OPTIONS = "DOCUMENTATION_OPTIONS."
 PICTURE = "_static/preview.png"
 LONGEST = 200
 """Characters of a description; what shows it cuts it there."""
@@ -122,11 +122,16 @@ def _run_when_parsed(
 
 
 def _deferred(script: Any) -> Any:
-    """One of its own: Sphinx shows the same to all pages."""
-    file = str(script.filename or "")
-    if not file or file.endswith(ASKED_AT_ONCE) or script.attributes.get("type") == "module":
+    """Another, since Sphinx shows the same to all pages. What sets options comes after them, as a module."""
+    if script.attributes.get("type") == "module":
         return script
-    return type(script)(script.filename, priority=script.priority, **script.attributes | {"defer": "defer"})
+    if script.filename:
+        return _with(script, defer="defer")
+    return _with(script, type="module") if OPTIONS in script.attributes["body"] else script
+
+
+def _with(script: Any, **attributes: str) -> Any:
+    return type(script)(script.filename, priority=script.priority, **script.attributes | attributes)
 
 
 def _configure(app: Sphinx, config: Config) -> None:
