@@ -276,7 +276,7 @@ def _learned(axes: Axes, case: str) -> str:
         first = next(iter(rows.values()))
         shown = [key for key in ("score", "moved", "elsewhere") if key in first[0]["result"]]
         right = max(each["result"][key] for each in first for key in shown)
-        for key, up in zip(shown, (7, 0, -7) if len(shown) == 3 else (1, -1), strict=True):
+        for key, up in zip(shown, (8, 0, -8) if len(shown) == 3 else (1, -1), strict=True):
             label_at(axes, called[key], (right, 0), (10, up))
     return f"{question} {'; '.join(words)}."
 

@@ -201,7 +201,7 @@ def buckets_by_offset(reach: int = 160) -> Picture:
             (offsets > 0, ORANGE, "--", "keys after the query"),
         ):
             axes.step(offsets[side], buckets[side], where="mid", color=color, linestyle=dash)
-            label_at(axes, name, (92 * np.sign(offsets[side].sum()), np.median(buckets[side])), (0, -10))
+            label_at(axes, name, (92 * np.sign(offsets[side].sum()), np.median(buckets[side])), (0, -14))
         for border in (-128, 128):
             axes.axvline(border, color=GREY, linestyle=":", linewidth=1.5)
         axes.text(-126, 25, "max_distance", va="bottom")

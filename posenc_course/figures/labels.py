@@ -11,7 +11,7 @@ from matplotlib.text import Annotation
 
 from posenc_lib._arrays import Array
 
-SIZE = 10.0
+SIZE = 11.0
 """Of the names, in points."""
 _LINE = 1.25 * SIZE
 _GAP = SIZE / 2
