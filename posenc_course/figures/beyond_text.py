@@ -277,7 +277,7 @@ def _learned(axes: Axes, case: str) -> str:
         shown = [key for key in ("score", "moved", "elsewhere") if key in first[0]["result"]]
         right = max(each["result"][key] for each in first for key in shown)
         for key, up in zip(shown, (8, 0, -8) if len(shown) == 3 else (1, -1), strict=True):
-            label_at(axes, called[key], (right, 0), (10, up))
+            label_at(axes, str(called[key]), (right, 0), (10, up))
     return f"{question} {'; '.join(words)}."
 
 

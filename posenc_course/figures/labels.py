@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
@@ -25,10 +26,12 @@ def label_at_curve(*panels: Axes) -> None:
     """
     curves: dict[str, tuple[Axes, Line2D]] = {}
     for axes in panels:
-        named = zip(*axes.get_legend_handles_labels(), strict=True)
-        curves = {name: (axes, curve) for curve, name in named if len(curve.get_xdata())} | curves
+        drawn = {
+            str(each.get_label()): (axes, each) for each in axes.get_lines() if np.size(each.get_xdata())
+        }
+        curves = {name: found for name, found in drawn.items() if not name.startswith("_")} | curves
     notes = {name: _note(axes, curve, name) for name, (axes, curve) in curves.items()}
-    panels[0].get_figure(root=True).draw_without_rendering()  # now all is in its place, with room for names
+    _figure(panels[0]).draw_without_rendering()  # now all is in its place, with room for names
     for axes in panels:
         if own := [(curve, notes[name]) for name, (of, curve) in curves.items() if of is axes]:
             _place(axes, own)
@@ -46,6 +49,12 @@ def label_at(axes: Axes, words: str, point: tuple[float, float], away: tuple[flo
         ha="left" if across > 0 else "right" if across < 0 else "center",
         va="bottom" if up > 0 else "top" if up < 0 else "center",
     )
+
+
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def _note(axes: Axes, curve: Line2D, name: str) -> Annotation:
@@ -67,7 +76,7 @@ def _place(axes: Axes, curves: Sequence[tuple[Line2D, Annotation]]) -> None:
     """The names of curves in a column right of the axes, from below in the order in which the curves end."""
     found = [(*_end(axes, curve), note) for curve, note in curves]
     found.sort(key=lambda each: (round(each[1], 2), each[2]))
-    point = axes.get_figure(root=True).dpi / 72
+    point = _figure(axes).dpi / 72
     width, height = axes.bbox.width / point, axes.bbox.height / point
     sizes = np.array([_LINE * (1 + note.get_text().count("\n")) for *_, note in found])
     heights = apart([height * y for _x, y, *_ in found], sizes, height)

@@ -166,7 +166,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
         axes.set_title("before a byte, the model reads")
         widest = max(order, key=lambda name: np.ptp(np.concatenate(means[name])))
         for values, word, side in zip(means[widest], words, (1, -1), strict=True):
-            at = (np.mean(values), order.index(widest))
+            at = (float(np.mean(values)), order.index(widest))
             label_at(axes, word, at, (side, 7))
         told = " ".join(
             f"{TITLES[name]}: {np.mean(means[name][0]):.2f} after the last bytes, "

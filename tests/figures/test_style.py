@@ -89,7 +89,13 @@ def test_names_are_at_the_ends_of_their_curves_once_and_apart():
         boxes = {name: Text.get_window_extent(note) for name, note in names.items() if note.axes is right}
         assert all(box.x0 > right.bbox.x1 for box in boxes.values())
         middles = {name: (box.y0 + box.y1) / 2 for name, box in boxes.items()}
-        assert sorted(middles, key=middles.get) == ["bottom", "below", "middle", "leaves", "top"]
+        assert sorted(middles, key=lambda name: middles[name]) == [
+            "bottom",
+            "below",
+            "middle",
+            "leaves",
+            "top",
+        ]
         assert np.diff(sorted(middles.values())).min() >= 10
         assert names["leaves"].xy == pytest.approx((0.5, 0.8))
 
