@@ -256,7 +256,7 @@ def shapes_of_penalties(furthest: int = 200) -> Picture:
     with canvas(width=8.2, height=3.9) as figure:
         left, right = figure.subplots(1, 2)
         for each in penalties(distances):
-            name = each.name.replace(", ", ",\n", 1)
+            name = each.name.replace(", r1", ",\nr1")
             left.plot(distances, each.values, color=each.color, linestyle=each.dash)
             right.plot(distances, np.exp(each.values), color=each.color, linestyle=each.dash, label=name)
         left.set_ylabel("bias (added to the score)")

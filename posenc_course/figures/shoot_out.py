@@ -113,7 +113,7 @@ def by_position(result: Result | None = None) -> Picture:
                         markerfacecolor="none",
                         linestyle="none",
                     )
-            axes.axhline(counted, color=GREY, linewidth=1.2, linestyle=":", label="5-gram,\nmean")
+            axes.axhline(counted, color=GREY, linewidth=1.2, linestyle=":", label="5-gram, mean")
             axes.axvline(trained, color=GREY, linewidth=0.8)
             axes.set_title(title)
             axes.set_xlabel("place in the text (bytes)")
