@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.experiments.results import runs
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
 from posenc_lib.added import grid_sinusoidal, laplacian_eigenvectors, sinusoidal
 from posenc_lib.rotated import axial_tables, mixed_rates, mixed_tables, rotate
@@ -150,8 +151,7 @@ def likeness() -> Picture:
         for axes, (name, values) in zip(every, likeness_maps().items(), strict=True):
             image = axes.imshow(values, cmap=DIVERGING, vmin=0, vmax=1)
             axes.plot(MIDDLE % SIDE, MIDDLE // SIDE, marker="x", color="black", markersize=8)
-            axes.grid(visible=False)
-            axes.set_title(name, fontsize=11)
+            axes.set_title(name)
             axes.set_xlabel("column")
         every[0].set_ylabel("row")
         figure.colorbar(image, ax=list(every), shrink=0.8).set_label("likeness")
@@ -270,21 +270,14 @@ def _learned(axes: Axes, case: str) -> str:
     axes.set_xlim(min(-0.08, axes.get_xlim()[0]), 1.05)
     axes.tick_params(axis="y", length=0)
     axes.set_ylabel("positions")
-    axes.set_title(question, fontsize=11)
+    axes.set_title(question)
     axes.set_xlabel("score")
     if elsewhere:
-        shown = [each for each in _LOOKS if each[0] in every[0]["result"]]
-        for key, colour, marker, _ in shown:
-            look = {"color": colour, "marker": marker, "markerfacecolor": "none", "linestyle": "none"}
-            axes.plot([], [], label=called[key], **look)
-        axes.legend(
-            loc="lower right",
-            bbox_to_anchor=(1.02, 1.1),
-            ncols=len(shown),
-            fontsize=10,
-            handletextpad=0.1,
-            columnspacing=1,
-        )
+        first = next(iter(rows.values()))
+        shown = [key for key in ("score", "moved", "elsewhere") if key in first[0]["result"]]
+        right = max(each["result"][key] for each in first for key in shown)
+        for key, up in zip(shown, (8, 0, -8) if len(shown) == 3 else (1, -1), strict=True):
+            label_at(axes, str(called[key]), (right, 0), (10, up))
     return f"{question} {'; '.join(words)}."
 
 
@@ -314,17 +307,14 @@ def spectral_bias() -> Picture:
                     label=f"{share} of the steps",
                     **look,
                 )
-            axes.set_title(
-                f"from {name_of('waves', encoding).lower()}".replace("fourier", "Fourier"), fontsize=11
-            )
+            axes.set_title(f"from {name_of('waves', encoding).lower()}".replace("fourier", "Fourier"))
             axes.set_xticks(range(len(periods)), [str(each) for each in periods])
             axes.set_xlabel("periods of the wave")
             ends = ", ".join(f"{each:.0f}%" for each in values[:, -1].mean(axis=0))
             told.append(f"From {name_of('waves', encoding)}, at the end: {ends}.")
         panels[0].set_ylabel("not learned yet (%)")
         panels[0].set_ylim(-3, 105)
-        lines, names = panels[0].get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=4, fontsize=10)
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="How much of each of five waves, with 1, 2, 4, 8 and 16 periods, a network has not learned, "
@@ -379,7 +369,7 @@ def waves_of_a_graph() -> Picture:
             dots = axes.scatter(
                 *PLACES.T, c=wave, cmap=DIVERGING, vmin=-0.7, vmax=0.7, s=150, edgecolors=GREY, zorder=2
             )
-            axes.set_title(name, fontsize=11)
+            axes.set_title(name)
             axes.set_xlim(-2.7, 2.7)
             axes.set_ylim(-1.4, 1.4)
             axes.axis("off")

@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
 from posenc_course.colours import BLUE, GREY, ORANGE, PURPLE
-from posenc_course.figures.picture import Picture, canvas, finish
+from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.picture import SHADES, Picture, canvas, finish
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.fire import fire_distances
 from posenc_lib.biased.kerple import kerple_bias
 from posenc_lib.biased.t5 import t5_buckets
 from posenc_lib.biased.transformer_xl import relative_shift
-
-# The smallest number is the page itself, the largest is blue: so it reads on a light and on a dark page.
-_SHADES = LinearSegmentedColormap.from_list("numbers", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.75)])
 
 WORDS = ("an", "old", "brown", "dog", "chases", "cats")
 """Of `one_head`: the last one asks."""
@@ -78,11 +75,11 @@ def shift_of_four() -> Picture:
     with canvas(width=7.6, height=3.7) as figure:
         left, right = figure.subplots(1, 2)
         _numbers(left, before, np.arange(n)[::-1] <= np.arange(n)[:, None], n)
-        left.set_title("a column for each distance", fontsize=11)
+        left.set_title("a column for each distance")
         left.set_xticks(range(n), [str(d) for d in range(n)][::-1])
         left.set_xlabel("distance")
         _numbers(right, after, np.tri(n, dtype=bool), n)
-        right.set_title("a column for each key", fontsize=11)
+        right.set_title("a column for each key")
         right.set_xticks(range(n))
         right.set_xlabel("position of the key")
         return finish(
@@ -96,17 +93,15 @@ def shift_of_four() -> Picture:
 
 def _numbers(axes: Axes, values: np.ndarray, kept: np.ndarray, n: int) -> None:
     """A table of numbers, shaded by query; what is not kept is not shaded."""
-    axes.imshow(np.where(kept, 1.0 + np.arange(n)[:, None], 0.0), cmap=_SHADES, vmin=0, vmax=n + 1)
+    axes.imshow(np.where(kept, 1.0 + np.arange(n)[:, None], 0.0), cmap=SHADES, vmin=0, vmax=n + 1)
     for (row, column), value in np.ndenumerate(values):
         if kept[row, column] or value:
             axes.text(
-                column, row, f"{value}", ha="center", va="center", alpha=1.0 if kept[row, column] else 0.5
+                column, row, f"{value}", ha="center", va="center", alpha=1.0 if kept[row, column] else 0.65
             )
     axes.set_ylabel("query")
     axes.set_yticks(range(n))
     axes.tick_params(length=0)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
 
 
 SENTENCES = "He sat . The dog ran . It barks"
@@ -126,8 +121,8 @@ def what_counts(text: str = SENTENCES) -> Picture:
         axes = figure.subplots()
         axes.step(range(len(words)), tokens, where="mid", color=GREY, linestyle="--")
         axes.step(range(len(words)), stops, where="mid", color=BLUE)
-        axes.text(0.6, tokens[0] - 0.4, "tokens, as the others count", color=GREY, va="bottom")
-        axes.text(0.2, stops[0] + 0.25, "full stops, as this query counts", color=BLUE, va="bottom")
+        axes.text(0.6, tokens[0] - 0.4, "tokens, as the others count", va="bottom")
+        axes.text(0.2, stops[0] + 0.25, "full stops, as this query counts", va="bottom")
         for place, word in enumerate(words):
             if word == ".":
                 axes.axvline(place, color=ORANGE, linestyle=":", linewidth=1.5)
@@ -169,7 +164,7 @@ def four_matrices(tokens: int = 6) -> Picture:
     """`matrices` as tables of numbers, the same numbers in the same shade."""
     with canvas(width=5.4, height=5.8) as figure:
         for axes, (name, values) in zip(figure.subplots(2, 2).flat, matrices(tokens).items(), strict=True):
-            axes.imshow(values, cmap=_SHADES)
+            axes.imshow(values, cmap=SHADES)
             for row, column in np.ndindex(*values.shape):
                 number = _written(values[row, column])
                 axes.text(column, row, number, ha="center", va="center", fontsize=10)
@@ -179,8 +174,6 @@ def four_matrices(tokens: int = 6) -> Picture:
             axes.set_xticks(range(tokens))
             axes.set_yticks(range(tokens))
             axes.tick_params(length=0, labelsize=10)
-            axes.grid(visible=False)
-            axes.spines[:].set_visible(False)
         return finish(
             figure,
             alt=f"Four tables of {tokens} queries by {tokens} keys. In the first three every diagonal holds "
@@ -207,7 +200,8 @@ def buckets_by_offset(reach: int = 160) -> Picture:
             (offsets <= 0, BLUE, "-", "keys up to the query"),
             (offsets > 0, ORANGE, "--", "keys after the query"),
         ):
-            axes.step(offsets[side], buckets[side], where="mid", color=color, linestyle=dash, label=name)
+            axes.step(offsets[side], buckets[side], where="mid", color=color, linestyle=dash)
+            label_at(axes, name, (92 * np.sign(offsets[side].sum()), np.median(buckets[side])), (0, -14))
         for border in (-128, 128):
             axes.axvline(border, color=GREY, linestyle=":", linewidth=1.5)
         axes.text(-126, 25, "max_distance", va="bottom")
@@ -221,7 +215,6 @@ def buckets_by_offset(reach: int = 160) -> Picture:
         axes.set_ylabel("bucket (row of the table)")
         axes.set_yticks(range(0, 33, 8))
         axes.set_ylim(-1, 33)
-        axes.legend(loc="lower right", bbox_to_anchor=(0.85, 0.02))
         return finish(
             figure,
             alt="T5's bucket against the offset, two staircases. For keys up to the query it climbs from "
@@ -263,15 +256,16 @@ def shapes_of_penalties(furthest: int = 200) -> Picture:
     with canvas(width=8.2, height=3.9) as figure:
         left, right = figure.subplots(1, 2)
         for each in penalties(distances):
-            left.plot(distances, each.values, color=each.color, linestyle=each.dash, label=each.name)
-            right.plot(distances, np.exp(each.values), color=each.color, linestyle=each.dash)
+            name = each.name.replace(", r1", ",\nr1")
+            left.plot(distances, each.values, color=each.color, linestyle=each.dash)
+            right.plot(distances, np.exp(each.values), color=each.color, linestyle=each.dash, label=name)
         left.set_ylabel("bias (added to the score)")
         right.set_ylabel("weight (query's own key = 1)")
         right.set_yscale("log")
         right.set_ylim(1e-6, 2)
         for axes in (left, right):
             axes.set_xlabel("distance (positions)")
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+        label_at_curve(right)
         ends = "; ".join(f"{each.name}: {each.values[-1]:.1f}" for each in penalties(distances))
         return finish(
             figure,

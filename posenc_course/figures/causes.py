@@ -10,6 +10,7 @@ from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments import causes
 from posenc_course.experiments.mistakes import OFFSETS, PRECISION, STARTS, cost
 from posenc_course.experiments.results import runs
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_course.figures.shoot_out import TITLES
 
@@ -47,8 +48,9 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
                 marker=MARKERS[number],
                 markerfacecolor="none" if number else COLOURS[number],
                 linestyle="none",
-                label=name,
             )
+            end = of_each[0].difference + of_each[0].uncertainty
+            label_at(axes, name, (end, -away), (8, 10 * away))
         axes.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
         names = [f"{TITLES[each.cause.encoding]}: {each.cause.change}" for each in found]
         axes.set_yticks(
@@ -58,7 +60,6 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
         axes.set_ylim(len(found) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0, labelsize=9)
         axes.set_xlabel("rise of the loss at four times the length of training (nats per byte)")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=10)
         for name, each in zip(names, found, strict=True):
             told.append(
                 f"{name}: {each.with_it.difference:+.3f} with it, {each.without.difference:+.3f} without "
@@ -86,11 +87,10 @@ def costs(
                 range(len(STARTS)),
                 [each.difference for each in spent],
                 yerr=[each.uncertainty for each in spent],
-                label=mistake,
                 **look,
             )
             errors = np.mean([each["result"]["scores"][mistake] for each in found], axis=0)
-            right.plot(range(len(OFFSETS)), errors[STARTS.index(4096)], **look)
+            right.plot(range(len(OFFSETS)), errors[STARTS.index(4096)], label=mistake, **look)
             means = ", ".join(f"{each.difference:.3f}" for each in spent)
             told.append(
                 f"{mistake}: {means} nats; of the scores, {errors[2, 1]:.3f} at offset {OFFSETS[1]}, "
@@ -102,8 +102,7 @@ def costs(
         right.set_xticks(range(len(OFFSETS)), [f"{far:,}" for far in OFFSETS])
         right.set_xlabel("how far back the key is, from 4,096")
         right.set_ylabel("error of a score (1: their spread)")
-        lines, names = left.get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=2, fontsize=10)
+        label_at_curve(right)
         return finish(
             figure,
             alt="Left, what rounding costs a trained model, against where the text begins: "
@@ -116,7 +115,7 @@ def untrained() -> Picture:
     """What probes read in untrained models, by all that is varied; the variance; and what explains it."""
     every = runs("untrained")
     told = []
-    with canvas(width=8.6, height=6.0) as figure:
+    with canvas(width=9.6, height=6.0) as figure:
         panels = figure.subplots(2, 3)
         for axes, name in zip(panels.flat, ("vocabulary", "length", "layers", "scale"), strict=False):
             for number, (probe, of) in enumerate((("linear", "r2"), ("with squares", "squares"))):
@@ -147,7 +146,6 @@ def untrained() -> Picture:
             axes.set_xlabel(varied.get(name, name))
             axes.set_ylabel("R²")
             axes.set_ylim(-0.05, 1.02)
-            axes.legend(fontsize=8)
         shrinking, explained = panels.flat[4:]
         for each in (each for each in every if each["run"]["varied"] == "vocabulary"):
             places = 1 + np.asarray(each["result"]["places"])
@@ -182,7 +180,7 @@ def untrained() -> Picture:
         explained.set_ylabel("what is left")
         explained.set_ylim(len(kinds) - 0.5, -0.5)
         explained.set_xlabel("R² (with squares)")
-        explained.legend(fontsize=8)
+        label_at_curve(panels[0, -1], explained)
         return finish(
             figure,
             alt="Share of the variance of positions that probes read from the last states of models that "

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.biases import SENTENCES
+from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.figures.table import Table
 from posenc_lib.biased.alibi import alibi_bias
@@ -123,18 +124,20 @@ def near_and_far() -> Picture:
     with canvas(width=7.4, height=3.5) as figure:
         left, right = figure.subplots(1, 2)
         for name, (colour, dash, marker) in LOOKS.items():
-            left.plot(shown, scores[name][:, shown].mean(axis=0), color=colour, linestyle=dash, label=name)
-            right.plot(lengths, shares[name], color=colour, linestyle=dash, marker=marker, markersize=4)
+            left.plot(shown, scores[name][:, shown].mean(axis=0), color=colour, linestyle=dash)
+            right.plot(
+                lengths, shares[name], color=colour, linestyle=dash, marker=marker, markersize=4, label=name
+            )
         left.axhline(0, color=GREY, linewidth=0.8, linestyle="-")
         left.set_xscale("log", base=2)
         left.set_ylim(-6, 9)
         left.set_xlabel("how far back (tokens)")
         left.set_ylabel("score (mean of the heads)")
-        left.legend(loc="lower left")
         right.set_xscale("log", base=2)
         right.set_ylim(0, 1.04)
         right.set_xlabel("length of the text (tokens)")
         right.set_ylabel(f"weight on the nearest {NEAR}")
+        label_at_curve(right)
         ends = "; ".join(
             f"{name} {values[2]:.2f} at {lengths[2]} and {values[-1]:.2f} at {lengths[-1]:,}"
             for name, values in shares.items()
@@ -241,10 +244,10 @@ def what_and_where() -> Picture:
                 crest = int(values.argmax())
                 axes.plot(BACK, values, color=colour, linestyle=dash, label=f"{word}: {crest} back")
                 axes.plot([crest], [values[crest]], color=colour, marker="D", markersize=7)
-            axes.set_title(title, fontsize=11)
+            axes.set_title(title)
             axes.set_xlabel("how far back (tokens)")
             axes.set_ylabel("part of the score")
-            axes.legend(loc="lower left", fontsize=9)
+            label_at_curve(axes)
         rope, pope = (
             ", ".join(f"{word} {values.argmax()}" for word, values in terms.items())
             for terms in panels.values()
@@ -292,8 +295,7 @@ def one_family(tokens: int = 24) -> Picture:
             shown = np.ma.masked_array(scores, np.triu(np.ones_like(scores), 1))
             span = np.abs(scores - scores[0, 0])[np.tril_indices(tokens)].max()
             axes.imshow(shown, cmap=DIVERGING, vmin=scores[0, 0] - span, vmax=scores[0, 0] + span)
-            axes.grid(visible=False)
-            axes.set_title(f"{name}: {words[name]}", fontsize=11)
+            axes.set_title(f"{name}: {words[name]}")
         for axes, label in zip(
             panels[:, 0], ("the same step for all", "each token has its own"), strict=True
         ):

@@ -8,6 +8,7 @@ import numpy as np
 
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import runs, stored
+from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 
 LOSS = "loss (nats per byte)"
@@ -49,11 +50,10 @@ def by_order() -> Picture:
                 loss = found(way, learn)["loss"]
                 axes.axhline(loss, color=GREY, linestyle=dash, linewidth=1.2, label=f"{way}, whole files")
                 told.append(f"{learn:,} bytes, {way}, whole files: {loss:.2f}.")
-            axes.set_title(f"after {learn / 1e6:.1f} million bytes", fontsize=11)
+            axes.set_title(f"after {learn / 1e6:.1f} million bytes")
             axes.set_xlabel("longest n-gram (bytes)")
         panels[0].set_ylabel(LOSS)
-        lines, names = panels[0].get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=3, fontsize=10)
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="The loss of n-grams by the length of the longest, a panel for each size of the text that "
@@ -89,8 +89,7 @@ def by_place(learn: int = 1_200_000) -> Picture:
             told.append(f"{word}: from {first:.2f} to {last:.2f}.")
         axes.set_xlabel("place in the window (bytes)")
         axes.set_ylabel(LOSS)
-        axes.set_ylim(top=1.95)
-        axes.legend(loc="upper right", ncols=2, fontsize=10)
+        label_at_curve(axes)
         return finish(
             figure,
             alt="The loss by the place in a window, in stretches of 16 bytes: grey lines for 8-grams by "

@@ -11,12 +11,19 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import runs
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_course.figures.shoot_out import TITLES
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
-NOT_ADMITTED: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": ":", "linewidth": 0.8}
+NOT_ADMITTED: dict[str, Any] = {
+    "color": GREY,
+    "marker": "x",
+    "linestyle": ":",
+    "linewidth": 0.8,
+    "label": "not admitted",
+}
 
 NAMES = {
     "none": "no positions",
@@ -43,7 +50,7 @@ def train_live() -> Picture:
         axes.set_xlabel("length (letters)")
         axes.set_ylabel("letters right (%)")
         axes.set_ylim(0, 104)
-        _legend(figure, axes)
+        label_at_curve(axes)
         return finish(
             figure,
             alt="Share of the letters right, of those that can be told, against the length of the text: a "
@@ -69,7 +76,8 @@ def bags() -> Picture:
             _dots(axes, rows)
             axes.axvline(50, color=GREY, linestyle=":", linewidth=1.5)
             axes.set_xlim(40, 104)
-            axes.set_title(f"{task}: {title}", fontsize=11)
+            axes.set_xticks([50, 75, 100])
+            axes.set_title(f"{task}: {title}")
             axes.set_xlabel("right answers (%)")
         panels[0].set_ylabel("model")
         return finish(
@@ -89,7 +97,6 @@ def sizes() -> Picture:
         left, right = figure.subplots(1, 2)
         for number, rate in enumerate(rates):
             look = {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": "none"}
-            named = {"label": f"learning rate {rate:g}"}
             for ratio in ratios:
                 found = runs("sizes", every=True, ratio=ratio, rate=rate)
                 beside = ratio * 2 ** (0.25 * (2 * number - 1))
@@ -97,15 +104,15 @@ def sizes() -> Picture:
                     shown = look if each["verdict"] == "admitted" else look | {"color": GREY, "marker": "x"}
                     left.plot(beside, each["result"]["steps"], markerfacecolor="none", **shown)
                 by_place = 100 * _seeds(found, "by_position")
+                named = {"label": f"learning rate {rate:g}"} if ratio == ratios[-1] else {}
                 right.plot([beside] * len(found), by_place, markerfacecolor="none", **look, **named)
-                named = {}
                 solved = sorted(each["result"]["steps"] for each in found if each["verdict"] == "admitted")
                 told.append(
                     f"Size {ratio:g}, rate {rate:g}: solved by {len(solved)} of {len(found)}"
                     f"{f' within {solved[0]} to {solved[-1]} steps' if solved else ''}, "
                     f"{by_place.mean():.0f}% explained by the place."
                 )
-        left.plot([], [], color=GREY, marker="x", linestyle="none", label=f"not solved in {cap} steps")
+        label_at(left, f"not solved in {cap} steps", (1, cap), (0, -6))
         left.set_ylim(0, 1.06 * cap)
         left.set_ylabel("steps until both questions are answered")
         right.set_ylim(-2, 104)
@@ -114,9 +121,7 @@ def sizes() -> Picture:
             axes.set_xscale("log", base=2)
             axes.set_xticks(ratios)
             axes.set_xlabel("size of the encoding / size of the content")
-        lines, names = right.get_legend_handles_labels()
-        more, other = left.get_legend_handles_labels()
-        figure.legend(lines + more, names + other, loc="outside upper center", ncols=3, fontsize=10)
+        label_at_curve(right)
         return finish(
             figure,
             alt="Left, the steps of training until a model answers two kinds of question, against the ratio "
@@ -155,13 +160,12 @@ def tasks(*, full: bool = False) -> Picture:
             for number, encoding in enumerate(_kinds(every, "encoding")):
                 found = runs("position-tasks", every=True, full=full, task=task, encoding=encoding)
                 passed = [each for each in found if each["verdict"] == "admitted"]
-                pair[0].plot([], **_look(number), label=TITLES[encoding])
                 for axes, key in zip(pair, ("exact", "tokens"), strict=True):
                     for each in found:
                         if each not in passed:
                             axes.plot(100 * np.array(each["result"][key]), **NOT_ADMITTED)
                     if passed:
-                        _line(axes, range(5), 100 * _seeds(passed, key), number, "_")
+                        _line(axes, range(5), 100 * _seeds(passed, key), number, TITLES[encoding])
                 means = 100 * _seeds(passed, "tokens").mean(axis=0) if passed else ()
                 right = ", ".join(f"{mean:.0f}%" for mean in means) or "not asked"
                 told.append(
@@ -174,15 +178,14 @@ def tasks(*, full: bool = False) -> Picture:
             for axes, named in zip(pair, ([""] * 5, ["all", *map(str, sizes)]), strict=True):
                 axes.set_xticks(range(5), named)
                 axes.set_ylim(-4, 104)
-            pair[0].set_title(TASKS[task], fontsize=11)
+            pair[0].set_title(TASKS[task])
             pair[1].set_xlabel("size of the task")
         for unused in pairs[len(names) :].flat:
             unused.set_axis_off()
         for upper, lower in panels[:, 0].reshape(rows, 2):
             upper.set_ylabel("right to the end (%)")
             lower.set_ylabel("tokens right (%)")
-        panels[0, 0].plot([], **NOT_ADMITTED, label="not admitted")
-        _legend(figure, panels[0, 0])
+        label_at_curve(*panels[1::2, -1])
         return finish(
             figure,
             alt="Right answers against the size of a task, two panels for each task: above, those right "
@@ -219,11 +222,11 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
             axes.axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")
-            axes.set_title(TASKS[task], fontsize=11)
+            axes.set_title(TASKS[task])
             axes.set_xlabel("how far back (tokens, at most)")
             axes.set_ylim(-4, 104)
         panels[0].set_ylabel("tokens right (%)")
-        _legend(figure, panels[0])
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="Tokens right at eight times the largest trained size, against how far back the token is "
@@ -257,25 +260,20 @@ def confusions() -> Picture:
                         marker="ox"[number],
                         markerfacecolor="none",
                         linestyle="none",
+                        label="model, a seed each" if admitted else "not admitted",
                     )
                 mean = 100 * _seeds(found, "accuracy").mean()
                 told.append(
                     f"Noise {noise:g}, {count} waves: {mean:.0f}%, at best {best[-1]:.0f}%"
                     f"{_not_admitted(found)}."
                 )
-            axes.plot(range(len(pairs)), best, color=COLOURS[0], marker="_", markersize=14)
+            axes.plot(best, color=COLOURS[0], marker="_", markersize=14, label="best possible reader")
             axes.set_xticks(range(len(pairs)), map(str, pairs))
             axes.set_xlabel("waves")
-            axes.set_title(f"noise {noise:g}", fontsize=11)
+            axes.set_title(f"noise {noise:g}")
             axes.set_ylim(0, 104)
         panels[0].set_ylabel("right distances (%)")
-        for look, word in (
-            ({"color": COLOURS[0], "marker": "_"}, "best possible reader"),
-            ({"color": COLOURS[1], "marker": "o", "linestyle": "none"}, "model, a seed each"),
-            ({"color": GREY, "marker": "x", "linestyle": "none"}, "not admitted"),
-        ):
-            panels[0].plot([], [], markerfacecolor="none", label=word, **look)
-        _legend(figure, panels[0])
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="Share of distances named right against the number of waves that the encoding has, a panel "
@@ -304,12 +302,9 @@ def confused(pairs: int, noise: float) -> Picture:
         upper, lower = figure.subplots(2, 1, sharex=True)
         upper.plot(offsets, kernel, color=COLOURS[0], marker=".", linestyle="-", linewidth=1.2)
         upper.set_ylabel("kernel (1 at 0)")
-        upper.set_title(
-            f"{waves}, noise {noise:g}: likeness of two places, confusion of two distances", fontsize=11
-        )
-        lower.bar(offsets, best.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6, label="best reader")
+        upper.set_title(f"{waves}, noise {noise:g}: likeness of two places, confusion of two distances")
+        lower.bar(offsets, best.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6)
         for number, values in enumerate(models):
-            named = {"label": name} if number == 0 else {}
             lower.plot(
                 offsets,
                 values,
@@ -318,14 +313,14 @@ def confused(pairs: int, noise: float) -> Picture:
                 linestyle="none",
                 markerfacecolor="none",
                 **look,
-                **named,
             )
         lower.set_ylabel("confused (%)")
         lower.set_xlabel("how far off (positions)")
-        lower.legend(ncols=2, fontsize=10)
         for axes in (upper, lower):
             axes.axvline(worst, color=GREY, linestyle=":", linewidth=1.5, zorder=0)
         at = offsets == worst
+        for word, height in ((name, models[:, at].mean()), ("best reader", best.mean(axis=0)[at][0])):
+            label_at(lower, word, (worst, height), (-8, 0))
         return finish(
             figure,
             alt=f"Above, the kernel of an encoding of {waves} against the offset, from {offsets[0]} to "
@@ -381,11 +376,6 @@ def _dots(axes: Axes, rows: dict[str, np.ndarray], *, at: int = 0, number: int |
 
 def _trained_to(axes: Axes, length: int) -> None:
     axes.axvline(length, color=GREY, linestyle=":", linewidth=1.5)
-
-
-def _legend(figure: Any, axes: Axes) -> None:
-    lines, names = axes.get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper center", ncols=min(len(names), 6), fontsize=10)
 
 
 def _not_admitted(found: Sequence[dict[str, Any]]) -> str:

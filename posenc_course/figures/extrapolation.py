@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
 from posenc_lib.added.learned import learned
 from posenc_lib.angles import frequencies
@@ -66,7 +67,6 @@ def table_and_head(table: np.ndarray, w_q: np.ndarray, w_k: np.ndarray) -> Pictu
             axes.set_title(title)
             axes.set_xlabel(across)
             axes.set_ylabel(down)
-            axes.grid(False)
         figure.colorbar(
             figure.axes[0].images[0], ax=figure.axes, label="cosine (left), weight (right)", shrink=0.8
         )
@@ -115,7 +115,7 @@ def right_by_position(
             axes.set_ylim(0, 1.05)
             axes.set_title(title)
             axes.set_xlabel("position (letters)")
-            axes.legend(loc="upper right")
+        label_at_curve(*figure.axes)
         figure.axes[0].set_ylabel("right answers (share)")
         return finish(figure, alt=alt)
 
@@ -155,8 +155,7 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
         axes.axvline(trained, color=GREY, linewidth=1.2, linestyle=":")
         axes.set_xlabel("position in the text (bytes)")
         axes.set_ylabel("loss (nats per byte)")
-        axes.set_ylim(0.9, 5.2)
-        axes.legend(loc="upper right")
+        label_at_curve(axes)
         mean = {
             way: np.mean([np.mean(each["result"]["longer"][way], axis=0) for each in found], axis=0)
             for way in ("whole", "sliding")
@@ -197,7 +196,7 @@ def past_the_end(length: int = 4 * ROWS) -> Picture:
         axes.set_ylim(-1.3, 2.1)
         axes.set_xlabel("position (tokens)")
         axes.set_ylabel("one column of the table")
-        axes.legend(loc="upper right", ncols=3)
+        label_at_curve(axes)
         return finish(
             figure,
             alt=f"One column of a learned table of {ROWS} rows, read at positions 0 to {length - 1}. Up to "
@@ -233,7 +232,7 @@ def new_angles(dim: int = 64, trained: int = 64, tested: int = 256) -> Picture:
         axes.set_yscale("log")
         axes.set_xlabel("pair i")
         axes.set_ylabel("turns at the last position")
-        axes.legend(loc="lower left")
+        label_at_curve(axes)
         first = int(np.flatnonzero(new)[0])
         return finish(
             figure,
@@ -269,13 +268,15 @@ def early_tokens(lengths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)) -> Pi
 
         blocks = [in_blocks(length) for length in lengths]
         late = [float(loss_with_context(np.asarray(length - 1))) for length in lengths]
-        right.plot(lengths, blocks, color=ORANGE, linestyle="--", marker="s", label="all tokens of a block")
-        right.plot(lengths, late, color=BLUE, linestyle="-", marker="o", label="its last token")
+        right.plot(lengths, blocks, color=ORANGE, linestyle="--", marker="s")
+        right.plot(lengths, late, color=BLUE, linestyle="-", marker="o")
+        label_at(right, "all tokens of a block", (lengths[0], blocks[0]), (9, 3))
+        label_at(right, "its last token", (lengths[0], late[0]), (9, -5))
+        right.set_ylim(bottom=1.5)
         right.set_xscale("log", base=2)
         right.set_xticks(lengths, [str(length) for length in lengths])
         right.set_title("Mean, by length of the block")
         right.set_xlabel("length of the block (tokens)")
-        right.legend(loc="upper right")
         return finish(
             figure,
             alt="Two panels about one imagined model that reads the last 32 tokens. Left: its loss by "

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.translation import _
 from posenc_lib.added.sinusoidal import sinusoidal
@@ -81,18 +82,18 @@ def wavelengths_by_pair(dims: tuple[int, int, int] = (512, 16, 4)) -> Picture:
         for dim, (color, look) in zip(dims, looks, strict=True):
             along, turns = 2 * np.arange(dim // 2) / dim, wavelengths(dim)
             look |= {"color": color, "markerfacecolor": "none", "markeredgewidth": 2}
-            axes.plot(along, turns, label=f"dim {dim} ({dim // 2} pairs)", **look)
+            axes.plot(along, turns, **look)
             last = (along[-1], turns[-1])
-            axes.annotate(f"{turns[-1]:,.0f}", last, textcoords="offset points", xytext=(11, -13))
+            label_at(axes, f"dim {dim} ({dim // 2} pairs)", last, (-8, 6))
+            label_at(axes, f"{turns[-1]:,.0f}", last, (9, -6))
         for level, name in ((2 * np.pi, "2π"), (2 * np.pi * 1e4, "2π · 10000, never reached")):
             axes.axhline(level, color=GREY, linestyle=":", linewidth=1.5)
-            axes.text(0.3, level * 1.15, name, va="bottom")
+            axes.text(0.2, level * 1.15, name, va="bottom")
         axes.set_yscale("log")
         axes.set_ylim(3, 3e5)
         axes.set_xlim(-0.03, 1.14)
         axes.set_xlabel("2i / dim, from the first pair (0) towards 1")
         axes.set_ylabel("wavelength (positions)")
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.09))
         return finish(
             figure,
             alt="Wavelength against 2i/dim, with a logarithmic vertical axis. The pairs of dim 4, dim 16 "
@@ -180,7 +181,7 @@ def clocks(position: float = 40, dim: int = 8) -> Picture:
         for pair, axes in enumerate(figure.subplots(1, dim // 2)):
             _face(axes, theta[pair])
             sine, cosine = points[pair]
-            axes.set_title(f"pair {pair}", fontsize=11)
+            axes.set_title(f"pair {pair}")
             words = f"{theta[pair]:g} rad\n{theta[pair] / (2 * np.pi):.3g} turns\n({sine:.2f}, {cosine:.2f})"
             axes.text(0, -1.3, words.replace("-", "−"), ha="center", va="top", fontsize=10)
             axes.set_ylim(-2.3, 1.25)
@@ -201,7 +202,6 @@ def heatmap(length: int = 100, dim: int = 64) -> Picture:
     with canvas(width=7.0, height=4.4) as figure:
         axes = figure.subplots()
         image = axes.imshow(table, aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1)
-        axes.grid(visible=False)
         axes.set_xlabel("column (even: sine, odd: cosine)")
         axes.set_ylabel("position")
         axes.set_xticks(range(0, dim, 8))
@@ -236,15 +236,14 @@ def right_and_wrong(length: int = 100, dim: int = 4) -> Picture:
                 positions, wrong[:, column], color=ORANGE, linestyle="--", linewidth=2.4,
                 label="column number as i",
             )  # fmt: skip
-            axes.set_title(f"column {column} ({'sine' if column % 2 == 0 else 'cosine'})", fontsize=11)
+            axes.set_title(f"column {column} ({'sine' if column % 2 == 0 else 'cosine'})")
             axes.set_ylim(-1.1, 1.1)
             axes.set_yticks([-1, 0, 1])
         for axes in grid[-1]:
             axes.set_xlabel("position")
         for axes in grid[:, 0]:
             axes.set_ylabel("value")
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=2)
+        label_at_curve(grid[1, 1])
         return finish(
             figure,
             alt=f"Four small plots over positions 0 to {length}, one per column of dim 4; the right encoding "
@@ -307,7 +306,7 @@ def scale_sweep(dim: int = 512, *, seeds: int = 5) -> Picture:
         axes.set_ylim(-4, 104)
         axes.set_xlabel("norm of the encoding / norm of the embedding")
         axes.set_ylabel("read back correctly (%)")
-        axes.legend(loc="center", bbox_to_anchor=(0.57, 0.45))
+        label_at_curve(axes)
         return finish(
             figure,
             alt="Share of words and of positions that a dot product reads back from their sum, against "

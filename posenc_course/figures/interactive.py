@@ -13,6 +13,7 @@ import numpy as np
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures import beyond_text, extrapolation, formula, long_context
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.translation import _
 from posenc_lib.added.sinusoidal import similarity, sinusoidal
@@ -74,7 +75,6 @@ def heatmap(*, dim: int, base: float, length: int) -> Picture:
         axes = figure.subplots()
         table = sinusoidal(length, dim, base=base)
         image = axes.imshow(table, aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, extent=(0, dim, length, 0))
-        axes.grid(visible=False)
         axes.set_xlabel(_("column (even: sine, odd: cosine)"))
         axes.set_ylabel(_("position"))
         figure.colorbar(image, ax=axes, ticks=[-1, 0, 1]).set_label(_("value"))
@@ -146,11 +146,11 @@ def rotary(*, query: int, key: int, shift: int, frequency: float) -> Picture:
         for pair, position, colour, marker, words in placed:
             (x, y), (a, b) = turned(pair, 0), turned(pair, position)
             left.plot([0, x], [0, y], color=colour, linestyle=":", linewidth=1.5)
-            left.plot([0, a], [0, b], color=colour, linestyle="-", label=words.format(at=position))
+            left.plot([0, a], [0, b], color=colour, linestyle="-")
+            label_at(left, words.format(at=position), (a, b), (9 * np.sign(a), 9 * np.sign(b)))
             left.plot([a], [b], color=colour, marker=marker, markersize=7)
         left.set_aspect("equal")
         left.axis("off")
-        left.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0))
         right.plot(offsets, [score(offset) for offset in offsets.tolist()], color=GREEN, linestyle="-")
         right.plot([key - query], [score(key - query)], color=PURPLE, marker="D", markersize=9)
         right.set_xlabel(_("key position − query position"))
@@ -234,7 +234,7 @@ def wavelengths(*, head_dim: int, base: float, original_length: int, factor: flo
         axes.set_yscale("log")
         axes.set_xlabel(_("pair"))
         axes.set_ylabel(_("wavelength (positions)"))
-        axes.legend(loc="lower right")
+        label_at_curve(axes)
         return finish(
             figure,
             alt=_(
@@ -269,7 +269,7 @@ def shift(*, position: int, offset: int, base: float) -> Picture:
                 tip = length * np.sin(angle), length * np.cos(angle)
                 axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, linewidth=2.5)
                 axes.plot(*tip, color=colour, marker="o" if colour == BLUE else "s", markersize=7)
-            axes.set_title(_("pair {pair}").format(pair=pair), fontsize=11)
+            axes.set_title(_("pair {pair}").format(pair=pair))
             turn = offset * rates[pair]
             words = f"cos {np.cos(turn):.3f}\nsin {np.sin(turn):.3f}".replace("-", "−")
             axes.text(0, -1.3, words, ha="center", va="top", fontsize=10)
@@ -326,7 +326,7 @@ def ruler(*, query: int, key: int, shift: int) -> Picture:
         for axes, (door, score), name, colour, dash in looks:
             axes.plot(moved, score, color=colour, linestyle=dash)
             axes.plot([shift], [score[shift]], color=PURPLE, marker="s", markersize=8)
-            axes.set_title(f"{name}\n{found[door][shift]:.3f}".replace("-", "−"), fontsize=11)
+            axes.set_title(f"{name}\n{found[door][shift]:.3f}".replace("-", "−"))
             axes.set_xlabel(_("where the phrase begins"))
             axes.set_ylim(-4, 4)
         panels[0].set_ylabel(_("score"))

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from posenc_course.figures.labels import label_at
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.figures.released import RELEASED
 from posenc_course.translation import _
@@ -69,6 +70,8 @@ RULES: dict[str, tuple[Scaling, str, str]] = {
     "YaRN": (YaRNScaling(8.0, 8192), BLUE, "--"),
     "Llama 3": (Llama3Scaling(8.0, 8192, 1.0, 4.0), ORANGE, "-"),
 }
+_AT = ((8, (0, -5)), (52, (6, -4)), (34, (-8, 0)), (31, (8, 0)))
+"""Where the name of each rule is: at which pair, and how far from its curve."""
 
 
 def slowed_by() -> Picture:
@@ -76,13 +79,13 @@ def slowed_by() -> Picture:
     plain = frequencies(HEAD_DIM, base=500_000.0)
     with canvas(width=6.4, height=3.6) as figure:
         axes = figure.subplots()
-        for name, (rule, colour, dash) in RULES.items():
+        for (name, (rule, colour, dash)), (pair, aside) in zip(RULES.items(), _AT, strict=True):
             slower = plain / frequencies(HEAD_DIM, base=500_000.0, scaling=rule)
-            axes.plot(slower, color=colour, linestyle=dash, label=name)
+            axes.plot(slower, color=colour, linestyle=dash)
+            label_at(axes, name, (pair, slower[pair]), aside)
         axes.set_xlabel("pair, the fastest first")
         axes.set_ylabel("slowed by")
         axes.set_ylim(0.5, 8.6)
-        axes.legend(loc="center left")
         return finish(
             figure,
             alt="The factor by which each of 64 pairs is slowed, where the context grows 8 times. PI: all "
@@ -188,8 +191,7 @@ def position_maps(tokens: int = 24) -> Picture:
         every = figure.subplots(1, 3, sharey=True)
         for axes, (name, values) in zip(every, panels.items(), strict=True):
             image = axes.imshow(np.ma.masked_less(values, 0), cmap=DIVERGING, vmin=0, vmax=tokens - 1)
-            axes.grid(visible=False)
-            axes.set_title(f"{name}: up to {values.max()}", fontsize=11)
+            axes.set_title(f"{name}: up to {values.max()}")
             axes.set_xlabel("key")
         every[0].set_ylabel("query")
         figure.colorbar(image, ax=list(every), shrink=0.8).set_label("distance used")

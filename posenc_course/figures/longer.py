@@ -7,7 +7,8 @@ import numpy as np
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments import needle, rescaled
 from posenc_course.experiments.results import runs
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.labels import label_at_curve
+from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v")
 RULES = {
@@ -55,10 +56,9 @@ def stretched(*, full: bool = False) -> Picture:
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
             axes.set_xlabel("length of the text (bytes)")
-            axes.set_title(title, fontsize=11)
+            axes.set_title(title)
         panels[0].set_ylabel("loss (nats per byte)")
-        lines, names = panels[0].get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=4, fontsize=10)
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="Loss of a RoPE model against the length of the text, a panel without and with a short "
@@ -104,10 +104,9 @@ def needles(*, full: bool = False) -> Picture:
             shown = found or every
             share = 100 * np.mean([each["result"]["exact"] for each in shown], axis=0)
             lengths, depths = shown[0]["result"]["lengths"], shown[0]["result"]["depths"]
-            image = axes.imshow(share.T, cmap="viridis", vmin=0, vmax=100, aspect="auto")
+            image = axes.imshow(share.T, cmap=SHADES, vmin=0, vmax=100, aspect="auto")
             axes.set_xticks(range(len(lengths)), [f"{n:,}" for n in lengths], rotation=45, fontsize=9)
             axes.set_yticks(range(len(depths)), [f"{100 * depth:.0f}" for depth in depths])
-            axes.grid(visible=False)
             left_out = "" if len(found) == len(every) else f"\n{len(found)} of {len(every)} admitted"
             axes.set_title(f"{MAPS[encoding, rule]}{left_out}", fontsize=10)
             axes.set_xlabel("length (bytes)")
@@ -166,14 +165,11 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
             axes.set_xlabel("length of the text (bytes)")
-            axes.set_title(
-                title + (f"\n{out} of {len(needle.HARDER) * len(every)} not learned" if out else ""),
-                fontsize=11,
-            )
+            left_out = f"\n{out} of {len(needle.HARDER) * len(every)} not learned" if out else ""
+            axes.set_title(f"{title}{left_out}")
         panels[0].set_ylabel("values found (%)")
         panels[0].set_ylim(-3, 103)
-        lines, names = panels[0].get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=3, fontsize=10)
+        label_at_curve(*panels[::-1])
         return finish(
             figure,
             alt="Share of values found against the length of the text, a panel for each kind of question: "

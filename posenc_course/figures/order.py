@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
 from posenc_lib.attention import attention
-
-# Weight 0 is the page itself, weight 1 is blue: so it reads on a light and on a dark page.
-_SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
-
 
 _WORDS = (BLUE, GREEN, PURPLE, ORANGE)
 """Of the words of a sentence, as in the picture of the Transformer block."""
@@ -201,16 +197,15 @@ def reading_of_a_mark(tokens: int = 8) -> Picture:
         left.set_ylabel("position of the query")
         left.set_title("weights under the mask")
 
-        right.plot(positions, read, color=ORANGE, marker="o", linestyle="none", label="what the token reads")
+        right.plot(positions, read, color=ORANGE, marker="o", linestyle="none")
         along = np.linspace(0, tokens - 1, 200)
-        right.plot(
-            along, 1 / (along + 1), color=GREY, linestyle="--", linewidth=1.2, label="1 / (position + 1)"
-        )
+        right.plot(along, 1 / (along + 1), color=GREY, linestyle="--", linewidth=1.2)
+        for name, at in (("what the token reads", 1), ("1 / (position + 1)", 2.5)):
+            label_at(right, name, (at, 1 / (at + 1)), (8, 4))
         right.set_xlabel("position of the token")
         right.set_ylabel("output of the head")
         right.set_ylim(0, 1.08)
         right.set_title("a mark on the first token")
-        right.legend()
         return finish(
             figure,
             alt=f"Left: a triangle of attention weights for {tokens} tokens. Each row shares its weight "
@@ -251,7 +246,7 @@ def learning_curves(curves: Mapping[tuple[str, str], Sequence[float]], every: in
             axes.set_xlabel("training step")
         panels[0].set_ylabel("accuracy on unseen sequences (%)")
         panels[0].set_ylim(0, 105)
-        panels[0].legend(loc="lower right")
+        label_at_curve(*panels[::-1])
         ends = " ".join(
             f"Task “{task}”, {encoding}: from {values[0]:.0%} to {values[-1]:.0%}."
             for (task, encoding), values in curves.items()
@@ -293,8 +288,7 @@ def three_doors(tokens: int = 8) -> Picture:
             axes.set_xlabel("position of the key")
             axes.set_ylabel(None)
         panels[0].set_ylabel("position of the query")
-        bar = figure.colorbar(mesh, ax=list(panels), label="attention weight", shrink=0.9)
-        bar.outline.set_visible(False)
+        figure.colorbar(mesh, ax=list(panels), label="attention weight", shrink=0.9)
         flat = 1 / tokens
         return finish(
             figure,
@@ -314,7 +308,7 @@ def _heatmap(
     # Cells are centred on whole numbers, so that ticks and text are placed by row and column.
     edges = np.arange(len(labels) + 1) - 0.5
     mesh = axes.pcolormesh(
-        edges, edges, weights, cmap=_SHADES, vmin=0.0, vmax=top, edgecolors=GREY, linewidth=0.4
+        edges, edges, weights, cmap=SHADES, vmin=0.0, vmax=top, edgecolors=GREY, linewidth=0.4
     )
     if digits is not None:
         for row, column in np.ndindex(*weights.shape):
@@ -324,8 +318,6 @@ def _heatmap(
     axes.tick_params(length=0)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_aspect("equal")
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
     return mesh
 
 

@@ -24,25 +24,31 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.text import Text
 
-from posenc_course.colours import COLOURS
+from posenc_course.colours import BLUE, COLOURS
 from posenc_course.translation import _
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 DIVERGING = "coolwarm"
+SHADES = LinearSegmentedColormap.from_list("shades", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
+"""Of weights and shares: none is the page itself, and more is bluer, on a light page and on a dark one."""
 
 # Matplotlib knows no `currentColor`: draw with a colour that nobody else uses, and replace it.
 _INK = "#010203"
 
-LEGIBLE = 9.0
+LARGER = 1.1
+"""The page's face is narrower than the one that Matplotlib measures with: so much larger, it still fits."""
+LEGIBLE = 9.0 * LARGER
 """Text of a picture is never shown smaller, in CSS pixels; exponents are."""
+_FACE = re.compile(r"font-family: 'DejaVu Sans'(?:,[^;]*)?; ?")
 _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
-_TEXT_SIZE = re.compile(r"font(?:-size)?: (?:\w+ )*?([\d.]+)px")
+_TEXT_SIZE = re.compile(r"font-size: ([\d.]+)px")
 _COORDINATES = re.compile(r'\s(?:d|x|y|x1|x2|y1|y2|width|height|points)="[^"]+"')
-_FINE = re.compile(r"-?\d+\.\d{3,}")
+_FINE = re.compile(r"-?\d+\.\d{2,}")
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
 
 _STYLE = {
@@ -52,6 +58,7 @@ _STYLE = {
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.titlesize": "medium",
     "axes.grid": True,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.6,
@@ -116,6 +123,9 @@ def finish(figure: Figure, *, alt: str) -> Picture:
         raise ValueError(f"alt={alt!r} does not describe the picture; say what a reader would see in it")
     for axes in figure.axes:
         axes.patch.set_alpha(0.0)
+        if _map(axes):  # its cells are frame enough, and so are the colours of its scale
+            axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
         for axis in (axes.xaxis, axes.yaxis):
             shown = axes.axison and axis.get_visible() and any(t.get_text() for t in axis.get_ticklabels())
             if shown and not axis.get_label().get_text():
@@ -197,8 +207,11 @@ def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
-    # A hundredth of a point cannot be seen, and a third of a picture's weight was finer.
-    svg = _COORDINATES.sub(lambda all_: _FINE.sub(lambda one: f"{float(one[0]):.2f}", all_[0]), svg)
+    # Nobody sees half a tenth of a point, and a third of a picture's weight was finer.
+    svg = _COORDINATES.sub(lambda all_: _FINE.sub(lambda one: f"{float(one[0]):.1f}", all_[0]), svg)
+    # In the face of the page.
+    svg = _FACE.sub("", svg)
+    svg = _TEXT_SIZE.sub(lambda found: f"font-size: {LARGER * float(found[1]):.4g}px", svg)
     # Clip paths are called by a hash of coordinates that are not rounded: their last bits may differ.
     clips = {name: f"clip-{number}" for number, name in enumerate(re.findall(r'<clipPath id="([^"]+)"', svg))}
     svg = _NAMED.sub(lambda found: found[1] + clips.get(found[2], found[2]), svg)
@@ -211,7 +224,7 @@ def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str
     head = (
         f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
         f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
-        'stroke-linejoin:round;stroke-linecap:butt"'
+        'stroke-linejoin:round;stroke-linecap:butt;font-family:var(--pst-font-family-base,sans-serif)"'
     )
     if maps:
         head += (

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE
+from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
@@ -88,7 +89,6 @@ def tables_on_display(tables: Mapping[str, Array]) -> Picture:
             axes.imshow(table, aspect="auto", vmin=-1, vmax=1)
             axes.set_title(name)
             axes.set_xlabel("column")
-            axes.grid(False)
         row[0].set_ylabel("position")
         return finish(
             figure,
@@ -113,7 +113,7 @@ def loss_by_place(losses: Mapping[str, Array], best: float, told: str) -> Pictur
         axes.set_ylim(-0.15, best + 0.75)
         axes.set_xlabel("place in the text")
         axes.set_ylabel("loss (nats)")
-        figure.legend(loc="outside upper center", ncols=len(losses))
+        label_at_curve(axes)
         return finish(figure, alt=f"The loss at each place of the text, a line for each model. {told}")
 
 
@@ -144,8 +144,7 @@ def scale_and_tasks(
             axes.set_title(title)
             axes.set_xlabel("size of the encoding / size of the embedding")
             axes.set_ylabel(label)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        label_at_curve(figure.axes[1])
         told = " ".join(
             f"{title}, task “{task}”: {_told(ratios, values)}."
             for title, _, shares in panels
@@ -219,7 +218,7 @@ def one_clock(start: int = 1800, length: int = 64, pair: int = 8, dim: int = 64)
         axes.set_xlabel("position")
         axes.set_ylabel("sine of one clock")
         axes.set_ylim(-1.15, 1.15)
-        figure.legend(loc="outside upper center", ncols=2)
+        label_at_curve(axes)
         return finish(
             figure,
             alt=f"The sine of one clock of a table of width {dim}, from position {start} on. The dots of the "

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
 from posenc_course.colours import BLUE, GREEN, GREY, INKS, ORANGE, PURPLE
-from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.labels import label_at_curve
+from posenc_course.figures.picture import DIVERGING, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
 
-_SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
 _ON_COLOURS = INKS["light"]
 """Seen on every colour of a map, which does not change with the page."""
 
@@ -93,7 +92,7 @@ def same_turn(positions: tuple[int, ...] = (0, 4, 11), offset: int = 3) -> Pictu
             for angle, color, dash, marker in ((start, BLUE, "-", "o"), (end, ORANGE, "--", "s")):
                 axes.plot([0, np.sin(angle)], [0, np.cos(angle)], color=color, linestyle=dash, linewidth=2.5)
                 axes.plot([np.sin(angle)], [np.cos(angle)], color=color, marker=marker, markersize=8)
-            axes.set_title(f"from {position} to {position + offset}", fontsize=11)
+            axes.set_title(f"from {position} to {position + offset}")
             axes.set_aspect("equal")
             axes.set_xlim(-1.25, 1.25)
             axes.set_ylim(-1.25, 1.25)
@@ -167,7 +166,7 @@ def walks(offsets: tuple[int, int] = (3, 30), dim: int = 8) -> Picture:
             axes.plot([0, end.real], [0, 0], color=GREY, linestyle="-", linewidth=7, alpha=0.5)
             axes.plot([end.real, end.real], [0, end.imag], color=GREY, linestyle=":", linewidth=1.2)
             axes.plot([0], [0], color=GREY, marker="o")
-            axes.set_title(f"offset {offset}: {end.real:.3f} to the right", fontsize=11)
+            axes.set_title(f"offset {offset}: {end.real:.3f} to the right")
             axes.set_xlim(-1.4, 2.6)
             axes.set_ylim(-1.25, 0.8)
             axes.set_aspect("equal")
@@ -209,7 +208,7 @@ def kernel_on_a_log_axis(dims: tuple[int, int, int] = (64, 512, 4096)) -> Pictur
         axes.set_ylim(-0.35, 1.05)
         axes.set_xlabel("offset (positions, logarithmic)")
         axes.set_ylabel("dot product / its peak")
-        axes.legend()
+        label_at_curve(axes)
         return finish(
             figure,
             alt="The dot product of two encodings, divided by its peak, against the offset on a "
@@ -238,8 +237,7 @@ def score_maps(maps: Mapping[str, Array], *, alt: str) -> Picture:
             image = axes.imshow(scores, cmap=DIVERGING, vmin=-most, vmax=most)
             ends = [0, len(np.asarray(scores)) - 1]
             axes.plot(ends, ends, color=_ON_COLOURS, linestyle=":", linewidth=1.2)
-            axes.set_title(name, fontsize=11)
-            axes.grid(visible=False)
+            axes.set_title(name)
             axes.set_xlabel("position of the key")
         panels[0].set_ylabel("position of the query")
         figure.colorbar(image, ax=list(panels), shrink=0.85).set_label("score")
@@ -255,11 +253,10 @@ def one_back(count: int, *, loudness: float, dim: int = 64) -> Array:
 
 def _weights_map(axes: Axes, weights: Array, queries: Sequence[str], keys: Sequence[str]) -> Any:
     """Attention weights, 0 to 1, queries down and keys across."""
-    image = axes.imshow(weights, cmap=_SHADES, vmin=0.0, vmax=1.0)
+    image = axes.imshow(weights, cmap=SHADES, vmin=0.0, vmax=1.0)
     axes.set_yticks(range(len(queries)), queries)
     axes.set_xticks(range(len(keys)), keys)
     axes.tick_params(length=0)
-    axes.grid(visible=False)
     return image
 
 
@@ -270,12 +267,10 @@ def one_head_at_work(count: int = 12) -> Picture:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, (name, weights) in zip(panels, maps.items(), strict=True):
             image = _weights_map(axes, weights, *2 * [[str(p) for p in range(count)]])
-            axes.set_title(name, fontsize=11)
+            axes.set_title(name)
             axes.set_xlabel("place of the key")
         panels[0].set_ylabel("place of the query")
-        figure.colorbar(image, ax=list(panels), label="attention weight", shrink=0.9).outline.set_visible(
-            False
-        )
+        figure.colorbar(image, ax=list(panels), label="attention weight", shrink=0.9)
         soft, loud = maps.values()
         return finish(
             figure,
@@ -317,7 +312,7 @@ def two_layers() -> Picture:
         for axes, weights, title, across in zip(panels, (first, second), titles, labels, strict=True):
             _weights_map(axes, weights, REPEATED, across)
             axes.tick_params(axis="x", rotation=60)
-            axes.set_title(title, fontsize=11)
+            axes.set_title(title)
             axes.set_ylabel("query")
         panels[0].set_xlabel("key")
         panels[1].set_xlabel("key, with its note in brackets")
@@ -333,7 +328,7 @@ def two_layers() -> Picture:
 
 def right_by_start(curves: Mapping[str, Array], *, chance: float, alt: str) -> Picture:
     """How often heads are right, (starts,) each, against where the text starts."""
-    with canvas(width=5.4, height=3.2) as figure:
+    with canvas(width=6.4, height=3.2) as figure:
         axes = figure.subplots()
         looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."))
         for (name, share), (color, dash) in zip(curves.items(), looks, strict=False):
@@ -342,5 +337,5 @@ def right_by_start(curves: Mapping[str, Array], *, chance: float, alt: str) -> P
         axes.set_ylim(0, 1.05)
         axes.set_xlabel("position at which the text starts")
         axes.set_ylabel("letters right (share)")
-        axes.legend(loc="lower right")
+        label_at_curve(axes)
         return finish(figure, alt=alt)

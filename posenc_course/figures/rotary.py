@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.patches import Rectangle
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
@@ -20,7 +20,6 @@ from posenc_lib.rotated.axial import axial_tables, mrope_tables
 from posenc_lib.rotated.turn import LAYOUTS, columns
 
 HEAD_DIM = 128
-_SHADES = LinearSegmentedColormap.from_list("weights", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
 
 
 def pair_of_column(dim: int, layout: str) -> np.ndarray:
@@ -130,11 +129,10 @@ def one_head_at_work(back: int = 3, tokens: int = 12, starts: tuple[int, int] = 
     with canvas(width=7.2, height=3.6) as figure:
         panels = figure.subplots(1, len(starts), sharey=True)
         for axes, start in zip(panels, starts, strict=True):
-            image = axes.imshow(look_back_weights(back, tokens, start=start), cmap=_SHADES, vmin=0, vmax=1)
-            axes.grid(visible=False)
+            image = axes.imshow(look_back_weights(back, tokens, start=start), cmap=SHADES, vmin=0, vmax=1)
             axes.set_xticks(range(0, tokens, 3))
             axes.set_yticks(range(0, tokens, 3))
-            axes.set_title(f"a text that starts at {start:,}", fontsize=11)
+            axes.set_title(f"a text that starts at {start:,}")
             axes.set_xlabel("token of the key")
         panels[0].set_ylabel("token of the query")
         figure.colorbar(image, ax=list(panels), shrink=0.85).set_label("attention weight")
@@ -196,7 +194,7 @@ def axes_of_pairs(dim: int = HEAD_DIM) -> Picture:
             axes.set_ylim(0.6 - len(names), 0.6)
             axes.set_xscale("log")
             axes.set_ylabel("axis")
-            axes.set_title(title, fontsize=11, loc="left")
+            axes.set_title(title, loc="left")
         every[-1].set_xlabel("wavelength (positions)")
         return finish(
             figure,
@@ -248,7 +246,7 @@ def arrows_added_up(offsets: tuple[int, int] = (1, 30), dim: int = 8) -> Picture
                 axes.text(beside.real, beside.imag, f"{number}", ha="center", va="center", fontsize=10)
             axes.plot([0], [0], color=GREY, marker="o")
             away = partial_sums(offset, dim)
-            axes.set_title(f"offset {offset}: mean {away.mean():.2f}", fontsize=11)
+            axes.set_title(f"offset {offset}: mean {away.mean():.2f}")
             axes.set_aspect("equal")
             axes.set_xlabel("to the right")
             axes.set_xlim(-1.4, 4.2)
@@ -330,7 +328,7 @@ def decay(look_back: int = 40, length: int = 256) -> Picture:
             right.plot(offsets, values, color=colour, linestyle=dash, linewidth=1.8, label=name)
         right.set_ylabel("score")
         right.set_ylim(-13, 28)
-        right.legend(loc="upper right")
+        label_at_curve(right)
         for axes in (left, right):
             axes.set_xlabel("offset (positions from key to query)")
         return finish(
@@ -348,21 +346,16 @@ def kernels_by_base(bases: tuple[float, ...] = (10_000.0, 500_000.0)) -> Picture
     offsets = np.unique(np.geomspace(1, 100_000, 600).round())
     with canvas(width=7.5, height=3.5) as figure:
         axes = figure.subplots()
-        for base, colour, dash, marker in zip(bases, (BLUE, ORANGE), ("-", "--"), ("o", "s"), strict=True):
-            axes.plot(
-                offsets,
-                similarity(offsets, HEAD_DIM, base=base) / (HEAD_DIM / 2),
-                color=colour,
-                linestyle=dash,
-                linewidth=1.6,
-                label=f"base {base:,.0f}",
-            )
+        looks = ((BLUE, "-", "o", (-4, -5)), (ORANGE, "--", "s", (4, 5)))
+        for base, (colour, dash, marker, away) in zip(bases, looks, strict=True):
+            score = similarity(offsets, HEAD_DIM, base=base) / (HEAD_DIM / 2)
+            axes.plot(offsets, score, color=colour, linestyle=dash, linewidth=1.6)
+            label_at(axes, f"base {base:,.0f}", (offsets[25], score[25]), away)
             axes.plot([first_negative(base)], [0], color=colour, marker=marker, markersize=9)
         axes.axhline(0, color=GREY, linestyle=":", linewidth=1.5)
         axes.set_xscale("log")
         axes.set_xlabel("offset (positions)")
         axes.set_ylabel("score, 1 at offset 0")
-        axes.legend(loc="upper right")
         marks = " and ".join(f"{first_negative(base):,} for base {base:,.0f}" for base in bases)
         return finish(
             figure,
@@ -445,7 +438,12 @@ def precision(near: int = 4096, far: int = 131_072, offset: int = 5) -> Picture:
                 marker=marker,
                 markersize=6 if place == near else 12,
                 fillstyle="full" if place == near else "none",
-                label=f"near position {place:,}",
+            )
+            label_at(
+                left,
+                f"near position {place:,}",
+                (offsets[3], errors[3]),
+                (9, -6) if place == near else (-9, 6),
             )
         for way, (colour, dash, marker) in looks.items():
             errors = [score_error(way, offset, start + offset + np.arange(64)) for start in starts.tolist()]
@@ -458,8 +456,8 @@ def precision(near: int = 4096, far: int = 131_072, offset: int = 5) -> Picture:
                 markersize=5,
                 label=way,
             )
-        left.set_title("bfloat16 frequencies", fontsize=11)
-        right.set_title(f"at offset {offset}", fontsize=11)
+        left.set_title("bfloat16 frequencies")
+        right.set_title(f"at offset {offset}")
         left.set_xlabel("offset (positions)")
         right.set_xlabel("position")
         left.set_ylabel("error of a score that spreads by 1")
@@ -467,8 +465,7 @@ def precision(near: int = 4096, far: int = 131_072, offset: int = 5) -> Picture:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_ylim(1e-9, 1e2)
-        left.legend(loc="lower right")
-        right.legend(loc="lower right", bbox_to_anchor=(1.0, 0.12), fontsize=9)
+        label_at_curve(right)
         return finish(
             figure,
             alt=f"Two panels, both on logarithmic axes: how far off the score of random vectors is. Left, "

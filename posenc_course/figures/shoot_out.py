@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import stored
+from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 
@@ -58,13 +59,12 @@ def at_the_trained_length(result: Result | None = None) -> Picture:
         for row, name in enumerate(order):
             for each in every[name]:
                 _mark(axes, _loss(each), row, each)
-        _explain_marks(axes)
+            _name_marks(axes, max(losses[name]), row, every[name])
         counted = _ngrams(every)
         for number, (size, loss) in enumerate(sorted(counted.items(), key=lambda each: each[1])):
             _line_of_ngram(axes, loss, f"{size}-gram", height=1.0 - 0.25 * (number % 2))
         _rows(axes, order)
         axes.set_xlabel(LOSS)
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
         told = " ".join(
             f"{TITLES[name]}: {_each(losses[name])}{'' if _admitted(every[name]) else ', not admitted'}."
             for name in order
@@ -88,7 +88,7 @@ def by_position(result: Result | None = None) -> Picture:
         for name, runs in every.items()
     }
     trained = _trained_length(every)
-    with canvas(width=8.6, height=4.4) as figure:
+    with canvas(width=9.6, height=4.4) as figure:
         for axes, (title, names) in zip(
             np.atleast_1d(figure.subplots(1, len(panels), sharey=True)), panels.items(), strict=True
         ):
@@ -96,7 +96,13 @@ def by_position(result: Result | None = None) -> Picture:
             for name, colour, dash, marker in looks:
                 across = trained * (np.arange(curves[name].shape[1]) + 0.5)
                 word = TITLES[name] if _admitted(every[name]) else f"{TITLES[name]} ×"
-                axes.plot(across, curves[name].mean(axis=0), color=colour, linestyle=dash, label=word)
+                axes.plot(
+                    across,
+                    curves[name].mean(axis=0),
+                    color=colour,
+                    linestyle=dash,
+                    label=word.replace(", ", ",\n"),
+                )
                 for seed in curves[name]:
                     axes.plot(
                         across,
@@ -111,10 +117,8 @@ def by_position(result: Result | None = None) -> Picture:
             axes.axvline(trained, color=GREY, linewidth=0.8)
             axes.set_title(title)
             axes.set_xlabel("place in the text (bytes)")
-            axes.legend(loc="upper left", fontsize=9)
         figure.axes[0].set_ylabel(LOSS)
-        low, high = figure.axes[0].get_ylim()
-        figure.axes[0].set_ylim(low, low + 1.45 * (high - low))
+        label_at_curve(*figure.axes)
         told = " ".join(
             f"{TITLES[name]}: from {curve.mean(axis=0)[0]:.2f} to {curve.mean(axis=0)[-1]:.2f}"
             f"{'' if _admitted(every[name]) else ', not admitted'}."
@@ -124,7 +128,7 @@ def by_position(result: Result | None = None) -> Picture:
             figure,
             alt=f"A panel for each door: the loss in nats per byte against the place in the text, of models "
             f"trained on {trained} bytes, the mean of {trained} at a time, a mark for each seed. {told} "
-            f"A dotted line for the 5-gram at {counted:.2f}. A cross in the legend: not admitted.",
+            f"A dotted line for the 5-gram at {counted:.2f}. A cross behind a name: not admitted.",
         )
 
 
@@ -147,7 +151,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
         for row, name in enumerate(order):
             ends = [np.mean(each) for each in means[name]]
             axes.plot(ends, [row, row], color=GREY, linestyle="-", linewidth=1.2)
-            for values, colour, marker, word in zip(means[name], COLOURS, MARKERS, words, strict=False):
+            for values, colour, marker in zip(means[name], COLOURS, MARKERS, strict=False):
                 axes.plot(
                     values,
                     [row] * len(values),
@@ -155,14 +159,15 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
                     marker=marker,
                     markerfacecolor="none",
                     linestyle="none",
-                    label=word if row == 0 else None,
                 )
         _line_of_ngram(axes, counted, "5-gram")
         _rows(axes, order, every)
         axes.set_xlabel(f"loss on the bytes past position {trained} (nats per byte)")
-        axes.legend(
-            loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, title="before a byte, the model reads"
-        )
+        axes.set_title("before a byte, the model reads")
+        widest = max(order, key=lambda name: np.ptp(np.concatenate(means[name])))
+        for values, word, side in zip(means[widest], words, (1, -1), strict=True):
+            at = (float(np.mean(values)), order.index(widest))
+            label_at(axes, word, at, (side, 7))
         told = " ".join(
             f"{TITLES[name]}: {np.mean(means[name][0]):.2f} after the last bytes, "
             f"{np.mean(means[name][1]):.2f} after all{'' if _admitted(every[name]) else ', not admitted'}."
@@ -191,12 +196,12 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
             look = {"color": colour, "linestyle": dash, "marker": marker, "markerfacecolor": "none"}
             lengths = np.array(list(paper[name]))
             rise = np.log(np.array(list(paper[name].values())) / paper[name][lengths[0]])
-            theirs.plot(lengths / lengths[0], rise, label=TITLES[name], **look)
+            theirs.plot(lengths / lengths[0], rise, **look)
             longer = [each["result"]["longer"] for each in every[name] if _passes(each)]
             times = np.array(longer[0]["lengths"]) / longer[0]["lengths"][0]
             by_seed = np.array([np.mean(each["by_length"], axis=1) for each in longer])
             by_seed -= by_seed[:, :1]
-            ours.plot(times, by_seed.mean(axis=0), **look | {"marker": None})
+            ours.plot(times, by_seed.mean(axis=0), label=TITLES[name], **look | {"marker": None})
             ours.plot(times, by_seed.T, **look | {"linestyle": "none", "markersize": 4})
             told.append(
                 f"{TITLES[name]}: theirs {', '.join(f'{value:+.2f}' for value in rise[1:])}, "
@@ -209,8 +214,7 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
             axes.set_title(title)
             axes.set_xlabel("length / length of training")
             axes.set_ylabel(f"rise of the loss (nats per {unit})")
-        lines, names = theirs.get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside upper center", ncols=len(names), fontsize=10)
+        label_at_curve(ours)
         return finish(
             figure,
             alt="Two panels: how far the loss rises above that at the length of training, against the "
@@ -278,9 +282,10 @@ def _mark(axes: Axes, loss: float, row: int, run: Mapping[str, Any]) -> None:
     )
 
 
-def _explain_marks(axes: Axes) -> None:
-    for colour, marker, word in ((COLOURS[0], "o", "admitted"), (GREY, "x", "not admitted")):
-        axes.plot([], [], color=colour, marker=marker, markerfacecolor="none", linestyle="none", label=word)
+def _name_marks(axes: Axes, loss: float, row: int, runs: Iterable[Mapping[str, Any]]) -> None:
+    """What a cross says, next to it."""
+    if not _admitted(runs):
+        label_at(axes, "not admitted", (loss, row), (26, 0))
 
 
 def _line_of_ngram(axes: Axes, loss: float, name: str, height: float = 1.0) -> None:

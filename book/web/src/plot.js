@@ -1,22 +1,28 @@
 // A small chart of lines: in the page's own colours, and told apart by more than colour (challenges.css).
-import { circle, line, path, picture, scale, text } from "./figures/svg.js";
+import { circle, line, namesOf, path, picture, roomFor, scale, text } from "./figures/svg.js";
 
 const WIDEST = 480;
 const MARGIN = 80; // of a page, so that on a phone its letters keep their size
 const MOST_POINTS = 50; // that are marked
-const LETTER = 7.2;
 const HEIGHT = 240;
 const LOOKS = 3;
 
 export function plot({ names, x, lines, xLabel, yLabel, title }) {
   const width = Math.max(240, Math.min(WIDEST, innerWidth - MARGIN));
-  const box = { left: 56, right: width - 12, top: 28, bottom: HEIGHT - 44 };
+  const several = lines.length > 1;
+  const box = { left: 56, right: width - (several ? roomFor(names) : 12), top: 28, bottom: HEIGHT - 44 };
   const values = lines.flat();
   const [low, high] = spread(Math.min(0, ...values), Math.max(0, ...values));
   const [first, last] = [Math.min(...x), Math.max(...x)];
   const [across] = scale({ from: first, to: last > first ? last : first + 1 }, box.left, box.right);
   const [up] = scale({ from: low, to: high }, box.bottom, box.top);
   const level = (value, words) => text(box.left - 6, up(value) + 4, words, "end");
+  const ends = lines.map((each, i) => ({
+    x: across(x[each.length - 1]),
+    y: up(each.at(-1)),
+    name: names[i],
+    look: look(i),
+  }));
   const axis = [
     [box.left, box.top],
     [box.left, box.bottom],
@@ -41,7 +47,7 @@ export function plot({ names, x, lines, xLabel, yLabel, title }) {
         look(i),
       ),
     ),
-    ...(lines.length > 1 ? legend(names, box.right) : []),
+    several ? namesOf(ends, box.right + 16, box.bottom) : "",
   ].join("");
   return svg;
 }
@@ -50,15 +56,6 @@ const look = (number) => `posenc-line-${number % LOOKS}`;
 
 const curve = (points, look) =>
   path(points, look) + (points.length > MOST_POINTS ? [] : points).map(([x, y]) => circle(x, y, 2.5, look)).join("");
-
-/** The names of the lines, side by side, up to the right end. */
-function legend(names, right) {
-  const entry = 34 + LETTER * Math.max(...names.map((name) => name.length));
-  return names.map((name, i) => {
-    const at = right - entry * (names.length - i);
-    return line(at, 22, at + 22, 22, look(i)) + text(at + 26, 26, name, "start");
-  });
-}
 
 /** A range that holds both, and is no point. */
 function spread(low, high) {

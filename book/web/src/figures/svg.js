@@ -57,6 +57,29 @@ export function arrow(x, y, dx, dy, look) {
   return line(x, y, tipX - 8 * ux, tipY - 8 * uy, look) + head;
 }
 
+const LETTER = { wide: 14, narrow: 7.2, line: 16 };
+
+/** How much room names of curves take to the right of them. */
+export const roomFor = (names) =>
+  24 +
+  Math.max(
+    ...names.map((name) => [...name].reduce((sum, sign) => sum + (sign > "\u2e80" ? LETTER.wide : LETTER.narrow), 0)),
+  );
+
+/** The names of curves, {x, y, name, look} of their ends, from `left` on: apart, and none below `bottom`. */
+export function namesOf(curves, left, bottom) {
+  const found = [...curves].sort((one, other) => one.y - other.y);
+  const places = found.map(({ y }) => y);
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + LETTER.line);
+  const lowest = (i) => bottom - LETTER.line * (places.length - 1 - i);
+  return found
+    .map(({ x, y, name, look }, i) => {
+      const place = Math.min(places[i], lowest(i));
+      return line(x, y, left - 4, place, `${look} leader`) + text(left, place + 4, name, "start");
+    })
+    .join("");
+}
+
 /** Round numbers between two ends, about as many as asked for. */
 export function ticks(from, to, about = 5) {
   const rough = (to - from) / about;

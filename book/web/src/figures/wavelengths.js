@@ -1,9 +1,9 @@
 import { number, powerOfTen, say } from "../words.js";
 import { words } from "../words-figures.js";
 import { frequencies, linearScaling, ntkScaling, wavelengths, yarnAttention, yarnScaling } from "./numbers.js";
-import { axes, circle, line, path, powers, text, ticks } from "./svg.js";
+import { axes, circle, line, namesOf, path, powers, roomFor, text, ticks } from "./svg.js";
 
-const HEIGHT = 380; // and a second row of the legend where one is too long
+const HEIGHT = 360;
 const own = words.wavelengths;
 
 const LOOKS = { plain: "grey heavy", linear: "blue dashed", ntk: "orange dashdot", yarn: "green dotted thick" };
@@ -16,11 +16,13 @@ const curves = ({ head_dim: dim, base, original_length: length, factor }) => ({
   yarn: wavelengths(yarnScaling(dim, base, factor, length)),
 });
 
+const room = () => roomFor(Object.keys(LOOKS).map((rule) => own[rule]));
+
 function frame(values, waves, width) {
   const pairs = waves.plain.length;
   const longest = 10 ** Math.ceil(Math.log10(Math.max(values.original_length * values.factor * 1.5, ...waves.linear)));
   return axes(
-    { left: 62, top: 12, right: width - 14, bottom: HEIGHT - 70 },
+    { left: 62, top: 12, right: width - room(), bottom: HEIGHT - 50 },
     { from: 0, to: pairs - 1, ticks: ticks(0, pairs - 1, width / 90), label: own.pair },
     { from: 1, to: longest, log: true, ticks: powers(1, longest), label: own.wavelength, show: power },
   );
@@ -56,9 +58,14 @@ export function draw(values, width) {
     line(x(0), y(length), x(pairs - 1), y(length), "purple dashed thin") +
     text(x(0) + 6, y(length) + (above ? -5 : 14), say(sentence, { length: number(length) }), "start");
   const rules = Object.entries(waves);
-  const inRow = width < 460 ? 2 : 4;
+  const names = rules.map(([rule, wave]) => ({
+    x: x(pairs - 1),
+    y: y(wave.at(-1)),
+    name: own[rule],
+    look: LOOKS[rule],
+  }));
   return {
-    height: HEIGHT + 20 * (4 / inRow - 1),
+    height: HEIGHT,
     drawing: [
       drawing,
       level(trained, own.trained, false),
@@ -70,15 +77,12 @@ export function draw(values, width) {
           LOOKS[rule],
         ),
       ),
-      ...rules.map(([rule], i) =>
-        legend(((i % inRow) + 0.1) * (width / inRow), HEIGHT - 8 + 20 * Math.floor(i / inRow), rule),
-      ),
+      namesOf(names, width - room() + 20, HEIGHT - 50),
     ].join(""),
   };
 }
 
 const power = (value) => (value === 1 ? "1" : value === 10 ? "10" : powerOfTen(Math.round(Math.log10(value))));
-const legend = (x, y, rule) => line(x, y - 4, x + 26, y - 4, LOOKS[rule]) + text(x + 31, y, own[rule], "start");
 
 export function reading(values) {
   const waves = curves(values);
