@@ -153,7 +153,7 @@ def _style(step: At, move: Move, artist: Artist, group: str) -> str:
         (x0, y0), (x1, y1) = _point(artist, (0, 0)), _point(artist, step.by)
         transforms.append(f"translate({x1 - x0:.1f}px,{y1 - y0:.1f}px)")
     if "turn" in changes:
-        transforms.append(f"rotate({-step.turn:.4g}deg)")
+        transforms.append(f"rotate({0 - step.turn:.4g}deg)")
     if "grow" in changes:
         transforms.append(f"scale({step.grow[0]:.4g},{step.grow[1]:.4g})")
     there = replace(step, time=0, opacity=1, drawn=1) == At(0)

@@ -1,4 +1,4 @@
-// Lets a picture move once, when it is seen, and again when a reader asks. What moves, and how, is in the picture.
+// Lets a picture move once, when it is seen, and again when a reader asks. What moves, and how, the picture says itself.
 import { button } from "./elements.js";
 import { words } from "./words-figures.js";
 
@@ -10,13 +10,13 @@ export function start(pictures) {
         target.classList.add("posenc-begun");
       }
     },
-    { threshold: 0.5 },
+    { rootMargin: "-30% 0px" }, // the middle of the window, where a reader looks
   );
   for (const picture of pictures) {
-    const moves = picture.getAnimations({ subtree: true });
+    const moves = picture.getAnimations({ subtree: true }); // they wait; none where a reader asked for less motion
     const again = button(words.again, () => moves.forEach(restart));
     again.classList.add("posenc-again");
-    picture.addEventListener("click", () => again.click());
+    picture.addEventListener("click", () => moves.forEach(restart));
     picture.parentElement.after(again);
     observer.observe(picture);
   }
