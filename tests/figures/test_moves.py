@@ -113,7 +113,7 @@ def test_an_opening_moves_what_it_has_for_less_than_five_seconds_and_cheaply(cha
 
 
 def test_no_opening_has_a_name_of_another(openings):
-    names = [set(re.findall(r"\bp[0-9a-f]{8}-\w+", sheet(svg))) for svg in openings.values()]
+    names = [{*keyframes(svg), *dict(RULE.findall(sheet(svg)))} for svg in openings.values()]
     assert sum(map(len, names)) == len(set.union(*names))
 
 
