@@ -66,7 +66,7 @@ def one_bag(first: str, second: str) -> Picture:
             falls = []
             for words, height, start in zip(sentences, heights, starts, strict=True):
                 place = words.index(word)
-                by, at = (0.9 + 2.0 * place - x, height - y), start + 0.25 * place
+                by, at = (0.9 + 2.0 * place - x, height - y), start + 0.75 * place / len(words)
                 falls.append(
                     (At(at, by=by, turn=-lean, opacity=0), At(at + 0.15, by=by, turn=-lean), At(at + 1.1))
                 )

@@ -134,8 +134,8 @@ def test_a_thing_begins_where_its_move_says():
         axes.set_xlim(0, 10)
         axes.set_ylim(0, 5)
         axes.text(2, 1, "here")
-        there = axes.text(7, 4, "there")
-        svg = finish(figure, alt=ALT, moves=[Move([there], (At(0, by=(-5, -3)), At(1)))]).svg
+        text = axes.text(7, 4, "there")
+        svg = finish(figure, alt=ALT, moves=[Move([text], (At(0, by=(-5, -3)), At(1)))]).svg
     here, there = (
         np.array([float(each) for each in found])
         for found in re.findall(r"<text [^>]*translate\(([-\d.]+) ([-\d.]+)\)", svg)
