@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.experiments.results import runs
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import At, Move, draw
 from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
 from posenc_lib.added import grid_sinusoidal, laplacian_eigenvectors, sinusoidal
 from posenc_lib.rotated import axial_tables, mixed_rates, mixed_tables, rotate
@@ -28,67 +29,77 @@ def turned(points: np.ndarray, degrees: float) -> np.ndarray:
     return np.asarray(points @ rotation.T)
 
 
-def _words(axes: Axes) -> None:
-    for row, start in ((0.5, 0), (-0.5, 3)):
+def _words(axes: Axes, start: float, end: float) -> Iterable[Move]:
+    for row, places in ((0.5, 0), (-0.5, 3)):
         for place, word in enumerate(("dog", "chases", "cat")):
-            axes.text(0.55 * start + 1.5 * place - 2.4, row, word, ha="center", va="center", fontsize=10)
+            x = 0.55 * places + 1.5 * place - 2.4
+            text = axes.text(x, row, word, ha="center", va="center", fontsize=10)
+            if places:
+                yield Move([text], (At(start, by=(-0.55 * places, 1), opacity=0), At(end)))
 
 
-def _image(axes: Axes) -> None:
+def _image(axes: Axes, start: float, end: float) -> Iterable[Move]:
+    row, column = np.divmod(np.arange(25), 5)
+    lit = np.array([6, 10, 11, 12, 16])
     for corner, shift in ((-2.2, 0), (0.5, 1)):
-        for row in range(5):
-            for column in range(5):
-                lit = (row, column - shift) in ((1, 1), (2, 0), (2, 1), (2, 2), (3, 1))
-                axes.plot(
-                    corner + 0.4 * column,
-                    0.8 - 0.4 * row,
-                    marker="s",
-                    markersize=7,
-                    color=ORANGE if lit else GREY,
-                    alpha=1 if lit else 0.25,
-                )
+        x, y = corner + 0.4 * column, 0.8 - 0.4 * row
+        style: dict[str, Any] = {"marker": "s", "markersize": 7, "linestyle": "none"}
+        axes.plot(x, y, color=GREY, alpha=0.25, **style)
+        cross = axes.plot(x[lit + shift], y[lit + shift], color=ORANGE, **style)
+        if shift:
+            yield Move(cross, (At(start, by=(-0.4 * shift, 0)), At(end)))
 
 
-def _week(axes: Axes) -> None:
+def _week(axes: Axes, start: float, end: float) -> Iterable[Move]:
     days = 2 * np.pi * np.arange(7) / 7
     x, y = np.sin(days), np.cos(days)
-    axes.plot(np.append(x, x[0]), np.append(y, y[0]), color=GREY, linestyle="-", linewidth=1)
+    way = axes.plot(np.append(x, x[0]), np.append(y, y[0]), color=GREY, linestyle="-", linewidth=1)
     axes.plot(x, y, color=BLUE, marker="o", linestyle="none")
     for name, at in zip(("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"), days, strict=True):
         axes.text(1.45 * np.sin(at), 1.4 * np.cos(at), name, ha="center", va="center", fontsize=10)
+    yield draw(*way, start=start, end=end)
 
 
-def _strands(axes: Axes) -> None:
+def _strands(axes: Axes, start: float, end: float) -> Iterable[Move]:
     for row, letters in ((0.35, "AACG"), (-0.35, "TTGC")):
         for place, letter in enumerate(letters):
             axes.text(place - 1.5, row, letter, ha="center", va="center", fontsize=12, family="monospace")
-    for height, start, end in ((0.95, -1.7, 1.7), (-0.95, 1.7, -1.7)):
-        axes.annotate(
-            "", (end, height), (start, height), arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 2}
+    for height, tail, head in ((0.95, -1.7, 1.7), (-0.95, 1.7, -1.7)):
+        arrow = axes.annotate(
+            "", (head, height), (tail, height), arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 2}
         )
+        yield Move([arrow], (At(start, grow=(0, 1)), At(end)), about=(tail, height))
 
 
-def _molecules(axes: Axes) -> None:
-    for points, side in ((MOLECULE, -1.35), (turned(MOLECULE, 100), 1.35)):
-        x, y = 0.85 * points.T + np.array([[side], [0.0]])
-        axes.plot(x, y, color=GREY, linestyle="-", linewidth=1.5)
+def _molecules(axes: Axes, start: float, end: float) -> Iterable[Move]:
+    for degrees, side in ((0, -1.35), (100, 1.35)):
+        x, y = 0.85 * turned(MOLECULE, degrees).T + np.array([[side], [0.0]])
+        drawn = axes.plot(x, y, color=GREY, linestyle="-", linewidth=1.5)
         for place, colour in zip(range(4), (PURPLE, BLUE, ORANGE, GREEN), strict=True):
-            axes.plot(x[place], y[place], color=colour, marker="os^D"[place], markersize=9, linestyle="none")
+            drawn += axes.plot(
+                x[place], y[place], color=colour, marker="os^D"[place], markersize=9, linestyle="none"
+            )
+        if degrees:
+            yield Move(drawn, (At(start, turn=-degrees), At(end)), about=(side, 0))
 
 
-def _graphs(axes: Axes) -> None:
+def _graphs(axes: Axes, start: float, end: float) -> Iterable[Move]:
     corners = 2 * np.pi * np.arange(5) / 5
-    for side, names in ((-1.5, (1, 2, 3, 4, 5)), (1.5, (4, 1, 5, 3, 2))):
+    numbers = (1, 2, 3, 4, 5)
+    for side, names in ((-1.5, numbers), (1.5, (4, 1, 5, 3, 2))):
         x, y = side + 0.9 * np.sin(corners), 0.9 * np.cos(corners)
         for a, b in ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 4)):
             axes.plot(x[[a, b]], y[[a, b]], color=GREY, linestyle="-", linewidth=1.5)
         axes.plot(x, y, color=BLUE, marker="o", markersize=5, linestyle="none")
-        for place, name in enumerate(names):
-            axes.text(side + 1.25 * np.sin(corners[place]), 1.25 * np.cos(corners[place]), str(name),
-                      ha="center", va="center", fontsize=10)  # fmt: skip
+        outside = 1.25 * np.column_stack([np.sin(corners), np.cos(corners)])
+        for name, at in zip(names, outside, strict=True):
+            number = axes.text(side + at[0], at[1], str(name), ha="center", va="center", fontsize=10)
+            across, up = outside[numbers.index(name)] - at
+            if across or up:
+                yield Move([number], (At(start, by=(across, up)), At(end)))
 
 
-PANELS: dict[str, Callable[[Axes], None]] = {
+PANELS: dict[str, Callable[[Axes, float, float], Iterable[Move]]] = {
     "a sentence, later": _words,
     "a picture, moved": _image,
     "a week, again": _week,
@@ -96,13 +107,17 @@ PANELS: dict[str, Callable[[Axes], None]] = {
     "a molecule, rotated": _molecules,
     "a graph, renumbered": _graphs,
 }
+"""What draws each, and says how the second comes of the first between two times."""
 
 
 def same_again() -> Picture:
     """Six kinds of data, each beside what means the same."""
     with canvas(width=7.4, height=4.0) as figure:
-        for axes, (name, draw) in zip(figure.subplots(2, 3).flat, PANELS.items(), strict=True):
-            draw(axes)
+        moves: list[Move] = []
+        for number, (axes, (name, panel)) in enumerate(
+            zip(figure.subplots(2, 3).flat, PANELS.items(), strict=True)
+        ):
+            moves += panel(axes, 0.4 + 0.7 * number, 1.3 + 0.7 * number)
             axes.set_title(name, fontsize=11)
             axes.set_xlim(-3.0, 3.0)
             axes.set_ylim(-1.7, 1.7)
@@ -110,6 +125,7 @@ def same_again() -> Picture:
             axes.axis("off")
         return finish(
             figure,
+            moves=moves,
             alt="Six panels, each showing something twice. A sentence of three words, and the same words "
             "further to the right. A cross of bright patches, and the same cross one patch to the right. "
             "The days of the week on a circle, where Monday follows Sunday. The bases AACG with TTGC "

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import At, Move
 from posenc_course.figures.picture import SHADES, Picture, canvas, finish
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.fire import fire_distances
@@ -38,12 +39,25 @@ def one_head() -> Picture:
     drawn = one_query()
     with canvas(width=5.4, height=5.4) as figure:
         rows = figure.subplots(len(drawn), 1, sharex=True)
-        for axes, (name, (bias, weights)), color in zip(
-            rows, drawn.items(), (GREY, BLUE, ORANGE), strict=True
+        alike = 1 / len(WORDS)
+        moves = []
+        for row, (axes, (name, (bias, weights)), color) in enumerate(
+            zip(rows, drawn.items(), (GREY, BLUE, ORANGE), strict=True)
         ):
-            axes.bar(range(len(WORDS)), weights, color=color, width=0.7)
+            bars = axes.bar(range(len(WORDS)), weights, color=color, width=0.7)
             for place, (added, weight) in enumerate(zip(bias, weights, strict=True)):
-                axes.text(place, weight + 0.03, _written(added) if added else "0", ha="center", fontsize=10)
+                number = axes.text(
+                    place, weight + 0.03, _written(added) if added else "0", ha="center", fontsize=10
+                )
+                if row:  # all weights are alike, then the numbers come, and then the weights change
+                    start = 2 * row - 1.6  # s
+                    waits, there = start + 0.9, At(start + 2)
+                    up = 0.0, alike - weight
+                    comes = At(start, by=up, opacity=0), At(start + 0.4, by=up), At(waits, by=up)
+                    moves += [
+                        Move([number], (*comes, there)),
+                        Move([bars[place]], (At(waits, grow=(1, alike / weight)), there)),
+                    ]
             axes.set_title(name, fontsize=11, loc="left")
             axes.set_ylabel("weight")
             axes.set_ylim(0, 0.95)
@@ -56,6 +70,7 @@ def one_head() -> Picture:
         )
         return finish(
             figure,
+            moves=moves,
             alt="Three bar charts of how the last word of “an old brown dog chases cats” divides its "
             "attention, with the number that was added to each score above its bar. All scores were "
             f"equal before. {told}.",

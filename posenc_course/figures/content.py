@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.biases import SENTENCES
 from posenc_course.figures.labels import label_at_curve
+from posenc_course.figures.moves import At, Move, appear
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.figures.table import Table
 from posenc_lib.biased.alibi import alibi_bias
@@ -46,14 +47,16 @@ def ruler_of_words(text: str = SENTENCES) -> Picture:
     with canvas(width=5.4, height=2.9) as figure:
         axes = figure.subplots()
         rows = {"counted": (1.0, BLUE, "o"), "read": (0.0, ORANGE, "s")}
+        moves = []  # first both rulers count, then each word sets its step
         for place in zip(*places.values(), strict=True):
-            axes.plot(place, [1, 0], color=GREY, linestyle=":", linewidth=1)
+            to = axes.plot(place, [1, 0], color=GREY, linestyle=":", linewidth=1)
+            moves.append(appear(*to, start=3.2, end=3.8))
         for name, (y, colour, marker) in rows.items():
             axes.plot([0, 1], [y, y], color=colour, linestyle="-", linewidth=2)
-            axes.plot(places[name], np.full(len(words), y), color=colour, marker=marker, linestyle="none")
-            for x, word in zip(places[name], words, strict=True):
+            for x, counted, word in zip(places[name], places["counted"], words, strict=True):
                 above = name == "counted"
-                axes.text(
+                point = axes.plot(x, y, color=colour, marker=marker, linestyle="none")
+                label = axes.text(
                     x,
                     1.12 if above else -0.12,
                     word,
@@ -61,6 +64,8 @@ def ruler_of_words(text: str = SENTENCES) -> Picture:
                     ha="center",
                     va="bottom" if above else "top",
                 )
+                if x != counted:
+                    moves.append(Move([*point, label], (At(0.8, by=(counted - x, 0)), At(3.2))))
         axes.text(-0.04, 1, "count", ha="right", va="center", color=BLUE)
         axes.text(-0.04, 0, "read", ha="right", va="center", color=ORANGE)
         axes.set_xlim(-0.18, 1.03)
@@ -69,6 +74,7 @@ def ruler_of_words(text: str = SENTENCES) -> Picture:
         told = ", ".join(f"{word} {value:.1f}" for word, value in zip(words, far["read"], strict=True))
         return finish(
             figure,
+            moves=moves,
             alt=f"The words of “{text}” on two rulers that end at the last word. On the upper one they are "
             "evenly spaced. On the lower one each sentence is a cluster, with a wide gap before each full "
             f"stop. By the lower ruler, the distances from the last word are: {told}.",

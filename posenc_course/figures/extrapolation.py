@@ -9,6 +9,7 @@ import numpy as np
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import appear, draw
 from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
 from posenc_lib.added.learned import learned
 from posenc_lib.angles import frequencies
@@ -31,11 +32,18 @@ def three_claims() -> Picture:
     with canvas(width=5.4, height=3.6) as figure:  # narrow enough for a phone
         axes = figure.subplots()
         axes.axvspan(0, 1, color=GREY, alpha=0.22, linewidth=0)
+        moves = []  # first the part that is alike, then, from the trained length on, all three
         for title, color, dash, loss in claims:
-            axes.plot(place[place > 1], loss[place > 1], color=color, linestyle=dash, linewidth=2.8)
+            curve = axes.plot(place[place > 1], loss[place > 1], color=color, linestyle=dash, linewidth=2.8)
             above = -16 if title == "uses what is there" else 6
-            axes.annotate(title, (place[-1], loss[-1]), (0, above), textcoords="offset points", ha="right")
-        axes.plot(place[place <= 1], (1.0 + early)[place <= 1], color=GREY, linestyle="-", linewidth=2.8)
+            label = axes.annotate(
+                title, (place[-1], loss[-1]), (0, above), textcoords="offset points", ha="right"
+            )
+            moves += [draw(*curve, start=1.6, end=3.8), appear(label, start=3.6, end=4.0)]
+        alike = axes.plot(
+            place[place <= 1], (1.0 + early)[place <= 1], color=GREY, linestyle="-", linewidth=2.8
+        )
+        moves.append(draw(*alike, start=0.3, end=1.3))
         axes.set_xlabel("position")
         axes.set_xticks([0, 1], ["0", "trained"])
         axes.set_yticks([])
@@ -43,6 +51,7 @@ def three_claims() -> Picture:
         axes.set_ylabel("loss")
         return finish(
             figure,
+            moves=moves,
             alt="A sketch of a model's loss against the position in a text. The positions seen in training "
             "are shaded on the left, and there all models are alike: the loss falls. Past the shading there "
             "are three curves. Defined there: the curve continues, and rises steeply. Works there: it stays "

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import appear, tick
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.translation import _
 from posenc_lib.added.sinusoidal import sinusoidal
@@ -108,21 +111,29 @@ def clock_angles(position: float, dim: int) -> np.ndarray:
     return np.asarray(position * frequencies(dim))
 
 
-def _face(axes: Axes, theta: float) -> None:
-    """A clock whose hand has turned by an angle since 12 o'clock: its tip is at (sin, cos)."""
+def _face(axes: Axes, theta: float) -> tuple[Artist, Sequence[Artist]]:
+    """A clock whose hand has turned by an angle since 12 o'clock: its tip is at (sin, cos).
+
+    Returns the way that the hand has come, and the hand.
+    """
     rim = np.linspace(0, 2 * np.pi, 200)
     axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
     # The way that the hand has come since its last pass at 12.
     swept = np.linspace(0, theta % (2 * np.pi), 100)
-    axes.fill(np.append(0, np.sin(swept)), np.append(0, np.cos(swept)), color=BLUE, alpha=0.25, linewidth=0)
+    [way] = axes.fill(
+        np.append(0, np.sin(swept)), np.append(0, np.cos(swept)), color=BLUE, alpha=0.25, linewidth=0
+    )
     axes.plot([0, 0], [0.88, 1.12], color=GREY, linestyle="-", linewidth=1.5)
     sine, cosine = np.sin(theta), np.cos(theta)
-    axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=2.5)
-    axes.plot([sine], [cosine], color=ORANGE, marker="o", markersize=8)
+    hand = [
+        *axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=2.5),
+        *axes.plot([sine], [cosine], color=ORANGE, marker="o", markersize=8),
+    ]
     axes.set_aspect("equal")
     axes.set_xlim(-1.25, 1.25)
     axes.set_ylim(-1.25, 1.25)
     axes.axis("off")
+    return way, hand
 
 
 def words_and_clocks(words: tuple[str, ...] = ("dog", "chases", "cat")) -> Picture:
@@ -137,32 +148,44 @@ def words_and_clocks(words: tuple[str, ...] = ("dog", "chases", "cat")) -> Pictu
             width_ratios=[1.3, *[1.0] * COUNTER_BITS],
             height_ratios=[1.0, 0.55] * len(words),
         )
+        moves = []
         for position, word in enumerate(words):
+            there = 1.5 * position - 0.1  # s: the clocks begin at 12, and go on together from word to word
             name = figure.add_subplot(grid[2 * position, 0])
             name.text(0.5, 0.62, word, ha="center", va="center", fontsize=13, weight="bold")
             name.text(0.5, 0.3, _("position {at}").format(at=position), ha="center", va="center")
             name.axis("off")
             for pair, rate in enumerate(rates):
                 face = figure.add_subplot(grid[2 * position, 1 + pair])
-                _face(face, position * rate)
+                way, hand = _face(face, position * rate)
+                if position:
+                    moves += [
+                        tick(hand, np.degrees(rate), position, every=1.5, about=(0, 0)),
+                        appear(way, start=there - 0.2, end=there + 0.2),
+                    ]
                 if position == 0:
                     face.set_title(_("clock {number}").format(number=pair), fontsize=11)
             added = figure.add_subplot(grid[2 * position + 1, 0])
             added.text(0.5, 0.5, _("what is\nadded"), ha="center", va="center", fontsize=11)
             added.axis("off")
             strip = figure.add_subplot(grid[2 * position + 1, 1:])
-            strip.imshow(table[position : position + 1], cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto")
+            vector: list[Artist] = [
+                strip.imshow(table[position : position + 1], cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto")
+            ]
             for column, number in enumerate(table[position]):
                 said = f"{number:.1f}".replace("-", "−")
                 ink = "#f8f8f8" if abs(number) > 0.7 else "black"  # on the cell's colour, in either theme
-                strip.text(column, 0, said, ha="center", va="center", fontsize=11, color=ink)
+                vector.append(strip.text(column, 0, said, ha="center", va="center", fontsize=11, color=ink))
             strip.axis("off")
+            if position:
+                moves.append(appear(*vector, start=there, end=there + 0.4))
         told = "; ".join(
             f"{word}: " + ", ".join(f"{number:.1f}" for number in numbers)
             for word, numbers in zip(words, table, strict=True)
         )
         return finish(
             figure,
+            moves=moves,
             alt=_(
                 "Three rows, one for each word of the sentence “{sentence}”. Each row shows four clocks "
                 "with one hand, and below them the vector of eight numbers that the tips of the hands give, "

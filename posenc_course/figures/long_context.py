@@ -6,10 +6,12 @@ from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at
+from posenc_course.figures.moves import appear, draw
 from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
 from posenc_course.figures.released import RELEASED
 from posenc_course.translation import _
@@ -36,20 +38,30 @@ def arcs_of(pair: int, factor: float = 32, dim: int = HEAD_DIM) -> tuple[float, 
 def arcs() -> Picture:
     """The part of its circle that each of four pairs met in training, and what is new to it beyond."""
     with canvas(width=3.6, height=3.9) as figure:
+        moves = []
+        rates = frequencies(HEAD_DIM)
         for axes, pair in zip(figure.subplots(2, 2).flat, PAIRS, strict=True):
             seen, longer = arcs_of(pair)
             _arc(axes, 0, 2 * np.pi, GREY, ":", 1)
-            _arc(axes, 0, seen, BLUE, "-", 5)
-            _arc(axes, seen, longer, ORANGE, "--", 3)
+            met = _arc(axes, 0, seen, BLUE, "-", 5)
+            new = _arc(axes, seen, longer, ORANGE, "--", 3)
             axes.plot([0, 1], [0, 0], color=GREY, linestyle="-", linewidth=1)
-            axes.text(0, 0.12, f"{seen / (2 * np.pi):.0%}", ha="center", fontsize=13)
-            axes.text(0, -0.25, "seen", ha="center", fontsize=10)
+            share = axes.text(0, 0.12, f"{seen / (2 * np.pi):.0%}", ha="center", fontsize=13)
+            says = axes.text(0, -0.25, "seen", ha="center", fontsize=10)
+            # Each pair turns as long as the text lasts, or until it has been all the way round.
+            moves += [
+                draw(met, start=0.3, end=0.6 + 1.3 * seen / rates[pair] / TRAINED),
+                appear(share, says, start=1.9, end=2.2),
+            ]
+            if seen < longer:
+                moves.append(draw(new, start=2.5, end=2.8 + 1.8 * rates[PAIRS[-1]] / rates[pair]))
             axes.set_title(f"pair {pair} of {HEAD_DIM // 2}", fontsize=11)
             axes.set_aspect("equal")
             axes.axis("off")
         told = ", ".join(f"pair {pair} {arcs_of(pair)[0] / (2 * np.pi):.0%}" for pair in PAIRS)
         return finish(
             figure,
+            moves=moves,
             alt=f"Four circles, one for each of four pairs of a head. A thick arc shows the angles that the "
             f"pair met in training, a dashed one those that are new in a text 32 times as long. Of its "
             f"circle "
@@ -57,9 +69,10 @@ def arcs() -> Picture:
         )
 
 
-def _arc(axes: Axes, start: float, end: float, colour: str, dash: str, width: float) -> None:
+def _arc(axes: Axes, start: float, end: float, colour: str, dash: str, width: float) -> Line2D:
     angle = np.linspace(start, end, 200)
-    axes.plot(np.cos(angle), np.sin(angle), color=colour, linestyle=dash, linewidth=width)
+    [arc] = axes.plot(np.cos(angle), np.sin(angle), color=colour, linestyle=dash, linewidth=width)
+    return arc
 
 
 # --- Rules -----------------------------------------------------------------------------------------

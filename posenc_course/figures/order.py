@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.text import Text
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import At, Move, appear
 from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
@@ -35,10 +38,13 @@ def one_bag(first: str, second: str) -> Picture:
     colour_of = dict(zip(dict.fromkeys(sentences[0]), _WORDS, strict=False))
     with canvas(width=6.0, height=2.6) as figure:
         axes = _blank(figure, wide=12.0, high=5.2)
-        for words, y in zip(sentences, (4.1, 1.1), strict=True):
+        heights = 4.1, 1.1
+        arrows = []
+        for words, y in zip(sentences, heights, strict=True):
             for place, word in enumerate(words):
                 _box(axes, 0.9 + 2.0 * place, y, word, colour_of[word])
-            axes.add_patch(_arrow((2.0 * len(words) - 0.1, y), (8.3, 2.6 + 0.35 * (y - 2.6))))
+            arrow = _arrow((2.0 * len(words) - 0.1, y), (8.3, 2.6 + 0.35 * (y - 2.6)))
+            arrows.append(axes.add_patch(arrow))
         axes.add_patch(
             FancyBboxPatch(
                 (8.5, 0.5), 3.3, 4.2, boxstyle="round,pad=0,rounding_size=1.4", fill=False, edgecolor=GREY,
@@ -46,11 +52,25 @@ def one_bag(first: str, second: str) -> Picture:
             )
         )  # fmt: skip
         lying = ((-0.5, -14), (0.55, 11), (-0.2, -7))  # how far to the side, and how many degrees
+        # One sentence falls into the bag, the bag is emptied, and the other one falls into it.
+        starts = 0.3, 2.6  # s
+        moves = [appear(each, start=at - 0.1, end=at + 0.2) for each, at in zip(arrows, starts, strict=True)]
         for number, word in enumerate(sorted(sentences[0])):
             aside, lean = lying[number % len(lying)]
-            _box(axes, 10.1 + aside, 3.75 - 1.15 * number, word, colour_of[word], lean)
+            x, y = 10.1 + aside, 3.75 - 1.15 * number
+            box = _box(axes, x, y, word, colour_of[word], lean)
+            falls = []
+            for words, height, start in zip(sentences, heights, starts, strict=True):
+                place = words.index(word)
+                by, at = (0.9 + 2.0 * place - x, height - y), start + 0.75 * place / len(words)
+                falls.append(
+                    (At(at, by=by, turn=-lean, opacity=0), At(at + 0.15, by=by, turn=-lean), At(at + 1.1))
+                )
+            emptied = At(2.1), At(2.4, opacity=0), replace(falls[1][0], time=2.41)
+            moves.append(Move([box], (*falls[0], *emptied, *falls[1]), about=(x, y)))
         return finish(
             figure,
+            moves=moves,
             alt=f"On the left two sentences, “{first}” and “{second}”, each word in a box of its own. An "
             "arrow leads from each of them to the same bag on the right, in which the words lie in a heap: "
             f"{', '.join(sorted(sentences[0]))}. Nobody can tell from the bag which sentence it was.",
@@ -331,10 +351,10 @@ def _blank(figure: Figure, *, wide: float, high: float) -> Axes:
     return axes
 
 
-def _box(axes: Axes, x: float, y: float, word: str, colour: str, lean: float = 0.0) -> None:
+def _box(axes: Axes, x: float, y: float, word: str, colour: str, lean: float = 0.0) -> Text:
     """A word in a frame of its own, centred at (x, y), and leaning by some degrees."""
     frame = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": 2.0}
-    axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame)
+    return axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame)
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPatch:

@@ -30,6 +30,8 @@ from matplotlib.image import AxesImage
 from matplotlib.text import Text
 
 from posenc_course.colours import BLUE, COLOURS
+from posenc_course.figures import moves as moving
+from posenc_course.figures.moves import Move
 from posenc_course.translation import _
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
@@ -63,7 +65,7 @@ _STYLE = {
     "grid.alpha": 0.25,
     "grid.linewidth": 0.6,
     "image.cmap": DIVERGING,
-    "image.interpolation": "nearest",
+    "image.interpolation": "none",  # a pixel for each cell, which the page enlarges
     "legend.frameon": False,
     "lines.linewidth": 2.0,
     "figure.constrained_layout.use": True,
@@ -113,11 +115,14 @@ def canvas(width: float = 7.0, height: float = 3.5) -> Iterator[Figure]:
         yield figure
 
 
-def finish(figure: Figure, *, alt: str) -> Picture:
+def finish(figure: Figure, *, alt: str, moves: Sequence[Move] = ()) -> Picture:
     """The drawn figure as a `Picture`. Call it inside `canvas`.
 
+    Args:
+        moves: what a page shows before, once; they end in the picture as it is drawn.
+
     Raises:
-        ValueError: the alt text is missing, or an axis has numbers but no label.
+        ValueError: the alt text is missing, an axis has numbers but no label, or what moves is not drawn.
     """
     if len(alt) < 20:
         raise ValueError(f"alt={alt!r} does not describe the picture; say what a reader would see in it")
@@ -133,12 +138,13 @@ def finish(figure: Figure, *, alt: str) -> Picture:
     for text in figure.findobj(Text):
         if (said := text.get_text()) and (translated := _(said)) != said:
             text.set_text(translated)
+    moving.name(moves)
     buffer = io.StringIO()
     with warnings.catch_warnings():  # the page draws the words, with a face that has their signs
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     maps = [each for axes in figure.axes if (each := _cells(axes))]
-    return Picture(_for_page(buffer.getvalue(), alt, maps), alt)
+    return Picture(_for_page(buffer.getvalue(), alt, maps, moves), alt)
 
 
 MOST_CELLS = 1200
@@ -202,7 +208,7 @@ def _names(axes: Axes, which: str, count: int) -> list[str] | None:
     return [label, *words] if label or words else None
 
 
-def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str:
+def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = (), moves: Sequence[Move] = ()) -> str:
     """Strip the XML prologue, take the page's text colour, scale with the page, make ids unique."""
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
     # Matplotlib's style sheet is one rule for `*`: inside a page it would reach the whole page.
@@ -216,6 +222,7 @@ def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str
     clips = {name: f"clip-{number}" for number, name in enumerate(re.findall(r'<clipPath id="([^"]+)"', svg))}
     svg = _NAMED.sub(lambda found: found[1] + clips.get(found[2], found[2]), svg)
     prefix = f"p{hashlib.sha256(svg.encode()).hexdigest()[:8]}-"
+    sheet, lasts = moving.sheet(moves, svg, prefix) if moves else ("", 0)
     svg = _NAMED.sub(rf"\g<1>{prefix}\g<2>", svg)
     width = re.search(r'width="([\d.]+)pt"', svg)
     assert width is not None
@@ -224,14 +231,23 @@ def _for_page(svg: str, alt: str, maps: Sequence[Mapping[str, Any]] = ()) -> str
     head = (
         f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
         f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
-        'stroke-linejoin:round;stroke-linecap:butt;font-family:var(--pst-font-family-base,sans-serif)"'
+        "stroke-linejoin:round;stroke-linecap:butt;font-family:var(--pst-font-family-base,sans-serif)"
     )
+    head += f';--lasts:{lasts:g}s" class="posenc-moving"' if moves else '"'
     if maps:
         head += (
             f' data-cells="{escape(json.dumps(maps, separators=(",", ":"), ensure_ascii=False), quote=True)}"'
         )
     opening = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg[: svg.index(">")])
-    return head + opening.removeprefix("<svg") + svg[svg.index(">") :].rstrip()
+    body = svg[svg.index(">") + 1 :].rstrip()
+    drawn = f"{opening.removeprefix('<svg')}>{f'<style>{sheet}</style>' if moves else ''}{body}"
+    return head + _without_idle_ids(drawn)
+
+
+def _without_idle_ids(svg: str) -> str:
+    """Matplotlib names each group; kept are the names that something refers to."""
+    used = set(re.findall(r"#([\w-]+)", svg))
+    return re.sub(r'\sid="([^"]+)"', lambda named: named[0] if named[1] in used else "", svg)
 
 
 def _smallest_text(svg: str) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE
 from posenc_course.figures.labels import label_at_curve
+from posenc_course.figures.moves import appear
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
@@ -33,6 +34,8 @@ GUILTY = "padding takes up positions"
 def line_up() -> Picture:
     """The idea of the chapter: one symptom, three suspects, and tests that tell them apart."""
     columns, rows = (5.3, 7.5, 9.7), (2.5, 1.5, 0.5)
+    said = SUSPECTS[GUILTY]  # by the tests, one after the other: each clears whom it contradicts
+    moves = []
     with canvas(width=7.4, height=3.5) as figure:
         axes = figure.subplots()
         axes.text(0, 4.35, f"Symptom: “{SYMPTOM}”", fontsize=12, fontweight="bold", va="center")
@@ -40,34 +43,40 @@ def line_up() -> Picture:
         for x, test in zip(columns, TESTS, strict=True):
             axes.text(x, 3.4, test, ha="center", va="center", fontsize=10, color=GREY)
         for y, (suspect, answers) in zip(rows, SUSPECTS.items(), strict=True):
-            guilty = suspect == GUILTY
-            if guilty:
-                axes.fill(
-                    [-0.2, 10.8, 10.8, -0.2],
+            if suspect == GUILTY:
+                lit = axes.fill(
+                    [-0.5, 10.8, 10.8, -0.5],
                     [y - 0.42, y - 0.42, y + 0.42, y + 0.42],
                     color=ORANGE,
                     alpha=0.25,
                 )
-            axes.text(0, y, suspect, va="center", fontsize=11, fontweight="bold" if guilty else "normal")
+                moves.append(appear(*lit, start=3.6, end=4.2))
+            else:
+                cleared = [one != other for one, other in zip(answers, said, strict=True)].index(True)
+                cross = axes.plot(-0.3, y, color=GREY, marker="x", markersize=7, markeredgewidth=2)
+                moves.append(appear(*cross, start=1.1 * cleared + 0.9, end=1.1 * cleared + 1.2))
+            axes.text(0, y, suspect, va="center", fontsize=11)
             for x, changes in zip(columns, answers, strict=True):
                 colour = BLUE if changes else GREY
                 axes.text(
                     x, y, "yes" if changes else "no", ha="center", va="center", color=colour, fontsize=11
                 )
-        axes.plot([-0.2, 10.8], [-0.1, -0.1], color=GREY, linestyle="-", linewidth=1)
+        axes.plot([-0.5, 10.8], [-0.1, -0.1], color=GREY, linestyle="-", linewidth=1)
         axes.text(0, -0.6, "What the tests say", va="center", fontsize=11)
-        for x, changes in zip(columns, SUSPECTS[GUILTY], strict=True):
-            axes.text(
+        for number, (x, changes) in enumerate(zip(columns, said, strict=True)):
+            answer = axes.text(
                 x, -0.6, "yes" if changes else "no", ha="center", va="center", fontsize=11, fontweight="bold"
             )
-        axes.set_xlim(-0.3, 10.9)
+            moves.append(appear(answer, start=1.1 * number + 0.4, end=1.1 * number + 0.7))
+        axes.set_xlim(-0.6, 10.9)
         axes.set_ylim(-1.0, 4.7)
         axes.axis("off")
         return finish(
             figure,
+            moves=moves,
             alt=f"A line-up. The symptom: {SYMPTOM} Three suspects are listed one below the other, three "
-            f"tests side by side. {_told_of_suspects()} The tests say no three times, and one suspect fits: "
-            f"{GUILTY}.",
+            f"tests side by side. {_told_of_suspects()} The tests say no three times. A cross marks each "
+            f"suspect that they clear, and one is left: {GUILTY}.",
         )
 
 

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import BLUE, GREEN, GREY, INKS, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at_curve
+from posenc_course.figures.moves import At, Move, appear, tick
 from posenc_course.figures.picture import DIVERGING, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
@@ -25,6 +26,7 @@ def look_back(
 ) -> Picture:
     """The idea of the chapter: the same words at two places, each with a clock, each looking one back."""
     rate = 0.7
+    moves = []  # all clocks begin like that of the first word, and turn by one wedge from word to word
     with canvas(width=5.0, height=3.0) as figure:
         axes = figure.subplots()
         for row, start in enumerate(starts):
@@ -40,18 +42,20 @@ def look_back(
                     lw=1.2,
                 )
                 if number:
+                    there = 1.8 * number - 0.4  # s
                     swept = np.linspace(angle - rate, angle, 30)
-                    axes.fill(
+                    wedge = axes.fill(
                         np.append(centre, centre + 0.55 * np.sin(swept)),
                         np.append(height, height + 0.55 * np.cos(swept)),
                         color=ORANGE,
                         alpha=0.4,
                         linewidth=0,
                     )
-                    axes.annotate(
+                    asks = (centre - 0.2, height + 0.72)
+                    arrow = axes.annotate(
                         "",
                         xy=(centre - 2.6 + 0.2, height + 0.72),
-                        xytext=(centre - 0.2, height + 0.72),
+                        xytext=asks,
                         arrowprops={
                             "arrowstyle": "-|>",
                             "color": ORANGE,
@@ -59,8 +63,14 @@ def look_back(
                             "connectionstyle": "arc3,rad=0.35",
                         },
                     )
+                    moves += [
+                        appear(*wedge, start=there - 0.2, end=there + 0.1),
+                        Move([arrow], (At(there, grow=(0, 0)), At(there + 0.5)), about=asks),
+                    ]
                 tip = (centre + 0.55 * np.sin(angle), height + 0.55 * np.cos(angle))
-                axes.plot([centre, tip[0]], [height, tip[1]], color=BLUE, linestyle="-", lw=2.5)
+                hand = axes.plot([centre, tip[0]], [height, tip[1]], color=BLUE, linestyle="-", lw=2.5)
+                if number:
+                    moves.append(tick(hand, np.degrees(rate), number, every=1.8, about=(centre, height)))
                 axes.text(centre, height - 0.95, f"{word}", ha="center", fontsize=12)
                 axes.text(
                     centre + 0.62, height - 0.5, f"{start + number:,}", ha="left", color=GREY, fontsize=10
@@ -71,6 +81,7 @@ def look_back(
         axes.axis("off")
         return finish(
             figure,
+            moves=moves,
             alt=f"The words {', '.join(words)} are at position {starts[0]} and the two after it, and again "
             f"at position {starts[1]:,} and the two after it. Each word has a clock. The hands point in "
             "different directions in the two rows, but from each word to the next the hand turns by the "

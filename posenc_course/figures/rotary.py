@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
+from posenc_course.figures.moves import At, Move
 from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
@@ -81,11 +83,12 @@ def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Pi
     words = ("dog", "chases", "cat")
     with canvas(width=4.8, height=3.5) as figure:
         for start, axes in zip(starts, figure.subplots(1, 2), strict=True):
+            turns: list[Artist] = []
             rim = np.linspace(0, 2 * np.pi, 200)
             axes.plot(1.1 * np.cos(rim), 1.1 * np.sin(rim), color=GREY, linestyle="-", lw=1)
             key, query = rate * start + 0.4, rate * (start + len(words) - 1)
             wedge = np.linspace(query, key, 40)
-            axes.fill(
+            turns += axes.fill(
                 np.append(0, 0.5 * np.cos(wedge)),
                 np.append(0, 0.5 * np.sin(wedge)),
                 color=GREEN,
@@ -97,15 +100,18 @@ def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Pi
                 ("key of “dog”", key, ORANGE, "--"),
             ):
                 tip = np.cos(angle), np.sin(angle)
-                axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, lw=2.5, label=name)
-                axes.plot(*tip, color=colour, marker="o" if dash == "-" else "s", markersize=7)
+                turns += axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, lw=2.5, label=name)
+                turns += axes.plot(*tip, color=colour, marker="o" if dash == "-" else "s", markersize=7)
             axes.set_title(" ".join(words) + f"\nat {start:,} to {start + len(words) - 1:,}", fontsize=11)
             axes.set_aspect("equal")
             axes.axis("off")
         handles, names = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2)
+        # On the right it is as on the left first, and then turns on, by the last two of many whole turns.
+        further = np.degrees(rate * (starts[1] - starts[0])) % 360 + 360
         return finish(
             figure,
+            moves=[Move(turns, (At(0.5, turn=-further), At(3.7)))],
             alt="Two circles, each with two arrows from its middle: the query of “cat” and the key of "
             f"“dog”. Left, the text {' '.join(words)} begins at position {starts[0]:,}, right at "
             f"{starts[1]:,}. The arrows point in different directions in the two circles. The wedge between "

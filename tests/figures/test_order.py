@@ -36,6 +36,7 @@ def test_one_bag_shows_each_word_in_both_sentences_and_once_in_the_bag():
         assert texts(picture).count(word) == 3
     with pytest.raises(ValueError, match="different bags"):
         pictures.one_bag("dog chases cat", "dog sees cat")
+    assert texts(pictures.one_bag("a cat sees dogs", "dogs a cat sees")).count("dogs") == 3
 
 
 @pytest.mark.parametrize("weights", [[0.47, 0.06, 0.47], [0.1, 0.2, 0.7]])

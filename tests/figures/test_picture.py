@@ -71,10 +71,12 @@ def test_a_heat_map_brings_the_numbers_of_its_cells_and_where_they_lie():
     drawn = root.findall(".//{http://www.w3.org/2000/svg}image")[:2]
     for map_, image in zip((first, second), drawn, strict=True):
         x, y, wide, high = map_["place"]
-        assert x * width == pytest.approx(float(present(image.get("x"))), abs=1.5)
-        assert (wide * width, high * height) == pytest.approx(
-            (float(present(image.get("width"))), float(present(image.get("height")))), abs=1.5
+        a, b, c, d, left, top = (
+            float(each) for each in re.findall(r"-?[\d.]+", present(image.get("transform")))
         )
+        assert (b, c, image.get("width"), image.get("height")) == (0, 0, "2", "2")  # a pixel for each cell
+        place = (x * width, y * height, wide * width, high * height)
+        assert place == pytest.approx((left, top, 2 * a, 2 * d), abs=0.5)
         assert 0 < y < y + high < 1
 
 

@@ -13,6 +13,7 @@ const PARTS = [
   [".posenc-notebook, .posenc-open", () => import("./machine.js")],
   [".posenc-until-passed", () => import("./until-passed.js")],
   [".posenc-figure-live", () => import("./figures.js")],
+  [".tag_remove-input .posenc-moving", () => import("./moves.js")],
   [".posenc-figure svg[data-cells]", () => import("./picture-cells.js")],
   [".posenc-quiz, .posenc-review", () => import("./quiz.js")],
   [".posenc-small", () => import("./map.js")],

@@ -5,6 +5,7 @@ export const words = {
   play: _("Play"),
   pause: _("Pause"),
   oneOn: _("One step on"), // in place of Play, for who asked for less motion
+  again: _("Play again"), // what a still picture did before it came to rest
 
   // Of heat maps in still pictures: {row} and {column} are what their axes say, as in: position of the query 5.
   cells: _("Cells of the heat map {title}"),
