@@ -42,10 +42,13 @@ DIFFERENT = """async () => {
     known.set([part, part.parentElement, part.parentElement?.parentElement].map(name).join(" "), part);
   const parts = [...known.values()];
   const names = [...getComputedStyle(document.body)].filter((name) => !name.startsWith("--"));
-  const look = (part) => [null, "::before", "::after"]
-    .map((pseudo) => getComputedStyle(part, pseudo))
-    .filter((style, place) => !place || style.content !== "none")
-    .flatMap((style) => names.map((name) => style.getPropertyValue(name)));
+  const look = (part) => {
+    part.getBoundingClientRect(); // in a row that is closed, nothing else lays it out
+    return [null, "::before", "::after"]
+      .map((pseudo) => getComputedStyle(part, pseudo))
+      .filter((style, place) => !place || style.content !== "none")
+      .flatMap((style) => names.map((name) => style.getPropertyValue(name)));
+  };
   all.sheet.disabled = true;
   const before = parts.map(look);
   all.sheet.disabled = false; // nothing else of the page can change meanwhile
