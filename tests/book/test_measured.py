@@ -15,6 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from posenc_course.experiments import NAMES, results, source_text
+from posenc_course.figures import moves
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "measured.md"
@@ -58,6 +59,7 @@ def undrawn(monkeypatch):
     """Pictures stay empty: to draw them takes most of the time, and it is not they that fail."""
     empty = '<svg width="1pt" height="1pt"></svg>'
     monkeypatch.setattr(Figure, "savefig", lambda figure, file, **options: file.write(empty))
+    monkeypatch.setattr(moves, "sheet", lambda moves, svg, prefix: ("", 0.0))  # nothing is there to move
 
 
 @pytest.fixture
