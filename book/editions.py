@@ -185,6 +185,8 @@ def _config(root: Path, language: str) -> dict[str, Any]:
     own = config["sphinx"]["config"]
     own |= {name: known(own[name]) or own[name] for name in CELL_PROMPTS}
     own |= {"language": language, "posenc_english": str(root / "_build" / "edition.json")}
+    if address := config.get("html", {}).get("baseurl"):
+        config["html"]["baseurl"] = f"{address.rstrip('/')}/{folder_of(language)}/"
     return config
 
 

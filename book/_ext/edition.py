@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from babel.core import Locale
 from docutils import nodes
@@ -122,7 +123,10 @@ def fingerprint(env: BuildEnvironment, name: str, own: str) -> str:
 
 
 def _offer(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """The same page in the other languages: `posenc_editions`, each with its address, tag and name."""
+    """The same page in the other languages: `posenc_editions`, each with its address, tag and name.
+
+    A search engine wants the whole address, which is there where `html.baseurl` of _config.yml says it.
+    """
     here, home = app.config.language, "" if app.config.language == ENGLISH else "../"
     root = context["pathto"]("index.html", 1).removesuffix("index.html")
     page = "book/index" if pagename == COUNTED else pagename  # English has no such page
@@ -131,7 +135,9 @@ def _offer(app: Sphinx, pagename: str, template: str, context: dict[str, Any], d
         if language != here:
             folder = "" if language == ENGLISH else f"{folder_of(language)}/"
             name = Locale.parse(language).language_name or language
-            found.append({"href": f"{root}{home}{folder}{page}.html", "tag": tag_of(language), "name": name})
+            href = f"{root}{home}{folder}{page}.html"
+            whole = urljoin(context["pageurl"], href) if context.get("pageurl") else ""
+            found.append({"href": href, "whole": whole, "tag": tag_of(language), "name": name})
     context["posenc_editions"] = found
     context["language"] = tag_of(here)
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
+from posenc_course.figures.picture import words_left_to_the_page
 from posenc_lib._arrays import Array
 
 SIZE = 11.0
@@ -31,7 +32,8 @@ def label_at_curve(*panels: Axes) -> None:
         }
         curves = {name: found for name, found in drawn.items() if not name.startswith("_")} | curves
     notes = {name: _note(axes, curve, name) for name, (axes, curve) in curves.items()}
-    _figure(panels[0]).draw_without_rendering()  # now all is in its place, with room for names
+    with words_left_to_the_page():
+        _figure(panels[0]).draw_without_rendering()  # now all is in its place, with room for names
     for axes in panels:
         if own := [(curve, notes[name]) for name, (of, curve) in curves.items() if of is axes]:
             _place(axes, own)

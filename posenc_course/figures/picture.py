@@ -115,6 +115,14 @@ def canvas(width: float = 7.0, height: float = 3.5) -> Iterator[Figure]:
         yield figure
 
 
+@contextmanager
+def words_left_to_the_page() -> Iterator[None]:
+    """Matplotlib need not have the signs of a word: the page draws it, with a face that has them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
+
+
 def finish(figure: Figure, *, alt: str, moves: Sequence[Move] = ()) -> Picture:
     """The drawn figure as a `Picture`. Call it inside `canvas`.
 
@@ -140,8 +148,7 @@ def finish(figure: Figure, *, alt: str, moves: Sequence[Move] = ()) -> Picture:
             text.set_text(translated)
     moving.name(moves)
     buffer = io.StringIO()
-    with warnings.catch_warnings():  # the page draws the words, with a face that has their signs
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+    with words_left_to_the_page():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     maps = [each for axes in figure.axes if (each := _cells(axes))]
     return Picture(_for_page(buffer.getvalue(), alt, maps, moves), alt)

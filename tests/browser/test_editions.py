@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from copy import copy
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
-from book import catalogues
+from book import catalogues, editions
 from posenc_course.exercises import exercise
 from posenc_course.translation import speak
 from tests.browser.test_live_exercises import SMALL, WRONG, Exercise
@@ -44,6 +47,26 @@ def test_every_page_is_there_in_chinese_and_says_so(site):
     for page in [*PAGES, *MADE_BY_SPHINX]:
         chinese = (site / "zh" / page).read_text()
         assert '<html lang="zh-CN"' in chinese, page
+
+
+def test_a_search_engine_is_told_whole_addresses_or_none(tmp_path, site):
+    address = "https://book.example/posenc"
+    (tmp_path / "book").symlink_to(ROOT / "book")
+    (tmp_path / "_config.yml").write_text(
+        f"{(ROOT / '_config.yml').read_text()}\nhtml: {{baseurl: {address}}}\n"
+    )
+    assert editions._config(tmp_path, CHINESE)["html"]["baseurl"] == f"{address}/zh/"
+
+    sys.path.append(str(ROOT / "book" / "_ext"))
+    import edition
+
+    for language, here, there in (("en", "", "zh/"), (CHINESE, "zh/", "")):
+        app: Any = SimpleNamespace(config=SimpleNamespace(language=language))
+        context: dict[str, Any] = {"pathto": lambda path, resource: f"../{path}"}
+        context["pageurl"] = f"{address}/{here}{CHAPTER}"
+        edition._offer(app, CHAPTER.removesuffix(".html"), "page.html", context, None)
+        assert [each["whole"] for each in context["posenc_editions"]] == [f"{address}/{there}{CHAPTER}"]
+    assert "hreflang" not in str(parsed(site / CHAPTER).head)  # nobody knows yet where it will be
 
 
 def test_both_have_the_same_code_outputs_formulas_boxes_and_addresses(both):
