@@ -19,8 +19,9 @@ def say_numbers(doctree: nodes.document, docname: str) -> None:
         text = link.astext()
         if found is None or docname.endswith(f"/{found['page']}") or not text or SAYS_IT.match(text):
             continue
-        if link.get("internal") and "/exercises/" not in f"/{link['refuri']}":
-            told = _("(chapter {number})").format(number=int(found["number"]))
+        told = _("(chapter {number})").format(number=int(found["number"]))
+        said = told[1:-1] in text  # as its language says it
+        if not said and link.get("internal") and "/exercises/" not in f"/{link['refuri']}":
             link += nodes.Text(f" {told}")
 
 

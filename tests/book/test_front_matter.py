@@ -11,6 +11,7 @@ import pytest
 from docutils import nodes
 
 from posenc_course.exercises import all_exercises, wholes
+from posenc_course.translation import speak
 from tools import reading_time
 from tools.claims import PARSER, ROOT, chapters
 
@@ -176,4 +177,17 @@ def test_a_link_into_another_chapter_says_its_number(uri, text, said):
     page = nodes.document(None, None)
     page += nodes.paragraph("", "", nodes.reference("", text, refuri=uri, internal=True))
     chapter_numbers.say_numbers(page, "book/02-the-formula")
+    assert page.astext() == said
+
+
+@pytest.mark.parametrize(("text", "said"), [("第7章", "第7章"), ("竞赛", "竞赛 （第7章）")])
+def test_a_chinese_link_says_it_once(text, said):
+    page = nodes.document(None, None)
+    uri = "07-alibi-and-biases.html#the-shoot-out"
+    page += nodes.paragraph("", "", nodes.reference("", text, refuri=uri, internal=True))
+    speak("zh_CN")
+    try:
+        chapter_numbers.say_numbers(page, "book/08-long-context")
+    finally:
+        speak()
     assert page.astext() == said
