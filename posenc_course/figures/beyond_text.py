@@ -33,7 +33,7 @@ def _words(axes: Axes, start: float, end: float) -> Iterable[Move]:
     for row, places in ((0.5, 0), (-0.5, 3)):
         for place, word in enumerate(("dog", "chases", "cat")):
             x = 0.55 * places + 1.5 * place - 2.4
-            text = axes.text(x, row, word, ha="center", va="center", fontsize=10)
+            text = axes.text(x, row, word, ha="center", va="center", fontsize=11)
             if places:
                 yield Move([text], (At(start, by=(-0.55 * places, 1), opacity=0), At(end)))
 
@@ -56,14 +56,14 @@ def _week(axes: Axes, start: float, end: float) -> Iterable[Move]:
     way = axes.plot(np.append(x, x[0]), np.append(y, y[0]), color=GREY, linestyle="-", linewidth=1)
     axes.plot(x, y, color=BLUE, marker="o", linestyle="none")
     for name, at in zip(("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"), days, strict=True):
-        axes.text(1.45 * np.sin(at), 1.4 * np.cos(at), name, ha="center", va="center", fontsize=10)
+        axes.text(1.6 * np.sin(at), 1.4 * np.cos(at), name, ha="center", va="center", fontsize=11)
     yield draw(*way, start=start, end=end)
 
 
 def _strands(axes: Axes, start: float, end: float) -> Iterable[Move]:
     for row, letters in ((0.35, "AACG"), (-0.35, "TTGC")):
         for place, letter in enumerate(letters):
-            axes.text(place - 1.5, row, letter, ha="center", va="center", fontsize=12, family="monospace")
+            axes.text(place - 1.5, row, letter, ha="center", va="center", fontsize=13, family="monospace")
     for height, tail, head in ((0.95, -1.7, 1.7), (-0.95, 1.7, -1.7)):
         arrow = axes.annotate(
             "", (head, height), (tail, height), arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 2}
@@ -93,7 +93,7 @@ def _graphs(axes: Axes, start: float, end: float) -> Iterable[Move]:
         axes.plot(x, y, color=BLUE, marker="o", markersize=5, linestyle="none")
         outside = 1.25 * np.column_stack([np.sin(corners), np.cos(corners)])
         for name, at in zip(names, outside, strict=True):
-            number = axes.text(side + at[0], at[1], str(name), ha="center", va="center", fontsize=10)
+            number = axes.text(side + at[0], at[1], str(name), ha="center", va="center", fontsize=11)
             across, up = outside[numbers.index(name)] - at
             if across or up:
                 yield Move([number], (At(start, by=(across, up)), At(end)))
@@ -112,13 +112,13 @@ PANELS: dict[str, Callable[[Axes, float, float], Iterable[Move]]] = {
 
 def same_again() -> Picture:
     """Six kinds of data, each beside what means the same."""
-    with canvas(width=7.4, height=4.0) as figure:
+    with canvas(width=5.4, height=5.4) as figure:  # narrow enough for a phone
         moves: list[Move] = []
         for number, (axes, (name, panel)) in enumerate(
-            zip(figure.subplots(2, 3).flat, PANELS.items(), strict=True)
+            zip(figure.subplots(3, 2).flat, PANELS.items(), strict=True)
         ):
             moves += panel(axes, 0.4 + 0.7 * number, 1.3 + 0.7 * number)
-            axes.set_title(name, fontsize=11)
+            axes.set_title(name, fontsize=12)
             axes.set_xlim(-3.0, 3.0)
             axes.set_ylim(-1.7, 1.7)
             axes.set_aspect("equal")

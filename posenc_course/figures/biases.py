@@ -47,7 +47,7 @@ def one_head() -> Picture:
             bars = axes.bar(range(len(WORDS)), weights, color=color, width=0.7)
             for place, (added, weight) in enumerate(zip(bias, weights, strict=True)):
                 number = axes.text(
-                    place, weight + 0.03, _written(added) if added else "0", ha="center", fontsize=10
+                    place, weight + 0.03, _written(added) if added else "0", ha="center", fontsize=11
                 )
                 if row:  # all weights are alike, then the numbers come, and then the weights change
                     start = 2 * row - 1.6  # s
@@ -58,7 +58,7 @@ def one_head() -> Picture:
                         Move([number], (*comes, there)),
                         Move([bars[place]], (At(waits, grow=(1, alike / weight)), there)),
                     ]
-            axes.set_title(name, fontsize=11, loc="left")
+            axes.set_title(name, fontsize=12, loc="left")
             axes.set_ylabel("weight")
             axes.set_ylim(0, 0.95)
             axes.grid(visible=False)
@@ -177,7 +177,7 @@ def _written(value: Any) -> str:
 
 def four_matrices(tokens: int = 6) -> Picture:
     """`matrices` as tables of numbers, the same numbers in the same shade."""
-    with canvas(width=5.4, height=5.8) as figure:
+    with canvas(width=5.2, height=5.6) as figure:
         for axes, (name, values) in zip(figure.subplots(2, 2).flat, matrices(tokens).items(), strict=True):
             axes.imshow(values, cmap=SHADES)
             for row, column in np.ndindex(*values.shape):

@@ -354,7 +354,7 @@ def _blank(figure: Figure, *, wide: float, high: float) -> Axes:
 def _box(axes: Axes, x: float, y: float, word: str, colour: str, lean: float = 0.0) -> Text:
     """A word in a frame of its own, centred at (x, y), and leaning by some degrees."""
     frame = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": 2.0}
-    return axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame)
+    return axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame, fontsize=12)
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPatch:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Polygon, Wedge
 
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE
 from posenc_course.figures.labels import label_at_curve
-from posenc_course.figures.moves import appear
+from posenc_course.figures.moves import Move, appear
 from posenc_course.figures.picture import DASHES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
@@ -17,9 +21,9 @@ MARKERS = ("o", "s", "^", "D", "v")
 
 SYMPTOM = "The answer changes with padding."
 TESTS = (
-    "other words in\nthe padding:\na change?",
-    "padding behind\nthe sentence:\na change?",
-    "the same vector,\nonly shorter?",
+    "Other words in the padding: a change?",
+    "Padding behind the sentence: a change?",
+    "The same vector, only shorter?",
 )
 SUSPECTS = {
     "attention sees padding": (True, True, False),
@@ -31,60 +35,81 @@ GUILTY = "padding takes up positions"
 """The suspect that the picture finds guilty."""
 
 
+PLACES = dict(zip(SUSPECTS, (10, 30, 50), strict=True))
+"""Where each stands, in tenths of an inch."""
+EVERY = 1.1
+"""Seconds from one test to the next."""
+
+
 def line_up() -> Picture:
     """The idea of the chapter: one symptom, three suspects, and tests that tell them apart."""
-    columns, rows = (5.3, 7.5, 9.7), (2.5, 1.5, 0.5)
-    said = SUSPECTS[GUILTY]  # by the tests, one after the other: each clears whom it contradicts
-    moves = []
-    with canvas(width=7.4, height=3.5) as figure:
-        axes = figure.subplots()
-        axes.text(0, 4.35, f"Symptom: “{SYMPTOM}”", fontsize=12, fontweight="bold", va="center")
-        axes.text(0, 3.4, "Suspects", fontsize=11, va="center", color=GREY)
-        for x, test in zip(columns, TESTS, strict=True):
-            axes.text(x, 3.4, test, ha="center", va="center", fontsize=10, color=GREY)
-        for y, (suspect, answers) in zip(rows, SUSPECTS.items(), strict=True):
-            if suspect == GUILTY:
-                lit = axes.fill(
-                    [-0.5, 10.8, 10.8, -0.5],
-                    [y - 0.42, y - 0.42, y + 0.42, y + 0.42],
-                    color=ORANGE,
-                    alpha=0.25,
-                )
-                moves.append(appear(*lit, start=3.6, end=4.2))
-            else:
-                cleared = [one != other for one, other in zip(answers, said, strict=True)].index(True)
-                cross = axes.plot(-0.3, y, color=GREY, marker="x", markersize=7, markeredgewidth=2)
-                moves.append(appear(*cross, start=1.1 * cleared + 0.9, end=1.1 * cleared + 1.2))
-            axes.text(0, y, suspect, va="center", fontsize=11)
-            for x, changes in zip(columns, answers, strict=True):
-                colour = BLUE if changes else GREY
-                axes.text(
-                    x, y, "yes" if changes else "no", ha="center", va="center", color=colour, fontsize=11
-                )
-        axes.plot([-0.5, 10.8], [-0.1, -0.1], color=GREY, linestyle="-", linewidth=1)
-        axes.text(0, -0.6, "What the tests say", va="center", fontsize=11)
-        for number, (x, changes) in enumerate(zip(columns, said, strict=True)):
-            answer = axes.text(
-                x, -0.6, "yes" if changes else "no", ha="center", va="center", fontsize=11, fontweight="bold"
-            )
-            moves.append(appear(answer, start=1.1 * number + 0.4, end=1.1 * number + 0.7))
-        axes.set_xlim(-0.6, 10.9)
-        axes.set_ylim(-1.0, 4.7)
+    with canvas(width=6.0, height=5.2) as figure:  # narrow enough for a phone
+        figure.set_layout_engine("none")
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(0, 60)
+        axes.set_ylim(0, 52)
         axes.axis("off")
+        axes.text(30, 49.2, f"“{SYMPTOM}”", ha="center", va="center", fontsize=14, fontweight="bold")
+        axes.hlines((32.5, 35.5, 38.5, 41.5, 44.5), 1, 59, color=GREY, alpha=0.35, linewidth=1)
+        lit = _lit(axes, 26.3, 46.0)
+        moves = [move for suspect in SUSPECTS for move in _suspect(axes, suspect)]
+        for number in range(len(TESTS)):
+            y = 22.8 - 8 * number
+            lit += _lit(axes, y - 5.0, y - 1.9)
+            moves.append(_test(axes, y, number))
+        moves.append(appear(*lit, start=3.6, end=4.2))
         return finish(
             figure,
             moves=moves,
-            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects are listed one below the other, three "
-            f"tests side by side. {_told_of_suspects()} The tests say no three times. A cross marks each "
-            f"suspect that they clear, and one is left: {GUILTY}.",
+            alt=f"A line-up. The symptom: {SYMPTOM} Three suspects stand side by side in front of a wall, "
+            f"and below them are three tests. {_told_of_suspects()} The tests say no three times. A cross "
+            f"marks each suspect that they clear, and a light falls on the one that is left: {GUILTY}.",
         )
+
+
+def _suspect(axes: Axes, suspect: str) -> Iterator[Move]:
+    """Head, shoulders and name; and a cross, as soon as a test clears it."""
+    x = PLACES[suspect]
+    axes.add_patch(Circle((x, 41.4), 2.5, color=GREY, linewidth=0))
+    axes.add_patch(Wedge((x, 32.5), 5.6, 0, 180, color=GREY, linewidth=0))
+    for line, words in enumerate(textwrap.wrap(suspect, 14)):  # each centred, in any language
+        axes.text(x, 29.4 - 2.4 * line, words, ha="center", fontsize=13)
+    contradicted = [would != does for would, does in zip(SUSPECTS[suspect], SUSPECTS[GUILTY], strict=True)]
+    if any(contradicted):
+        cross = axes.plot(x, 38, color=rcParams["text.color"], marker="x", markersize=56, markeredgewidth=4)
+        told = EVERY * contradicted.index(True) + 0.7
+        yield appear(*cross, start=told + 0.2, end=told + 0.5)
+
+
+def _test(axes: Axes, y: float, number: int) -> Move:
+    """A test, below it what each suspect would answer, and at its end what comes out."""
+    axes.hlines(y + 2.4, 1, 59, color=GREY, linewidth=1)
+    axes.text(1.5, y, TESTS[number], va="center", fontsize=13)
+    for suspect, x in PLACES.items():
+        would = SUSPECTS[suspect][number]
+        colour = BLUE if would else rcParams["text.color"]
+        axes.text(x, y - 3.5, _said(would), ha="center", va="center", color=colour, fontsize=13)
+    comes_out = _said(SUSPECTS[GUILTY][number])
+    answer = axes.text(58.5, y, comes_out, ha="right", va="center", fontsize=13, fontweight="bold")
+    return appear(answer, start=EVERY * number + 0.4, end=EVERY * number + 0.7)
+
+
+def _said(yes: bool) -> str:
+    return "yes" if yes else "no"
+
+
+def _lit(axes: Axes, low: float, high: float) -> list[Polygon]:
+    """Light on the guilty one, between two heights."""
+    left, right = PLACES[GUILTY] - 9, PLACES[GUILTY] + 9
+    return axes.fill(
+        [left, right, right, left], [low, low, high, high], color=ORANGE, alpha=0.25, linewidth=0
+    )
 
 
 def _told_of_suspects() -> str:
     def told(answers: Sequence[bool]) -> str:
         return ", ".join(
-            f"{' '.join(test.split())} {'Yes' if yes else 'No'}"
-            for test, yes in zip(TESTS, answers, strict=True)
+            f"{test.lower()} {_said(yes).capitalize()}" for test, yes in zip(TESTS, answers, strict=True)
         )
 
     return " ".join(f"If {suspect}: {told(answers)}." for suspect, answers in SUSPECTS.items())

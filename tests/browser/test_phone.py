@@ -9,10 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import uncover, unfold
+from tools.claims import chapters
 
 pytestmark = pytest.mark.slow
 
 READ = "domcontentloaded"
+CHAPTERS = [f"{edition}book/{path.stem}.html" for edition in ("", "zh/") for path in chapters()]
 FORMULA, ROTARY = "02-the-formula", "06-rotary"
 PAGES = (f"book/{FORMULA}.html", "book/index.html", "book/lab.html", "book/progress.html")
 TAPPED = """() => {
@@ -26,6 +28,13 @@ TAPPED = """() => {
     if (width && right > 0 && Math.min(width, height) < 43.5) small.push(`${name} ${width} x ${height}`);
   }
   return small;
+}"""
+
+OPENING = """() => {
+  const figure = document.querySelector("figure:has(.posenc-moving)");
+  const right = (each) => each.getBoundingClientRect().right;
+  const words = [...figure.querySelectorAll("text")].filter((each) => right(each) > right(figure));
+  return { scrolls: figure.scrollWidth - figure.clientWidth, cut: words.map((each) => each.textContent) };
 }"""
 
 
@@ -58,6 +67,16 @@ def test_what_one_taps_is_as_large_as_a_thumb(phone, plain_address, page):
     phone.locator("nav.bd-links a").first.wait_for()
     assert phone.evaluate(TAPPED) == []
     assert phone.evaluate("document.documentElement.scrollWidth") <= phone.viewport_size["width"]
+
+
+def test_the_picture_that_opens_a_chapter_is_seen_whole(newcomer, plain_address):
+    size = {"width": 390, "height": 844}
+    tab = newcomer(viewport=size, is_mobile=True, java_script_enabled=False).new_page()
+    found = {}
+    for page in CHAPTERS:
+        tab.goto(f"{plain_address}/{page}", wait_until="load")
+        found[page] = tab.evaluate(OPENING)
+    assert found == {page: {"scrolls": 0, "cut": []} for page in CHAPTERS}
 
 
 def test_an_exercise_has_the_room_of_the_phone_and_no_field_is_zoomed_into(phone, plain_address):

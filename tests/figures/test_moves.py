@@ -114,6 +114,12 @@ def test_an_opening_moves_what_it_has_for_less_than_five_seconds_and_cheaply(cha
         assert steps[0][1].keys() <= REST.keys()
 
 
+def test_an_opening_is_seen_whole_on_a_phone(openings):
+    """A page leaves it 342 of a phone's 390 pixels; a wider one scrolls."""
+    least = {name: int(present(re.search(r"min-width:(\d+)px", svg))[1]) for name, svg in openings.items()}
+    assert {name: width for name, width in least.items() if width > 342} == {}
+
+
 def test_no_opening_has_a_name_of_another(openings):
     names = [{*keyframes(svg), *dict(RULE.findall(sheet(svg)))} for svg in openings.values()]
     assert sum(map(len, names)) == len(set.union(*names))
