@@ -2,7 +2,7 @@
 
 A short aside, which elsewhere is a row that opens, stands open there. Where a chapter first names a source,
 its title stands beside the paragraph, with a link to it; elsewhere the name leads to the list of sources.
-Formats without a margin have neither.
+A cell with the tag `beside` is there by its style alone. Formats without a margin have none of these.
 """
 
 from __future__ import annotations

@@ -19,11 +19,17 @@ LEAST = {"width": 1600, "height": 900}
 """From this width on there is room."""
 WIDE, DESK = {"width": 1920, "height": 1080}, {"width": 1366, "height": 900}
 NOTES = ":is(.posenc-source, .posenc-aside)"
-# Of the notes that are seen: how many there are, where their column is, and what is wrong with each.
-LOOK = """() => {
+MEET = """
   const meet = (one, other) =>
     Math.max(one.left, other.left) < Math.min(one.right, other.right) - 1 &&
     Math.max(one.top, other.top) < Math.min(one.bottom, other.bottom) - 1;
+"""
+"""Whether two boxes do."""
+# Of the notes that are seen: how many there are, where their column is, and what is wrong with each.
+LOOK = (
+    "() => {"
+    + MEET
+    + """
   const boxes = new Map();
   const box = (part) => boxes.get(part) ?? boxes.set(part, part.getBoundingClientRect()).get(part);
   const all = [...document.querySelectorAll(".bd-main *, .bd-sidebar-primary")];
@@ -46,6 +52,27 @@ LOOK = """() => {
   const sideways = document.documentElement.scrollWidth - innerWidth;
   return { notes: notes.length, columns, faults, sideways };
 }"""
+)
+# Of the picture that stands beside text: what is wrong with its place.
+BESIDE = (
+    "() => {"
+    + MEET
+    + """
+  const box = (part) => part.getBoundingClientRect();
+  const cell = document.querySelector(".tag_beside");
+  const [own, picture] = [box(cell), cell.querySelector("svg")];
+  const kinds = "p, li, pre, .admonition, .cell, .posenc-source";
+  const parts = [...document.querySelectorAll(`.bd-article :is(${kinds})`)].filter(
+    (part) => part.checkVisibility() && !cell.contains(part) && meet(own, box(part)),
+  );
+  const wrong = parts.map((part) => `meets ${part.outerHTML.slice(0, 80)}`);
+  if (own.right > box(document.querySelector(".bd-sidebar-secondary")).left) wrong.push("meets the contents");
+  if (Math.abs(own.top - box(cell.previousElementSibling).bottom) > 48) wrong.push("is far from its place");
+  if (box(cell.nextElementSibling).top > own.top + 48) wrong.push("has nothing beside it");
+  if (box(picture).width < parseFloat(picture.style.minWidth)) wrong.push("cannot be read");
+  return wrong;
+}"""
+)
 OPEN_ALL = """() => {
   for (const each of document.querySelectorAll(".posenc-side-trip, .posenc-fold")) each.open = true;
 }"""
@@ -91,6 +118,19 @@ def test_notes_have_a_column_of_their_own_beside_what_they_belong_to(tab, page):
     for size in (LEAST, WIDE):
         tab.set_viewport_size(size)
         assert look(tab) == tab.locator(NOTES).count() >= max(5, closed)
+
+
+@pytest.mark.parametrize("page", [*CHAPTERS[1:], f"zh/{CHAPTERS[4]}"])
+def test_the_picture_of_the_door_stands_beside_what_the_chapter_is_for(tab, page):
+    tab.read(page)
+    tab.evaluate("document.fonts.ready.then(() => true)")
+    for size in (LEAST, WIDE):
+        tab.set_viewport_size(size)
+        assert tab.evaluate(BESIDE) == []
+    picture = tab.locator(".tag_beside")
+    for size in (DESK, {**DESK, "width": LEAST["width"] - 1}):
+        tab.set_viewport_size(size)
+        assert picture.evaluate("cell => getComputedStyle(cell).float") == "none"
 
 
 def test_what_is_closed_or_covered_has_no_note(tab):
