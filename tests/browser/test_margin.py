@@ -69,6 +69,7 @@ BESIDE = (
   if (own.right > box(document.querySelector(".bd-sidebar-secondary")).left) wrong.push("meets the contents");
   if (Math.abs(own.top - box(cell.previousElementSibling).bottom) > 48) wrong.push("is far from its place");
   if (box(cell.nextElementSibling).top > own.top + 48) wrong.push("has nothing beside it");
+  if (box(document.querySelector(".note")).width < 37 * 16 - 1) wrong.push("leaves a box too little room");
   if (box(picture).width < parseFloat(picture.style.minWidth)) wrong.push("cannot be read");
   return wrong;
 }"""
