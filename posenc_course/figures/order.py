@@ -85,7 +85,7 @@ def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
     with canvas(width=6.0, height=3.0) as figure:
         axes = _blank(figure, wide=12.0, high=6.0)
         _box(axes, middle, 1.0, asks, _WORDS[list(words).index(asks)])
-        axes.text(middle - 1.2, 1.0, "asks", ha="right", va="center")
+        axes.text(middle - 1.2, 1.0, "asks", ha="right", va="center", fontsize=12)
         colours = [_WORDS[place % len(_WORDS)] for place in range(len(words))]
         for x, word, weight, colour in zip(places, words, weights, colours, strict=True):
             axes.plot([middle, x], [1.6, 4.4], color=colour, linewidth=1 + 14 * weight, alpha=0.75,
@@ -98,15 +98,16 @@ def one_query(words: Sequence[str], weights: Array, *, asks: str) -> Picture:
                 f"{weight:.2f}",
                 va="center",
                 ha="right" if aside < 0 else "left",
+                fontsize=12,
             )
         bottom = 0.5
-        axes.text(8.0, 5.85, "takes", ha="center", va="top")
+        axes.text(8.0, 5.85, "takes", ha="center", va="top", fontsize=12)
         for word, weight, colour in zip(words, weights, colours, strict=True):
             height = 4.6 * weight
             axes.add_patch(
                 Rectangle((7.4, bottom), 1.2, height, facecolor=colour, alpha=0.75, edgecolor="none")
             )
-            axes.text(8.8, bottom + height / 2, f"{weight:.2f} {word}", va="center", ha="left")
+            axes.text(8.8, bottom + height / 2, f"{weight:.2f} {word}", va="center", ha="left", fontsize=12)
             bottom += height
         parts = ", ".join(f"{weight:.2f} to “{word}”" for word, weight in zip(words, weights, strict=True))
         return finish(
