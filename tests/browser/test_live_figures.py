@@ -883,6 +883,7 @@ def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/03-relative-position.html")
     uncover(tab)
+    tab.locator("svg[data-cells*='50 times as loud']").scroll_into_view_if_needed()
     maps = tab.locator(".posenc-mapped:has([aria-label='Cells of the heat map 50 times as loud'])")
     field = maps.locator(".posenc-cells").nth(1)
     tip = maps.locator(".posenc-tip").nth(1)
@@ -914,12 +915,16 @@ def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
     curve = next(each for each in given["curves"] if each["name"] == "dim 512")
     (low, high), (bottom, top) = given["across"]["ends"], given["down"]["ends"]
 
+    drawn = np.logspace(-1, 5, 1500).round(3)
+
     def kernel(offset, dim):
-        return float(np.cos(offset * frequencies(dim)).mean())
+        exact = drawn[np.abs(drawn - offset).argmin()]  # an offset is told in six digits
+        return float(np.cos(exact * frequencies(dim)).mean())
 
     def told(dim, offset):
         value = f"{kernel(offset, dim):.4g}".replace("-", "−")
-        return f"dim {dim}, offset (positions, logarithmic) {offset:,g}: dot product / its peak {value}"
+        told_offset = f"{float(f'{offset:.4g}'):,g}"
+        return f"dim {dim}: offset (positions, logarithmic) {told_offset}; dot product / its peak {value}"
 
     def spot(offset):
         box = field.bounding_box()
@@ -942,7 +947,7 @@ def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
     tab.keyboard.press("ArrowRight")
     expect(tip).to_have_text(told(512, far[1]))
     tab.keyboard.press("ArrowUp")
-    expect(tip).to_contain_text("dim 64, offset (positions, logarithmic) ")
+    expect(tip).to_contain_text("dim 64: offset (positions, logarithmic) ")
     tab.keyboard.press("Home")
     expect(tip).to_have_text(told(64, 0.1))
     assert field.get_attribute("aria-valuetext") == told(64, 0.1)

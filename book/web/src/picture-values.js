@@ -46,7 +46,7 @@ const cellName = ([label, ...ticks], index) => [label, ticks[index] ?? number(in
 
 function curvesOf({ title, across, down, curves }) {
   const tell = (curve, index) => {
-    const values = { x: pointName(across, curve.x[index], 6), y: pointName(down, curve.y[index], 4) };
+    const values = { x: pointName(across, curve.x[index]), y: pointName(down, curve.y[index]) };
     return curve.name ? say(words.pointOf, { name: curve.name, ...values }) : say(words.point, values);
   };
   const share = ({ ends, log }) => {
@@ -59,9 +59,9 @@ function curvesOf({ title, across, down, curves }) {
 }
 
 /** What an axis calls a value: its label, and the number or the nearest of the words at its ticks. */
-function pointName({ label, ticks }, value, digits) {
+function pointName({ label, ticks }, value) {
   const places = Object.keys(ticks ?? {});
-  if (!places.length) return `${label} ${number(value, digits)}`;
+  if (!places.length) return `${label} ${number(value, Number.isInteger(value) ? 6 : 4)}`;
   return `${label} ${ticks[places.reduce((best, each) => (away(each, value) < away(best, value) ? each : best))]}`;
 }
 

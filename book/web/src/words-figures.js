@@ -15,8 +15,8 @@ export const words = {
 
   // Of curves in still pictures: {x} and {y} are what their axes say, as in: position 128; {name} is the curve's.
   points: _("Points of the chart {title}"),
-  point: _("{x}: {y}"),
-  pointOf: _("{name}, {x}: {y}"),
+  point: _("{x}; {y}"),
+  pointOf: _("{name}: {x}; {y}"),
 
   gates: {
     name: _("Forget gates and their bias"),
