@@ -18,7 +18,7 @@ NOT_WORDS = re.compile(r"<(script|style|pre|code|math|title)\b.*?</\1>|<!--.*?--
 """What is not looked into."""
 PIECE = re.compile(
     r'(?P<open>>)(?P<text>[^<>]+)(?=<)|(?P<name>\b(?:aria-label|alt|title)=")(?P<said>[^"]+)"'
-    r'|(?P<cells>data-cells=")(?P<told>[^"]+)"'
+    r'|(?P<values>data-(?:cells|curves)=")(?P<told>[^"]+)"'
 )
 FORMULA = r"\("
 WORD = re.compile(r"[^\W\d_]{2}")
@@ -57,10 +57,10 @@ def _each(html: str, change: Callable[[str], str]) -> str:
 
 
 def _piece(found: re.Match[str], change: Callable[[str], str]) -> str:
-    if found["cells"]:
-        maps = [_told(each, change) for each in json.loads(unescape(found["told"]))]
-        told = json.dumps(maps, separators=(",", ":"), ensure_ascii=False)
-        return f'{found["cells"]}{escape(told, quote=True)}"'
+    if found["values"]:
+        panels = [_told(each, change) for each in json.loads(unescape(found["told"]))]
+        told = json.dumps(panels, separators=(",", ":"), ensure_ascii=False)
+        return f'{found["values"]}{escape(told, quote=True)}"'
     text = found["text"] or found["said"]
     body = unescape(text).strip()
     if not WORD.search(body) or body.startswith(FORMULA):
@@ -69,14 +69,13 @@ def _piece(found: re.Match[str], change: Callable[[str], str]) -> str:
     return f"{found['open']}{inner}" if found["text"] else f'{found["name"]}{inner}"'
 
 
-def _told(heat_map: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
-    """A heat map's own words: what its rows, columns and colours are called."""
-
-    def said(words: str) -> str:
-        return _change(words, change) if WORD.search(words) else words
-
-    lists = {key: [said(each) for each in heat_map[key]] for key in ("down", "across")}
-    return heat_map | {key: said(heat_map[key]) for key in ("title", "value")} | lists
+def _told(panel: Any, change: Callable[[str], str]) -> Any:
+    """The words in what a picture tells of a panel: what its axes, colours and curves are called."""
+    if isinstance(panel, str):
+        return _change(panel, change) if WORD.search(panel) else panel
+    if isinstance(panel, list):
+        return [_told(each, change) for each in panel]
+    return {key: _told(each, change) for key, each in panel.items()} if isinstance(panel, dict) else panel
 
 
 def _change(text: str, change: Callable[[str], str]) -> str:

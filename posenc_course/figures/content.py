@@ -292,9 +292,9 @@ def knows_offset_alone(scores: np.ndarray) -> bool:
 
 
 def one_family(tokens: int = 24) -> Picture:
-    """Four encodings as one table: does a step rotate or add, and is it the same for all tokens?"""
+    """Four encodings as one table: does a step rotate or subtract, and is it the same for all tokens?"""
     every = family(tokens)
-    words = {"RoPE": "rotates", "ALiBi": "adds", "PaTH": "reflects", "FoX": "adds"}
+    words = {"RoPE": "rotates", "ALiBi": "subtracts", "PaTH": "reflects", "FoX": "subtracts"}
     with canvas(width=5.4, height=5.6) as figure:
         panels = figure.subplots(2, 2, sharex=True, sharey=True)
         for axes, (name, scores) in zip(panels.flat, every.items(), strict=True):
@@ -353,7 +353,7 @@ IN_A_ROW = Question(
                 (
                     ("no", Leaf("as-trained", "RoPE, T5's bias or ALiBi", "byte-models")),
                     ("yes, near", Leaf("bear", "ALiBi", "byte-models")),
-                    ("yes, far", Leaf("find", "RoPE in windows, none in the rest", "", "yang2025rope")),
+                    ("yes, far", Leaf("find", "RoPE in windows, the rest see all", "", "yang2025rope")),
                 ),
             ),
         ),

@@ -60,6 +60,7 @@ def counter_and_waves() -> Picture:
             axes.set_xlabel("position")
         return finish(
             figure,
+            tells=False,  # rows one above another
             alt="Two panels of four rows. Left: the four bits of the numbers 0 to 15 as square waves; "
             "bit 0 flips at every position, and each bit below it flips half as often. At position 6 "
             "the bits read, from bit 0 to bit 3, 0, 1, 1, 0. Right: four smooth sine waves in the same "

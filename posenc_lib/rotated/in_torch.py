@@ -28,9 +28,10 @@ from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned
 BLOCK = 1 << 18
 """Numbers in a block: in float32 a megabyte, so that a block and its result fit in a core's L2 cache."""
 
-SHARED = 16
+SHARED = 8
 """So many times larger, at least, is a block that threads share. After each kernel they wait for one another,
-long where another process takes a core: so there are few kernels, and as large as can be."""
+long where another process takes a core: so there are few kernels, and as large as can be. From 16 on, glibc
+gives a block's memory back after each call, and the next call waits for new pages."""
 
 MOST_SHARED = 4
 """So many such blocks a large tensor is cut into: what one takes besides is a part of the tensor's size."""

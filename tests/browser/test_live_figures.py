@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
@@ -882,6 +883,7 @@ def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/03-relative-position.html")
     uncover(tab)
+    tab.locator("svg[data-cells*='50 times as loud']").scroll_into_view_if_needed()
     maps = tab.locator(".posenc-mapped:has([aria-label='Cells of the heat map 50 times as loud'])")
     field = maps.locator(".posenc-cells").nth(1)
     tip = maps.locator(".posenc-tip").nth(1)
@@ -898,6 +900,66 @@ def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
     picture = maps.locator("svg").bounding_box()
     assert picture["x"] < box["x"]
     assert box["x"] + box["width"] < picture["x"] + picture["width"]
+
+
+def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
+    """At the pointer, by the arrow keys and at a touch: the kernel of one width, in its own numbers."""
+    page = f"{plain_address}/book/03-relative-position.html"
+    tab = newcomer().new_page()
+    tab.goto(page)
+    uncover(tab)
+    chart = tab.locator(".posenc-mapped:has(svg[data-curves*='straight line'])")
+    tab.locator("svg[data-curves*='straight line']").scroll_into_view_if_needed()
+    field, tip = chart.locator(".posenc-cells"), chart.locator(".posenc-tip")
+    given = json.loads(present(chart.locator("svg").get_attribute("data-curves")))[0]
+    curve = next(each for each in given["curves"] if each["name"] == "dim 512")
+    (low, high), (bottom, top) = given["across"]["ends"], given["down"]["ends"]
+
+    drawn = np.logspace(-1, 5, 1500).round(3)
+
+    def kernel(offset, dim):
+        exact = drawn[np.abs(drawn - offset).argmin()]  # an offset is told in six digits
+        return float(np.cos(exact * frequencies(dim)).mean())
+
+    def told(dim, offset):
+        value = f"{kernel(offset, dim):.4g}".replace("-", "−")
+        told_offset = f"{float(f'{offset:.4g}'):,g}"
+        return f"dim {dim}: offset (positions, logarithmic) {told_offset}; dot product / its peak {value}"
+
+    def spot(offset):
+        box = field.bounding_box()
+        x = math.log(offset / low) / math.log(high / low)
+        y = (top - kernel(offset, 512)) / (top - bottom)
+        return box["x"] + box["width"] * x, box["y"] + box["height"] * y
+
+    expect(tip).to_be_hidden()
+    far = [x for x in curve["x"] if 1000 < x < 3000]
+    for offset in (*far[:2], curve["x"][20]):
+        x, y = spot(offset)
+        tab.mouse.move(x, y, steps=4)
+        expect(tip).to_have_text(told(512, offset))
+        dot = chart.locator(".posenc-dot").bounding_box()
+        assert (dot["x"], dot["y"]) == pytest.approx((x, y), abs=1)
+    tab.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+
+    tab.mouse.click(*spot(far[0]))
+    tab.keyboard.press("ArrowRight")
+    expect(tip).to_have_text(told(512, far[1]))
+    tab.keyboard.press("ArrowUp")
+    expect(tip).to_contain_text("dim 64: offset (positions, logarithmic) ")
+    tab.keyboard.press("Home")
+    expect(tip).to_have_text(told(64, 0.1))
+    assert field.get_attribute("aria-valuetext") == told(64, 0.1)
+
+    tab = newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
+    tab.goto(page)
+    uncover(tab)
+    chart = tab.locator(".posenc-mapped:has(svg[data-curves*='straight line'])")
+    tab.locator("svg[data-curves*='straight line']").scroll_into_view_if_needed()
+    field, tip = chart.locator(".posenc-cells"), chart.locator(".posenc-tip")
+    tab.touchscreen.tap(*spot(curve["x"][20]))
+    expect(tip).to_have_text(told(512, curve["x"][20]))
 
 
 def test_on_paper_the_picture_stays_and_the_sliders_go(tab):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ import pytest
 
 from posenc_course.colours import COLOURS
 from posenc_course.figures import order, picture
+from posenc_course.figures.moves import draw
 from posenc_course.figures.picture import canvas, finish
 from posenc_course.figures.readme import readme_pictures
 from tests.present import present
@@ -93,6 +95,91 @@ def test_a_mesh_brings_its_cells_from_the_top_too():
         x, y, wide, high = map_["place"]
         assert min(x, y, wide, high) > 0
         assert max(x + wide, y + high) < 1
+
+
+def told_curves(picture) -> list:
+    return json.loads(ElementTree.fromstring(picture.svg).get("data-curves", "[]"))
+
+
+def test_a_chart_brings_the_points_of_its_curves_and_where_they_lie():
+    lengths = [128, 256, 512]
+    with canvas(width=7, height=3) as figure:
+        left, right = figure.subplots(1, 2)
+        left.plot(lengths, [1.23456, math.nan, 0.00098765], label="RoPE\n(base 500)", marker="o")
+        left.plot(lengths, [1, 2, 3])
+        right.plot([0, 1], [1, 1], color=COLOURS[0])
+        left.axhline(2)
+        left.set_xscale("log", base=2)
+        left.set_xticks(lengths, ["128", "256", "512"])
+        left.set_title("losses")
+        right.errorbar([0, 1], [3, 4], yerr=[0.1, 0.2], label="cost", capsize=3)
+        right.set_xticks([0, 1], ["4,096", "far"])
+        right.plot([0, 1, 2], [3, 99, 3.5], color="red", label="leaves")
+        right.set_xlim(-0.5, 1.5)
+        right.set_ylim(5, 0)
+        for axes in (left, right):
+            axes.set_xlabel("position")
+            axes.set_ylabel("loss (nats)")
+        drawn = finish(figure, alt=ALT)
+    first, second = told_curves(drawn)
+    assert first["title"] == "losses"
+    assert first["curves"] == [
+        {"name": "RoPE (base 500)", "x": [128, 512], "y": [1.235, 0.0009877]},
+        {"name": "", "x": lengths, "y": [1, 2, 3]},
+    ]
+    assert (first["across"]["label"], first["down"]["label"]) == ("position", "loss (nats)")
+    assert first["across"]["log"]
+    assert "ticks" not in first["across"]  # they say their numbers
+    assert not first["down"]["log"]
+    assert second["curves"] == [
+        {"name": "RoPE (base 500)", "x": [0, 1], "y": [1, 1]},  # it looks like it
+        {"name": "cost", "x": [0, 1], "y": [3, 4]},
+        {"name": "leaves", "x": [0], "y": [3]},
+    ]
+    assert second["down"]["ends"] == [5, 0]
+    assert second["across"]["ticks"] == {"0": "4,096", "1": "far"}
+    # Told where it is drawn: the marks of the first curve.
+    root = ElementTree.fromstring(drawn.svg)
+    width, height = (float(each) for each in present(root.get("viewBox")).split()[2:])
+    blue = f"fill: {COLOURS[0].lower()}"
+    used = root.iter("{http://www.w3.org/2000/svg}use")
+    marks = [each for each in used if blue in present(each.get("style")).lower()][:2]
+    x0, y0, wide, high = first["place"]
+    low, top = first["down"]["ends"]
+    begin, end = (math.log(each) for each in first["across"]["ends"])
+    for mark, x, y in zip(marks, (128, 512), (1.23456, 0.00098765), strict=True):
+        across, down = (math.log(x) - begin) / (end - begin), (top - y) / (top - low)
+        assert float(present(mark.get("x"))) / width == pytest.approx(x0 + wide * across, abs=0.002)
+        assert float(present(mark.get("y"))) / height == pytest.approx(y0 + high * down, abs=0.002)
+
+
+def test_of_a_long_curve_a_hundred_points_are_told_and_its_ends_its_top_and_its_bottom():
+    values = np.sin(np.arange(5000) / 100)
+    values[[1234, 4321]] = 7, -7
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.plot(values)
+        axes.set_xlabel("position")
+        axes.set_ylabel("value")
+        (chart,) = told_curves(finish(figure, alt=ALT))
+    (curve,) = chart["curves"]
+    assert picture.MOST_POINTS <= len(curve["x"]) <= picture.MOST_POINTS + 2
+    assert (curve["x"][0], curve["x"][-1]) == (0, 4999)
+    np.testing.assert_allclose(curve["y"], values[np.array(curve["x"], dtype=int)], rtol=1e-3, atol=1e-12)
+    assert (max(curve["y"]), min(curve["y"])) == (7, -7)
+
+
+def test_a_sketch_and_a_picture_that_moves_tell_no_points():
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.plot([1, 2, 3])
+        axes.set_xlabel("position")
+        axes.set_ylabel("loss")
+        assert told_curves(finish(figure, alt=ALT))
+        assert not told_curves(finish(figure, alt=ALT, tells=False))
+        assert not told_curves(finish(figure, alt=ALT, moves=[draw(*axes.get_lines(), start=0, end=1)]))
+        axes.set_yticks([])
+        assert not told_curves(finish(figure, alt=ALT))
 
 
 @pytest.mark.parametrize("shape", [(1, 30), (40, 31)])

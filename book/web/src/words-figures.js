@@ -13,6 +13,11 @@ export const words = {
   cellOf: _("{row}, {column}: {value} {number}"),
   cellEmpty: _("{row}, {column}: empty"),
 
+  // Of curves in still pictures: {x} and {y} are what their axes say, as in: position 128; {name} is the curve's.
+  points: _("Points of the chart {title}"),
+  point: _("{x}; {y}"),
+  pointOf: _("{name}: {x}; {y}"),
+
   gates: {
     name: _("Forget gates and their bias"),
     sliders: { word: _("Gate of a word"), stop: _("Gate of a full stop"), query: _("Token that asks") },
