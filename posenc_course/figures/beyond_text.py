@@ -13,7 +13,7 @@ from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.experiments.results import runs
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import At, Move, draw
-from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, DIVERGING, GUIDE, SEED, Picture, canvas, finish
 from posenc_lib.added import grid_sinusoidal, laplacian_eigenvectors, sinusoidal
 from posenc_lib.rotated import axial_tables, mixed_rates, mixed_tables, rotate
 
@@ -53,7 +53,7 @@ def _image(axes: Axes, start: float, end: float) -> Iterable[Move]:
 def _week(axes: Axes, start: float, end: float) -> Iterable[Move]:
     days = 2 * np.pi * np.arange(7) / 7
     x, y = np.sin(days), np.cos(days)
-    way = axes.plot(np.append(x, x[0]), np.append(y, y[0]), color=GREY, linestyle="-", linewidth=1)
+    way = axes.plot(np.append(x, x[0]), np.append(y, y[0]), color=GREY, linestyle="-", linewidth=GUIDE)
     axes.plot(x, y, color=BLUE, marker="o", linestyle="none")
     for name, at in zip(("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"), days, strict=True):
         axes.text(1.6 * np.sin(at), 1.4 * np.cos(at), name, ha="center", va="center", fontsize=11)
@@ -74,7 +74,7 @@ def _strands(axes: Axes, start: float, end: float) -> Iterable[Move]:
 def _molecules(axes: Axes, start: float, end: float) -> Iterable[Move]:
     for degrees, side in ((0, -1.35), (100, 1.35)):
         x, y = 0.85 * turned(MOLECULE, degrees).T + np.array([[side], [0.0]])
-        drawn = axes.plot(x, y, color=GREY, linestyle="-", linewidth=1.5)
+        drawn = axes.plot(x, y, color=GREY, linestyle="-", linewidth=GUIDE)
         for place, colour in zip(range(4), (PURPLE, BLUE, ORANGE, GREEN), strict=True):
             drawn += axes.plot(
                 x[place], y[place], color=colour, marker="os^D"[place], markersize=9, linestyle="none"
@@ -89,7 +89,7 @@ def _graphs(axes: Axes, start: float, end: float) -> Iterable[Move]:
     for side, names in ((-1.5, numbers), (1.5, (4, 1, 5, 3, 2))):
         x, y = side + 0.9 * np.sin(corners), 0.9 * np.cos(corners)
         for a, b in ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 4)):
-            axes.plot(x[[a, b]], y[[a, b]], color=GREY, linestyle="-", linewidth=1.5)
+            axes.plot(x[[a, b]], y[[a, b]], color=GREY, linestyle="-", linewidth=GUIDE)
         axes.plot(x, y, color=BLUE, marker="o", markersize=5, linestyle="none")
         outside = 1.25 * np.column_stack([np.sin(corners), np.cos(corners)])
         for name, at in zip(names, outside, strict=True):
@@ -280,7 +280,7 @@ def _learned(axes: Axes, case: str) -> str:
         out = sum(each["verdict"] != "admitted" for each in every)
         parts += [f"{out} of {len(every)} not admitted"] if out else []
         words.append(f"{name_of(case, encoding)}: {', '.join(parts)}")
-    axes.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
+    axes.axvline(0, color=GREY, linestyle=":", linewidth=GUIDE)
     axes.set_yticks(range(len(rows)), [name_of(case, encoding) for encoding in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(min(-0.08, axes.get_xlim()[0]), 1.05)
@@ -315,7 +315,7 @@ def spectral_bias() -> Picture:
             values = 100 * left_by_wave(encoding)
             for number, share in enumerate(("1/8", "1/4", "1/2", "all")):
                 look: dict[str, Any] = {"color": COLOURS[number], "linestyle": DASHES[number]}
-                axes.plot(range(len(periods)), values[:, number].T, linewidth=0.8, alpha=0.6, **look)
+                axes.plot(range(len(periods)), values[:, number].T, linewidth=SEED, alpha=0.6, **look)
                 axes.plot(
                     range(len(periods)),
                     values[:, number].mean(axis=0),
@@ -381,7 +381,7 @@ def waves_of_a_graph() -> Picture:
         every = figure.subplots(2, 2)
         for axes, (name, wave) in zip(every.flat, panels.items(), strict=True):
             for a, b in EDGES:
-                axes.plot(*PLACES[[a, b]].T, color=GREY, linestyle="-", linewidth=1.2, zorder=1)
+                axes.plot(*PLACES[[a, b]].T, color=GREY, linestyle="-", linewidth=GUIDE, zorder=1)
             dots = axes.scatter(
                 *PLACES.T, c=wave, cmap=DIVERGING, vmin=-0.7, vmax=0.7, s=150, edgecolors=GREY, zorder=2
             )

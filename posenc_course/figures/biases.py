@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import At, Move
-from posenc_course.figures.picture import SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import GUIDE, SHADES, Picture, canvas, finish
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.fire import fire_distances
 from posenc_lib.biased.kerple import kerple_bias
@@ -140,7 +140,7 @@ def what_counts(text: str = SENTENCES) -> Picture:
         axes.text(0.2, stops[0] + 0.25, "full stops, as this query counts", va="bottom")
         for place, word in enumerate(words):
             if word == ".":
-                axes.axvline(place, color=ORANGE, linestyle=":", linewidth=1.5)
+                axes.axvline(place, color=ORANGE, linestyle=":", linewidth=GUIDE)
         axes.set_xticks(range(len(words)), words)
         axes.set_xlabel("key (the last one asks; dotted: an open gate)")
         axes.set_ylabel("how far back")
@@ -218,7 +218,7 @@ def buckets_by_offset(reach: int = 160) -> Picture:
             axes.step(offsets[side], buckets[side], where="mid", color=color, linestyle=dash)
             label_at(axes, name, (92 * np.sign(offsets[side].sum()), np.median(buckets[side])), (0, -14))
         for border in (-128, 128):
-            axes.axvline(border, color=GREY, linestyle=":", linewidth=1.5)
+            axes.axvline(border, color=GREY, linestyle=":", linewidth=GUIDE)
         axes.text(-126, 25, "max_distance", va="bottom")
         axes.annotate(
             "the last bucket\nbegins at 91",

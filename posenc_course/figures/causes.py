@@ -11,7 +11,7 @@ from posenc_course.experiments import causes
 from posenc_course.experiments.mistakes import OFFSETS, PRECISION, STARTS, cost
 from posenc_course.experiments.results import runs
 from posenc_course.figures.labels import label_at, label_at_curve
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, SEED, Picture, canvas, finish
 from posenc_course.figures.shoot_out import TITLES
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -51,7 +51,7 @@ def rises(trained: bool = True, *, full: bool = False) -> Picture:
             )
             end = of_each[0].difference + of_each[0].uncertainty
             label_at(axes, name, (end, -away), (8, 10 * away))
-        axes.axvline(0, color=GREY, linestyle=":", linewidth=1.5)
+        axes.axvline(0, color=GREY, linestyle=":", linewidth=GUIDE)
         names = [f"{TITLES[each.cause.encoding]}: {each.cause.change}" for each in found]
         axes.set_yticks(
             range(len(found)), [f"{name}\n{each.outcome}" for name, each in zip(names, found, strict=True)]
@@ -149,7 +149,7 @@ def untrained() -> Picture:
         shrinking, explained = panels.flat[4:]
         for each in (each for each in every if each["run"]["varied"] == "vocabulary"):
             places = 1 + np.asarray(each["result"]["places"])
-            shrinking.plot(places, each["result"]["variance"], color=COLOURS[2], linewidth=0.8)
+            shrinking.plot(places, each["result"]["variance"], color=COLOURS[2], linewidth=SEED)
         shrinking.plot(places, 1 / places, color=GREY, linestyle=":")
         shrinking.set_xscale("log", base=2)
         shrinking.set_yscale("log", base=2)

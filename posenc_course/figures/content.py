@@ -13,7 +13,7 @@ from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.biases import SENTENCES
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.moves import At, Move, appear
-from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import DIVERGING, GUIDE, SEED, Picture, canvas, finish
 from posenc_course.figures.table import Table
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.gates import fox_bias
@@ -49,10 +49,10 @@ def ruler_of_words(text: str = SENTENCES) -> Picture:
         rows = {"counted": (1.0, BLUE, "o"), "read": (0.0, ORANGE, "s")}
         moves = []  # first both rulers count, then each word sets its step
         for place in zip(*places.values(), strict=True):
-            to = axes.plot(place, [1, 0], color=GREY, linestyle=":", linewidth=1)
+            to = axes.plot(place, [1, 0], color=GREY, linestyle=":", linewidth=GUIDE)
             moves.append(appear(*to, start=3.2, end=3.8))
         for name, (y, colour, marker) in rows.items():
-            axes.plot([0, 1], [y, y], color=colour, linestyle="-", linewidth=2)
+            axes.plot([0, 1], [y, y], color=colour, linestyle="-")
             for x, counted, word in zip(places[name], places["counted"], words, strict=True):
                 above = name == "counted"
                 point = axes.plot(x, y, color=colour, marker=marker, linestyle="none")
@@ -134,7 +134,7 @@ def near_and_far() -> Picture:
             right.plot(
                 lengths, shares[name], color=colour, linestyle=dash, marker=marker, markersize=4, label=name
             )
-        left.axhline(0, color=GREY, linewidth=0.8, linestyle="-")
+        left.axhline(0, color=GREY, linewidth=SEED, linestyle="-")
         left.set_xscale("log", base=2)
         left.set_ylim(-6, 9)
         left.set_xlabel("how far back (tokens)")
@@ -442,7 +442,7 @@ def tree() -> Picture:
                     [-parent - 0.3, -row, -row],
                     color=GREY,
                     linestyle="-",
-                    linewidth=1,
+                    linewidth=GUIDE,
                 )
             _draw_node(axes, x, -row, answer, node)
         signs = "●  a stored run      ○  from the literature"

@@ -9,7 +9,7 @@ import numpy as np
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import runs, stored
 from posenc_course.figures.labels import label_at_curve
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, SEED, Picture, canvas, finish
 
 LOSS = "loss (nats per byte)"
 WAYS = {
@@ -48,7 +48,7 @@ def by_order() -> Picture:
                 told.append(f"{learn:,} bytes, {word}, orders 2 to 8: {each}.")
             for way, dash in zip(COMPRESSORS, ("--", ":"), strict=True):
                 loss = found(way, learn)["loss"]
-                axes.axhline(loss, color=GREY, linestyle=dash, linewidth=1.2, label=f"{way}, whole files")
+                axes.axhline(loss, color=GREY, linestyle=dash, linewidth=GUIDE, label=f"{way}, whole files")
                 told.append(f"{learn:,} bytes, {way}, whole files: {loss:.2f}.")
             axes.set_title(f"after {learn / 1e6:.1f} million bytes")
             axes.set_xlabel("longest n-gram (bytes)")
@@ -84,7 +84,7 @@ def by_place(learn: int = 1_200_000) -> Picture:
             at = length / rows.shape[1] * (np.arange(rows.shape[1]) + 0.5)
             axes.plot(at, rows.mean(axis=0), color=colour, linestyle=dash, label=word)
             if len(rows) > 1:
-                axes.plot(at, rows.T, color=colour, linestyle="-", linewidth=0.6, alpha=0.6)
+                axes.plot(at, rows.T, color=colour, linestyle="-", linewidth=SEED, alpha=0.6)
             first, last = rows.mean(axis=0)[[0, -1]]
             told.append(f"{word}: from {first:.2f} to {last:.2f}.")
         axes.set_xlabel("place in the window (bytes)")

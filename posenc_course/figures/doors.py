@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle, Wedge
 
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
-from posenc_course.figures.picture import Picture, canvas, finish
+from posenc_course.figures.picture import BOLD, CURVE, GUIDE, SEED, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added import sinusoidal
 from posenc_lib.attention import attention
@@ -103,7 +103,7 @@ def _draw_sum(axes: Axes, word: str, place: int | None) -> None:
         Circle((x, _PLUS), 1.3, facecolor=(*to_rgb(colour), 0.0 if place is None else 0.35), edgecolor=colour)
     )
     for right, up in ((0.7, 0.0), (0.0, 0.7)):
-        axes.plot([x - right, x + right], [_PLUS - up, _PLUS + up], color=colour, lw=1.6, linestyle="-")
+        axes.plot([x - right, x + right], [_PLUS - up, _PLUS + up], color=colour, lw=GUIDE, linestyle="-")
     if place is not None:
         axes.text(x - 1.7, _PLUS + 1.5, str(place), ha="right", va="center", fontsize=10, fontweight="bold")
 
@@ -113,7 +113,9 @@ def _draw_hands(axes: Axes, word: str, angle: float) -> None:
     x, colour = _COLUMNS[word], _COLOURS[word]
     for name, middle in (("q", x - 2.1), ("k", x + 2.1)):
         axes.add_patch(
-            Circle((middle, _HANDS), 1.7, facecolor=(*to_rgb(colour), 0.12), edgecolor=colour, linewidth=1.4)
+            Circle(
+                (middle, _HANDS), 1.7, facecolor=(*to_rgb(colour), 0.12), edgecolor=colour, linewidth=GUIDE
+            )
         )
         if angle:
             axes.add_patch(
@@ -122,7 +124,7 @@ def _draw_hands(axes: Axes, word: str, angle: float) -> None:
                 )
             )
         tip = (middle + 1.5 * np.sin(angle), _HANDS + 1.5 * np.cos(angle))
-        axes.plot(*zip((middle, _HANDS), tip, strict=True), color=colour, linewidth=2.4, linestyle="-")
+        axes.plot(*zip((middle, _HANDS), tip, strict=True), color=colour, linewidth=BOLD, linestyle="-")
         axes.text(middle, _HANDS - 2.9, name, ha="center", va="center", fontsize=10)
 
 
@@ -135,7 +137,7 @@ def _draw_weights(axes: Axes, weight: Array) -> None:
         for column in range(len(WORDS)):
             shade = (*to_rgb(BLUE), 0.05 + 0.9 * weight[row, column])
             corner = (middle + (column - 1.5) * cell, top - cell)
-            axes.add_patch(Rectangle(corner, cell, cell, facecolor=shade, edgecolor=GREY, linewidth=0.8))
+            axes.add_patch(Rectangle(corner, cell, cell, facecolor=shade, edgecolor=GREY, linewidth=SEED))
         x = _COLUMNS[query]
         mixed = [(share, _COLOURS[word], 0.75) for word, share in zip(WORDS, weight[row], strict=True)]
         _bar(axes, x, _OUTPUT, mixed)
@@ -161,18 +163,23 @@ def _draw_door(axes: Axes, door: str, *, is_open: bool) -> None:
                 height,
                 facecolor=(*to_rgb(_LIGHT), 0.75),
                 edgecolor=colour,
-                linewidth=2,
+                linewidth=CURVE,
             )
         )
         hinge, edge = left + width, left + width + 1.9
         top = bottom + height
         leaf = [(hinge, bottom), (edge, bottom - 0.9), (edge, top - 0.9), (hinge, top)]
-        axes.add_patch(Polygon(leaf, facecolor=(*to_rgb(_LIGHT), 0.3), edgecolor=colour, linewidth=2))
+        axes.add_patch(Polygon(leaf, facecolor=(*to_rgb(_LIGHT), 0.3), edgecolor=colour, linewidth=CURVE))
     else:
-        axes.plot([end, left], [y, y], color=GREY, linewidth=1.4, linestyle=":")
+        axes.plot([end, left], [y, y], color=GREY, linewidth=GUIDE, linestyle=":")
         axes.add_patch(
             Rectangle(
-                (left, bottom), width, height, facecolor=(*to_rgb(GREY), 0.3), edgecolor=colour, linewidth=1.6
+                (left, bottom),
+                width,
+                height,
+                facecolor=(*to_rgb(GREY), 0.3),
+                edgecolor=colour,
+                linewidth=GUIDE,
             )
         )
         axes.add_patch(Circle((left + 0.75, y - 0.3), 0.3, color=GREY, linewidth=0))
@@ -201,17 +208,17 @@ def _bar(axes: Axes, x: float, y: float, parts: Sequence[tuple[float, str, float
         )
         left += share * width
     axes.add_patch(
-        Rectangle((x - width / 2, y - height / 2), width, height, facecolor="none", edgecolor=GREY, lw=0.8)
+        Rectangle((x - width / 2, y - height / 2), width, height, facecolor="none", edgecolor=GREY, lw=SEED)
     )
 
 
 def _way(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-    axes.plot(*zip(start, end, strict=True), color=colour, linewidth=1.6, linestyle="-", alpha=0.6)
+    axes.plot(*zip(start, end, strict=True), color=colour, linewidth=GUIDE, linestyle="-", alpha=0.6)
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float], colour: str) -> FancyArrowPatch:
     return FancyArrowPatch(
-        start, end, arrowstyle="-|>", mutation_scale=9, shrinkA=0, shrinkB=0, color=colour, linewidth=1.4
+        start, end, arrowstyle="-|>", mutation_scale=9, shrinkA=0, shrinkB=0, color=colour, linewidth=GUIDE
     )
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import runs
 from posenc_course.figures.labels import label_at, label_at_curve
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, SEED, Picture, canvas, finish
 from posenc_course.figures.shoot_out import TITLES
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -21,7 +21,7 @@ NOT_ADMITTED: dict[str, Any] = {
     "color": GREY,
     "marker": "x",
     "linestyle": ":",
-    "linewidth": 0.8,
+    "linewidth": SEED,
     "label": "not admitted",
 }
 
@@ -74,7 +74,7 @@ def bags() -> Picture:
                 rows[name] = 100 * _seeds(found, "accuracy")
                 told.append(f"{title} {name}: {rows[name].mean():.1f}%{_not_admitted(found)}.")
             _dots(axes, rows)
-            axes.axvline(50, color=GREY, linestyle=":", linewidth=1.5)
+            axes.axvline(50, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xlim(40, 104)
             axes.set_xticks([50, 75, 100])
             axes.set_title(f"{task}: {title}")
@@ -174,7 +174,7 @@ def tasks(*, full: bool = False) -> Picture:
                 )
             _, *sizes = found[0]["result"]["sizes"]
             if task in CHANCES:
-                pair[1].axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
+                pair[1].axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=GUIDE)
             for axes, named in zip(pair, ([""] * 5, ["all", *map(str, sizes)]), strict=True):
                 axes.set_xticks(range(5), named)
                 axes.set_ylim(-4, 104)
@@ -219,7 +219,7 @@ def tasks_by_distance(*, full: bool = False) -> Picture:
                     for far, share in zip(bands[0, :, 0], bands[..., 2].mean(axis=0), strict=True)
                 )
                 told.append(f"{TASKS[task]}, {TITLES[encoding]}: {shares}.")
-            axes.axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=1.2)
+            axes.axhline(CHANCES[task], color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:g}")
             axes.set_title(TASKS[task])
@@ -300,7 +300,7 @@ def confused(pairs: int, noise: float) -> Picture:
     waves = "one wave" if pairs == 1 else f"{pairs} waves"
     with canvas(width=7.6, height=4.4) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
-        upper.plot(offsets, kernel, color=COLOURS[0], marker=".", linestyle="-", linewidth=1.2)
+        upper.plot(offsets, kernel, color=COLOURS[0], marker=".", linestyle="-")
         upper.set_ylabel("kernel (1 at 0)")
         upper.set_title(f"{waves}, noise {noise:g}: likeness of two places, confusion of two distances")
         lower.bar(offsets, best.mean(axis=0), color=COLOURS[1], width=0.7, alpha=0.6)
@@ -317,7 +317,7 @@ def confused(pairs: int, noise: float) -> Picture:
         lower.set_ylabel("confused (%)")
         lower.set_xlabel("how far off (positions)")
         for axes in (upper, lower):
-            axes.axvline(worst, color=GREY, linestyle=":", linewidth=1.5, zorder=0)
+            axes.axvline(worst, color=GREY, linestyle=":", linewidth=GUIDE, zorder=0)
         at = offsets == worst
         for word, height in ((name, models[:, at].mean()), ("best reader", best.mean(axis=0)[at][0])):
             label_at(lower, word, (worst, height), (-8, 0))
@@ -349,7 +349,7 @@ def _look(number: int) -> dict[str, Any]:
 def _line(axes: Axes, x: Any, values: np.ndarray, number: int, name: str) -> None:
     """Every seed as a thin line, the mean as a thick one with markers. values: (seeds, points)."""
     look = _look(number)
-    axes.plot(x, values.T, linewidth=0.8, alpha=0.6, **look)
+    axes.plot(x, values.T, linewidth=SEED, alpha=0.6, **look)
     hollow = "none" if number % 2 else COLOURS[number]
     axes.plot(x, values.mean(axis=0), marker=MARKERS[number], markerfacecolor=hollow, label=name, **look)
 
@@ -375,7 +375,7 @@ def _dots(axes: Axes, rows: dict[str, np.ndarray], *, at: int = 0, number: int |
 
 
 def _trained_to(axes: Axes, length: int) -> None:
-    axes.axvline(length, color=GREY, linestyle=":", linewidth=1.5)
+    axes.axvline(length, color=GREY, linestyle=":", linewidth=GUIDE)
 
 
 def _not_admitted(found: Sequence[dict[str, Any]]) -> str:

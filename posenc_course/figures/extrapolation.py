@@ -10,7 +10,17 @@ import numpy as np
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import appear, draw
-from posenc_course.figures.picture import DASHES, DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import (
+    BAND,
+    BOLD,
+    DASHES,
+    DIVERGING,
+    GUIDE,
+    SEED,
+    Picture,
+    canvas,
+    finish,
+)
 from posenc_lib.added.learned import learned
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
@@ -34,14 +44,14 @@ def three_claims() -> Picture:
         axes.axvspan(0, 1, color=GREY, alpha=0.22, linewidth=0)
         moves = []  # first the part that is alike, then, from the trained length on, all three
         for title, color, dash, loss in claims:
-            curve = axes.plot(place[place > 1], loss[place > 1], color=color, linestyle=dash, linewidth=2.8)
+            curve = axes.plot(place[place > 1], loss[place > 1], color=color, linestyle=dash, linewidth=BOLD)
             above = -16 if title == "uses what is there" else 6
             label = axes.annotate(
                 title, (place[-1], loss[-1]), (0, above), textcoords="offset points", ha="right"
             )
             moves += [draw(*curve, start=1.6, end=3.8), appear(label, start=3.6, end=4.0)]
         alike = axes.plot(
-            place[place <= 1], (1.0 + early)[place <= 1], color=GREY, linestyle="-", linewidth=2.8
+            place[place <= 1], (1.0 + early)[place <= 1], color=GREY, linestyle="-", linewidth=BOLD
         )
         moves.append(draw(*alike, start=0.3, end=1.3))
         axes.set_xlabel("position")
@@ -115,11 +125,11 @@ def right_by_position(
             np.atleast_1d(figure.subplots(1, len(panels), sharey=True)), panels.items(), strict=True
         ):
             axes.axvspan(0, trained - 1, color=GREY, alpha=0.18, linewidth=0)
-            axes.axhline(chance, color=GREY, linestyle=":", linewidth=1.2)
+            axes.axhline(chance, color=GREY, linestyle=":", linewidth=GUIDE)
             for (name, seeds), (color, dash) in zip(lines.items(), looks, strict=False):
                 place = np.arange(len(seeds[0])) + BACK
                 for seed in seeds:
-                    axes.plot(place, seed, color=color, linestyle="-", linewidth=0.7, alpha=0.35)
+                    axes.plot(place, seed, color=color, linestyle="-", linewidth=SEED, alpha=0.35)
                 axes.plot(place, np.mean(seeds, axis=0), color=color, linestyle=dash, label=name)
             axes.set_ylim(0, 1.05)
             axes.set_title(title)
@@ -160,8 +170,8 @@ def whole_or_last(found: Sequence[Mapping[str, Any]], counted: float) -> Picture
                     markersize=4,
                     label=name if number == 0 else None,
                 )
-        axes.axhline(counted, color=GREY, linestyle=DASHES[3], linewidth=2, label="5-gram")
-        axes.axvline(trained, color=GREY, linewidth=1.2, linestyle=":")
+        axes.axhline(counted, color=GREY, linestyle=DASHES[3], label="5-gram")
+        axes.axvline(trained, color=GREY, linewidth=GUIDE, linestyle=":")
         axes.set_xlabel("position in the text (bytes)")
         axes.set_ylabel("loss (nats per byte)")
         label_at_curve(axes)
@@ -201,7 +211,7 @@ def past_the_end(length: int = 4 * ROWS) -> Picture:
         for name, color, dash in ways:
             stretch = {"length": length} if name == "interpolate" else {}
             column = learned(table, positions, beyond=name, **stretch)[:, 0]  # type: ignore[arg-type]
-            axes.plot(positions, column, color=color, linestyle=dash, label=name, linewidth=2.4)
+            axes.plot(positions, column, color=color, linestyle=dash, label=name, linewidth=BOLD)
         axes.set_ylim(-1.3, 2.1)
         axes.set_xlabel("position (tokens)")
         axes.set_ylabel("one column of the table")
@@ -227,11 +237,11 @@ def new_angles(dim: int = 64, trained: int = 64, tested: int = 256) -> Picture:
     seen, asked = turned(dim, trained), turned(dim, tested)
     with canvas(width=7.5, height=3.8) as figure:
         axes = figure.subplots()
-        axes.axhline(1, color=PURPLE, linestyle=":", linewidth=1.8)
+        axes.axhline(1, color=PURPLE, linestyle=":", linewidth=GUIDE)
         axes.text(dim / 2 - 0.5, 1.25, "a whole turn: every angle was seen", ha="right", va="bottom")
         new = seen < 1
         top = np.clip(asked, seen, 1)
-        axes.vlines(pairs[new], seen[new], top[new], color=ORANGE, linestyle="-", linewidth=5, alpha=0.55)
+        axes.vlines(pairs[new], seen[new], top[new], color=ORANGE, linestyle="-", linewidth=BAND, alpha=0.55)
         axes.plot(
             pairs, asked, color=ORANGE, linestyle="--", marker="s", markersize=5, label=f"{tested} positions"
         )

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import appear, tick
-from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import BAND, BOLD, DIVERGING, GUIDE, Picture, canvas, finish
 from posenc_course.translation import _
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
@@ -79,7 +79,7 @@ def wavelengths_by_pair(dims: tuple[int, int, int] = (512, 16, 4)) -> Picture:
         axes = figure.subplots()
         # Hollow markers on a wide line: each width can be seen through the next.
         looks: tuple[tuple[str, dict[str, Any]], ...] = (
-            (GREEN, {"linestyle": "-", "linewidth": 5, "alpha": 0.85}),
+            (GREEN, {"linestyle": "-", "linewidth": BAND, "alpha": 0.85}),
             (ORANGE, {"linestyle": "none", "marker": "o", "markersize": 7}),
             (BLUE, {"linestyle": "none", "marker": "s", "markersize": 12}),
         )
@@ -91,7 +91,7 @@ def wavelengths_by_pair(dims: tuple[int, int, int] = (512, 16, 4)) -> Picture:
             label_at(axes, f"dim {dim} ({dim // 2} pairs)", last, (-8, 6))
             label_at(axes, f"{turns[-1]:,.0f}", last, (9, -6))
         for level, name in ((2 * np.pi, "2π"), (2 * np.pi * 1e4, "2π · 10000, never reached")):
-            axes.axhline(level, color=GREY, linestyle=":", linewidth=1.5)
+            axes.axhline(level, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.text(0.2, level * 1.15, name, va="bottom")
         axes.set_yscale("log")
         axes.set_ylim(3, 3e5)
@@ -118,16 +118,16 @@ def _face(axes: Axes, theta: float) -> tuple[Artist, Sequence[Artist]]:
     Returns the way that the hand has come, and the hand.
     """
     rim = np.linspace(0, 2 * np.pi, 200)
-    axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
+    axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=GUIDE)
     # The way that the hand has come since its last pass at 12.
     swept = np.linspace(0, theta % (2 * np.pi), 100)
     [way] = axes.fill(
         np.append(0, np.sin(swept)), np.append(0, np.cos(swept)), color=BLUE, alpha=0.25, linewidth=0
     )
-    axes.plot([0, 0], [0.88, 1.12], color=GREY, linestyle="-", linewidth=1.5)
+    axes.plot([0, 0], [0.88, 1.12], color=GREY, linestyle="-", linewidth=GUIDE)
     sine, cosine = np.sin(theta), np.cos(theta)
     hand = [
-        *axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=2.5),
+        *axes.plot([0, sine], [0, cosine], color=BLUE, linestyle="-", linewidth=BOLD),
         *axes.plot([sine], [cosine], color=ORANGE, marker="o", markersize=8),
     ]
     axes.set_aspect("equal")
@@ -255,9 +255,9 @@ def right_and_wrong(length: int = 100, dim: int = 4) -> Picture:
     with canvas(width=7.5, height=4.4) as figure:
         grid = figure.subplots(dim // 2, 2, sharex=True, sharey=True)
         for column, axes in enumerate(grid.flat):
-            axes.plot(positions, right[:, column], color=BLUE, linestyle="-", linewidth=1.6, label="right")
+            axes.plot(positions, right[:, column], color=BLUE, linestyle="-", label="right")
             axes.plot(
-                positions, wrong[:, column], color=ORANGE, linestyle="--", linewidth=2.4,
+                positions, wrong[:, column], color=ORANGE, linestyle="--", linewidth=BOLD,
                 label="column number as i",
             )  # fmt: skip
             axes.set_title(f"column {column} ({'sine' if column % 2 == 0 else 'cosine'})")
@@ -324,7 +324,7 @@ def scale_sweep(dim: int = 512, *, seeds: int = 5) -> Picture:
             (np.sqrt(dim / 2), "entries N(0, 1/dim)\nunscaled"),
         )
         for ratio, name in places:
-            axes.axvline(ratio, color=PURPLE, linestyle=":", linewidth=1.5)
+            axes.axvline(ratio, color=PURPLE, linestyle=":", linewidth=GUIDE)
             axes.text(ratio, 107, name, ha="center", va="bottom", fontsize=9.5)
         axes.set_xscale("log")
         axes.set_ylim(-4, 104)

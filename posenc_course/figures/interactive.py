@@ -14,7 +14,7 @@ import numpy as np
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures import beyond_text, extrapolation, formula, long_context
 from posenc_course.figures.labels import label_at, label_at_curve
-from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import BAND, BOLD, CURVE, DIVERGING, GUIDE, Picture, canvas, finish
 from posenc_course.translation import _
 from posenc_lib.added.sinusoidal import similarity, sinusoidal
 from posenc_lib.angles import frequencies
@@ -107,7 +107,7 @@ def dot_product(*, dim: int, base: float, length: int) -> Picture:
         axes = figure.subplots()
         axes.plot(values, color=BLUE, linestyle="-", marker="o", markersize=3)
         if rise is not None:
-            axes.axvline(rise, color=ORANGE, linestyle=":", linewidth=1.5)
+            axes.axvline(rise, color=ORANGE, linestyle=":", linewidth=GUIDE)
             axes.plot([rise], [values[rise]], color=ORANGE, marker="D", markersize=8)
             words = _("first rise: after offset {offset}").format(offset=rise)
             axes.annotate(words, (rise, dim / 2), textcoords="offset points", xytext=(8, -4))
@@ -138,14 +138,14 @@ def rotary(*, query: int, key: int, shift: int, frequency: float) -> Picture:
     with canvas(width=8.0, height=3.4) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1, 1.5))
         rim = np.linspace(0, 2 * np.pi, 200)
-        left.plot(1.3 * np.cos(rim), 1.3 * np.sin(rim), color=GREY, linestyle="-", linewidth=1)
+        left.plot(1.3 * np.cos(rim), 1.3 * np.sin(rim), color=GREY, linestyle="-", linewidth=GUIDE)
         placed = (
             (QUERY, query + shift, BLUE, "o", _("query, position {at}")),
             (KEY, key + shift, ORANGE, "s", _("key, position {at}")),
         )
         for pair, position, colour, marker, words in placed:
             (x, y), (a, b) = turned(pair, 0), turned(pair, position)
-            left.plot([0, x], [0, y], color=colour, linestyle=":", linewidth=1.5)
+            left.plot([0, x], [0, y], color=colour, linestyle=":", linewidth=GUIDE)
             left.plot([0, a], [0, b], color=colour, linestyle="-")
             label_at(left, words.format(at=position), (a, b), (9 * np.sign(a), 9 * np.sign(b)))
             left.plot([a], [b], color=colour, marker=marker, markersize=7)
@@ -187,8 +187,8 @@ def alibi(*, heads: int, distance: int) -> Picture:
         left.set_ylabel(_("slope (per position)"))
         for head, slope in enumerate(slopes):
             colour, dash = (BLUE, "-") if head < power else (ORANGE, "--")
-            right.plot([0, 200], [0, -200 * slope], color=colour, linestyle=dash, linewidth=1.5)
-        right.axvline(distance, color=GREY, linestyle=":", linewidth=1.5)
+            right.plot([0, 200], [0, -200 * slope], color=colour, linestyle=dash, linewidth=GUIDE)
+        right.axvline(distance, color=GREY, linestyle=":", linewidth=GUIDE)
         right.set_xlim(0, 200)
         right.set_ylim(-30, 1)
         right.set_xlabel(_("distance back to the key (positions)"))
@@ -214,10 +214,10 @@ def alibi(*, heads: int, distance: int) -> Picture:
 def wavelengths(*, head_dim: int, base: float, original_length: int, factor: float) -> Picture:
     """The wavelength of each pair, plain and with three rules that stretch the context."""
     rules = (
-        (_("plain RoPE"), None, GREY, "-", 4.0),
-        (_("PI"), LinearScaling(factor), BLUE, "--", 2.0),
-        (_("NTK"), NTKScaling(factor), ORANGE, "-.", 2.0),
-        (_("YaRN"), YaRNScaling(factor, original_length=original_length), GREEN, ":", 2.5),
+        (_("plain RoPE"), None, GREY, "-", BAND),
+        (_("PI"), LinearScaling(factor), BLUE, "--", CURVE),
+        (_("NTK"), NTKScaling(factor), ORANGE, "-.", CURVE),
+        (_("YaRN"), YaRNScaling(factor, original_length=original_length), GREEN, ":", BOLD),
     )
     with canvas(width=7.5, height=4.0) as figure:
         axes = figure.subplots()
@@ -229,7 +229,7 @@ def wavelengths(*, head_dim: int, base: float, original_length: int, factor: flo
             (factor * original_length, _("stretched context: {length:,g}")),
         )
         for level, words in levels:
-            axes.axhline(level, color=PURPLE, linestyle="--", linewidth=1)
+            axes.axhline(level, color=PURPLE, linestyle="--", linewidth=GUIDE)
             axes.text(0, level * 1.1, words.format(length=level), va="bottom")
         axes.set_yscale("log")
         axes.set_xlabel(_("pair"))
@@ -262,12 +262,12 @@ def shift(*, position: int, offset: int, base: float) -> Picture:
         for pair, axes in enumerate(figure.subplots(1, len(rates))):
             start, end = position * rates[pair], (position + offset) * rates[pair]
             rim, swept = np.linspace(0, 2 * np.pi, 200), np.linspace(start, end, 60)
-            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
+            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=GUIDE)
             wedge = np.append(0, np.sin(swept)), np.append(0, np.cos(swept))
             axes.fill(0.72 * wedge[0], 0.72 * wedge[1], color=ORANGE, alpha=0.3, linewidth=0)
             for angle, length, colour, dash in ((start, 1.0, BLUE, "-"), (end, 0.72, ORANGE, "--")):
                 tip = length * np.sin(angle), length * np.cos(angle)
-                axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, linewidth=2.5)
+                axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, linewidth=BOLD)
                 axes.plot(*tip, color=colour, marker="o" if colour == BLUE else "s", markersize=7)
             axes.set_title(_("pair {pair}").format(pair=pair))
             turn = offset * rates[pair]
@@ -375,11 +375,11 @@ def gates(*, word: float, stop: float, query: int) -> Picture:
         left, right = figure.subplots(1, 2)
         for axes in (left, right):
             for token in range(SENTENCE - 1, TOKENS, SENTENCE):
-                axes.axvline(token, color=GREEN, linestyle="--", linewidth=1.3)
-            axes.axvline(query, color=GREY, linestyle=":", linewidth=1.5)
+                axes.axvline(token, color=GREEN, linestyle="--", linewidth=GUIDE)
+            axes.axvline(query, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xlim(-0.5, TOKENS - 0.5)
             axes.set_xlabel(_("key (position; dashed: a full stop)"))
-        left.plot([0, query], [query * np.log(word), 0], color=PURPLE, linestyle=":", linewidth=2)
+        left.plot([0, query], [query * np.log(word), 0], color=PURPLE, linestyle=":")
         left.plot(bias, color=ORANGE, linestyle="-", marker="o", markersize=4)
         left.set_ylim(LOWEST, 0.3)
         left.set_ylabel(_("bias on the score"))
@@ -440,9 +440,9 @@ def molecule(*, turn: float, across: float, mirror: float) -> Picture:
     told = []
     with canvas(width=6.4, height=4.4) as figure:
         plane, table = figure.subplots(2, 1, height_ratios=(2.2, 1))
-        plane.plot(*beyond_text.MOLECULE.T, color=GREY, linestyle="--", linewidth=1.5)
+        plane.plot(*beyond_text.MOLECULE.T, color=GREY, linestyle="--", linewidth=GUIDE)
         plane.fill(*atoms[[0, 1, 3]].T, color=BLUE, alpha=0.2, linewidth=0)
-        plane.plot(*atoms.T, color=GREY, linestyle="-", linewidth=2)
+        plane.plot(*atoms.T, color=GREY, linestyle="-")
         for place, marker, colour in ((0, "s", ORANGE), (1, "o", GREY), (2, "o", GREY), (3, "o", BLUE)):
             plane.plot(*atoms[place], color=colour, marker=marker, markersize=9)
         plane.text(atoms[0, 0], atoms[0, 1] - 0.45, _("A"), ha="center", va="center")

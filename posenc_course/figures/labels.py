@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
-from posenc_course.figures.picture import words_left_to_the_page
+from posenc_course.figures.picture import SEED, words_left_to_the_page
 from posenc_lib._arrays import Array
 
 SIZE = 11.0
@@ -61,7 +61,7 @@ def _figure(axes: Axes) -> Figure:
 
 def _note(axes: Axes, curve: Line2D, name: str) -> Annotation:
     dash = curve.get_linestyle()
-    look = {"color": curve.get_color(), "linewidth": 1.0, "linestyle": "-" if dash == "None" else dash}
+    look = {"color": curve.get_color(), "linewidth": SEED, "linestyle": "-" if dash == "None" else dash}
     return axes.annotate(
         name,
         (1.0, 0.5),

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at
 from posenc_course.figures.moves import appear, draw
-from posenc_course.figures.picture import DIVERGING, Picture, canvas, finish
+from posenc_course.figures.picture import BAND, BOLD, DIVERGING, GUIDE, Picture, canvas, finish
 from posenc_course.figures.released import RELEASED
 from posenc_course.translation import _
 from posenc_lib.angles import frequencies
@@ -42,10 +42,10 @@ def arcs() -> Picture:
         rates = frequencies(HEAD_DIM)
         for axes, pair in zip(figure.subplots(2, 2).flat, PAIRS, strict=True):
             seen, longer = arcs_of(pair)
-            _arc(axes, 0, 2 * np.pi, GREY, ":", 1)
-            met = _arc(axes, 0, seen, BLUE, "-", 5)
-            new = _arc(axes, seen, longer, ORANGE, "--", 3)
-            axes.plot([0, 1], [0, 0], color=GREY, linestyle="-", linewidth=1)
+            _arc(axes, 0, 2 * np.pi, GREY, ":", GUIDE)
+            met = _arc(axes, 0, seen, BLUE, "-", BAND)
+            new = _arc(axes, seen, longer, ORANGE, "--", BOLD)
+            axes.plot([0, 1], [0, 0], color=GREY, linestyle="-", linewidth=GUIDE)
             share = axes.text(0, 0.12, f"{seen / (2 * np.pi):.0%}", ha="center", fontsize=13)
             says = axes.text(0, -0.25, "seen", ha="center", fontsize=10)
             # Each pair turns as long as the text lasts, or until it has been all the way round.
@@ -137,9 +137,9 @@ def stretched(*, trained: int, factor: float) -> Picture:
         ):
             for axes, pair, seen, reached, slowed in zip(column, PAIRS, *sizes, strict=True):
                 known, end = min(seen, 2 * np.pi), min(reached, 2 * np.pi)
-                _arc(axes, 0, 2 * np.pi, GREY, ":", 1)
-                _arc(axes, 0, known, BLUE, "-", 5)
-                _arc(axes, known, max(known, end), ORANGE, "--", 3)
+                _arc(axes, 0, 2 * np.pi, GREY, ":", GUIDE)
+                _arc(axes, 0, known, BLUE, "-", BAND)
+                _arc(axes, known, max(known, end), ORANGE, "--", BOLD)
                 axes.plot([0, 0.6 * np.cos(reached)], [0, 0.6 * np.sin(reached)], color=GREY, linestyle="-")
                 axes.set_title(_("pair {pair}").format(pair=pair), fontsize=10)
                 words = _("{share}% new").format(share=round(_new_percent(seen, reached)))

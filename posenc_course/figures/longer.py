@@ -8,7 +8,7 @@ from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments import needle, rescaled
 from posenc_course.experiments.results import runs
 from posenc_course.figures.labels import label_at_curve
-from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, SEED, SHADES, Picture, canvas, finish
 
 MARKERS = ("o", "s", "^", "D", "v")
 RULES = {
@@ -46,13 +46,13 @@ def stretched(*, full: bool = False) -> Picture:
             for number, rule in enumerate(("plain", "pi", "ntk", "yarn")):
                 at, rows = _at_own_factor(rule, share, lengths, trained, full)
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
-                axes.plot(at, rows.T, linewidth=0.8, alpha=0.6, **look)
+                axes.plot(at, rows.T, linewidth=SEED, alpha=0.6, **look)
                 axes.plot(at, rows.mean(axis=0), marker=MARKERS[number], label=RULES[rule], **look)
                 means = ", ".join(
                     f"{mean:.2f} at {n:,}" for n, mean in zip(at, rows.mean(axis=0), strict=True)
                 )
                 told.append(f"{title}, {RULES[rule]}: {means}.")
-            axes.axvline(trained, color=GREY, linestyle=":", linewidth=1.5)
+            axes.axvline(trained, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
             axes.set_xlabel("length of the text (bytes)")
@@ -152,7 +152,7 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
                 for harder in (each["result"]["harder"] for each in every):
                     seed = 100 * np.mean(harder["exact"][kind], axis=1)
-                    thin = {"linewidth": 0.8, "alpha": 0.6} if harder in able else {"linestyle": ":"}
+                    thin = {"linewidth": SEED, "alpha": 0.6} if harder in able else {"linestyle": ":"}
                     axes.plot(lengths, seed, **look | thin)
                 out += len(every) - len(able)
                 if not able:

@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from posenc_course.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import At, Move, appear
-from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import BOLD, CURVE, DASHES, GUIDE, SEED, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added import shift_matrix, sinusoidal
 from posenc_lib.attention import attention
@@ -48,7 +48,7 @@ def one_bag(first: str, second: str) -> Picture:
         axes.add_patch(
             FancyBboxPatch(
                 (8.5, 0.5), 3.3, 4.2, boxstyle="round,pad=0,rounding_size=1.4", fill=False, edgecolor=GREY,
-                linewidth=2.5,
+                linewidth=BOLD,
             )
         )  # fmt: skip
         lying = ((-0.5, -14), (0.55, 11), (-0.2, -7))  # how far to the side, and how many degrees
@@ -220,7 +220,7 @@ def reading_of_a_mark(tokens: int = 8) -> Picture:
 
         right.plot(positions, read, color=ORANGE, marker="o", linestyle="none")
         along = np.linspace(0, tokens - 1, 200)
-        right.plot(along, 1 / (along + 1), color=GREY, linestyle="--", linewidth=1.2)
+        right.plot(along, 1 / (along + 1), color=GREY, linestyle="--", linewidth=GUIDE)
         for name, at in (("what the token reads", 1), ("1 / (position + 1)", 2.5)):
             label_at(right, name, (at, 1 / (at + 1)), (8, 4))
         right.set_xlabel("position of the token")
@@ -247,7 +247,7 @@ def learning_curves(curves: Mapping[tuple[str, str], Sequence[float]], every: in
     with canvas(width=7.6, height=3.6) as figure:
         panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
         for axes, task in zip(panels, tasks, strict=True):
-            axes.axhline(50, color=GREY, linewidth=1.0, linestyle="-")
+            axes.axhline(50, color=GREY, linewidth=GUIDE, linestyle="-")
             axes.text(1.0, 46, "chance", ha="right", va="top", transform=axes.get_yaxis_transform())
             lines = [(encoding, values) for (of, encoding), values in curves.items() if of == task]
             looks = zip((BLUE, ORANGE, GREEN, PURPLE), ("o", "s", "^", "D"), DASHES, strict=False)
@@ -329,7 +329,7 @@ def _heatmap(
     # Cells are centred on whole numbers, so that ticks and text are placed by row and column.
     edges = np.arange(len(labels) + 1) - 0.5
     mesh = axes.pcolormesh(
-        edges, edges, weights, cmap=SHADES, vmin=0.0, vmax=top, edgecolors=GREY, linewidth=0.4
+        edges, edges, weights, cmap=SHADES, vmin=0.0, vmax=top, edgecolors=GREY, linewidth=SEED
     )
     if digits is not None:
         for row, column in np.ndindex(*weights.shape):
@@ -354,15 +354,15 @@ def _blank(figure: Figure, *, wide: float, high: float) -> Axes:
 
 def _box(axes: Axes, x: float, y: float, word: str, colour: str, lean: float = 0.0) -> Text:
     """A word in a frame of its own, centred at (x, y), and leaning by some degrees."""
-    frame = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": 2.0}
+    frame = {"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": CURVE}
     return axes.text(x, y, word, ha="center", va="center", rotation=lean, bbox=frame, fontsize=12)
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPatch:
-    return FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=GREY, linewidth=1.6)
+    return FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=GREY, linewidth=GUIDE)
 
 
 def _frame(row: int, columns: int) -> Rectangle:
     return Rectangle(
-        (-0.5, row - 0.5), columns, 1, fill=False, edgecolor=ORANGE, linewidth=2.5, zorder=3, clip_on=False
+        (-0.5, row - 0.5), columns, 1, fill=False, edgecolor=ORANGE, linewidth=BOLD, zorder=3, clip_on=False
     )

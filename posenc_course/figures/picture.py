@@ -38,6 +38,17 @@ from posenc_course.figures.moves import Move
 from posenc_course.translation import _
 from posenc_lib._arrays import Array
 
+# Widths of lines, in points.
+SEED = 0.8
+"""One of several runs, the edge of a cell, what leads to a name."""
+GUIDE = 1.5
+"""What helps to read the others: chance, a trained length, the rim of a clock."""
+CURVE = 2.0
+BOLD = 2.5
+"""A hand of a clock, and what must show beside or below a curve."""
+BAND = 5.0
+"""What other lines lie upon."""
+
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 DIVERGING = "coolwarm"
 SHADES = LinearSegmentedColormap.from_list("shades", [(*to_rgb(BLUE), 0.0), (*to_rgb(BLUE), 0.85)])
@@ -71,7 +82,7 @@ _STYLE = {
     "image.cmap": DIVERGING,
     "image.interpolation": "none",  # a pixel for each cell, which the page enlarges
     "legend.frameon": False,
-    "lines.linewidth": 2.0,
+    "lines.linewidth": CURVE,
     "figure.constrained_layout.use": True,
     "axes.prop_cycle": cycler(color=list(COLOURS), linestyle=list(DASHES)),
     **dict.fromkeys(

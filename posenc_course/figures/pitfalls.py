@@ -13,7 +13,7 @@ from matplotlib.patches import Circle, Polygon, Wedge
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.moves import Move, appear
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.angles import frequencies
 
@@ -50,7 +50,7 @@ def line_up() -> Picture:
         axes.set_ylim(0, 52)
         axes.axis("off")
         axes.text(30, 49.2, f"“{SYMPTOM}”", ha="center", va="center", fontsize=14, fontweight="bold")
-        axes.hlines((32.5, 35.5, 38.5, 41.5, 44.5), 1, 59, color=GREY, alpha=0.35, linewidth=1)
+        axes.hlines((32.5, 35.5, 38.5, 41.5, 44.5), 1, 59, color=GREY, alpha=0.35, linewidth=GUIDE)
         lit = _lit(axes, 26.3, 46.0)
         moves = [move for suspect in SUSPECTS for move in _suspect(axes, suspect)]
         for number in range(len(TESTS)):
@@ -83,7 +83,7 @@ def _suspect(axes: Axes, suspect: str) -> Iterator[Move]:
 
 def _test(axes: Axes, y: float, number: int) -> Move:
     """A test, below it what each suspect would answer, and at its end what comes out."""
-    axes.hlines(y + 2.4, 1, 59, color=GREY, linewidth=1)
+    axes.hlines(y + 2.4, 1, 59, color=GREY, linewidth=GUIDE)
     axes.text(1.5, y, TESTS[number], va="center", fontsize=13)
     for suspect, x in PLACES.items():
         would = SUSPECTS[suspect][number]
@@ -142,7 +142,7 @@ def loss_by_place(losses: Mapping[str, Array], best: float, told: str) -> Pictur
                 range(len(values)), values, label=name,
                 color=COLOURS[number], linestyle=DASHES[number], marker=MARKERS[number], markersize=5,
             )  # fmt: skip
-        axes.axhline(best, color=GREY, linestyle=":", linewidth=1.5)
+        axes.axhline(best, color=GREY, linestyle=":", linewidth=GUIDE)
         axes.text(0.2, best + 0.08, "the best possible", va="bottom")
         axes.set_ylim(-0.15, best + 0.75)
         axes.set_xlabel("place in the text")

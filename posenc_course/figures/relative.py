@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, GREEN, GREY, INKS, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.moves import At, Move, appear, tick
-from posenc_course.figures.picture import DIVERGING, SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import BAND, BOLD, CURVE, DIVERGING, GUIDE, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
 from posenc_lib.angles import frequencies
@@ -39,7 +39,7 @@ def look_back(
                     height + 0.55 * np.cos(rim),
                     color=GREY,
                     linestyle="-",
-                    lw=1.2,
+                    lw=GUIDE,
                 )
                 if number:
                     there = 1.8 * number - 0.4  # s
@@ -68,7 +68,7 @@ def look_back(
                         Move([arrow], (At(there, grow=(0, 0)), At(there + 0.5)), about=asks),
                     ]
                 tip = (centre + 0.55 * np.sin(angle), height + 0.55 * np.cos(angle))
-                hand = axes.plot([centre, tip[0]], [height, tip[1]], color=BLUE, linestyle="-", lw=2.5)
+                hand = axes.plot([centre, tip[0]], [height, tip[1]], color=BLUE, linestyle="-", lw=BOLD)
                 if number:
                     moves.append(tick(hand, np.degrees(rate), number, every=1.8, about=(centre, height)))
                 axes.text(centre, height - 0.95, f"{word}", ha="center", fontsize=12)
@@ -96,12 +96,12 @@ def same_turn(positions: tuple[int, ...] = (0, 4, 11), offset: int = 3) -> Pictu
         rim = np.linspace(0, 2 * np.pi, 200)
         for position, axes in zip(positions, figure.subplots(1, len(positions)), strict=True):
             start, end = rate * position, rate * (position + offset)
-            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=1.5)
+            axes.plot(np.sin(rim), np.cos(rim), color=GREY, linestyle="-", linewidth=GUIDE)
             swept = np.linspace(start, end, 60)
             wedge = np.append(0, np.sin(swept)), np.append(0, np.cos(swept))
             axes.fill(*wedge, color=ORANGE, alpha=0.3, linewidth=0)
             for angle, color, dash, marker in ((start, BLUE, "-", "o"), (end, ORANGE, "--", "s")):
-                axes.plot([0, np.sin(angle)], [0, np.cos(angle)], color=color, linestyle=dash, linewidth=2.5)
+                axes.plot([0, np.sin(angle)], [0, np.cos(angle)], color=color, linestyle=dash, linewidth=BOLD)
                 axes.plot([np.sin(angle)], [np.cos(angle)], color=color, marker=marker, markersize=8)
             axes.set_title(f"from {position} to {position + offset}")
             axes.set_aspect("equal")
@@ -125,12 +125,12 @@ def turning_arrow(arrow: complex = 0.8 + 0.6j) -> Picture:
     with canvas(width=4.6, height=4.0) as figure:
         axes = figure.subplots()
         rim = np.linspace(0, 2 * np.pi, 200)
-        axes.plot(np.cos(rim), np.sin(rim), color=GREY, linestyle="-", linewidth=1.0)
+        axes.plot(np.cos(rim), np.sin(rim), color=GREY, linestyle="-", linewidth=GUIDE)
         told = []
         for power, name in powers.items():
             tip = arrow**power
             colour, dash = looks[power]
-            axes.plot([0, tip.real], [0, tip.imag], color=colour, linestyle=dash, linewidth=2.5)
+            axes.plot([0, tip.real], [0, tip.imag], color=colour, linestyle=dash, linewidth=BOLD)
             axes.plot([tip.real], [tip.imag], color=colour, marker="o", markersize=7)
             axes.text(1.17 * tip.real, 1.17 * tip.imag, name, ha="center", va="center", fontsize=12)
             told.append(f"{name} points to {tip.real:.2f} right and {tip.imag:.2f} up")
@@ -174,8 +174,8 @@ def walks(offsets: tuple[int, int] = (3, 30), dim: int = 8) -> Picture:
                 beside = (here + there) / 2 + 0.13j * (there - here)
                 axes.text(beside.real, beside.imag, f"{rate:g}", ha="center", va="center", fontsize=10)
             end = tips[-1]
-            axes.plot([0, end.real], [0, 0], color=GREY, linestyle="-", linewidth=7, alpha=0.5)
-            axes.plot([end.real, end.real], [0, end.imag], color=GREY, linestyle=":", linewidth=1.2)
+            axes.plot([0, end.real], [0, 0], color=GREY, linestyle="-", linewidth=BAND, alpha=0.5)
+            axes.plot([end.real, end.real], [0, end.imag], color=GREY, linestyle=":", linewidth=GUIDE)
             axes.plot([0], [0], color=GREY, marker="o")
             axes.set_title(f"offset {offset}: {end.real:.3f} to the right")
             axes.set_xlim(-1.4, 2.6)
@@ -207,13 +207,19 @@ def kernel_on_a_log_axis(dims: tuple[int, int, int] = (64, 512, 4096)) -> Pictur
     offsets = np.unique(np.logspace(-1, 5, 1500).round(3))
     with canvas(width=7.4, height=3.7) as figure:
         axes = figure.subplots()
-        looks = ((ORANGE, ":", 1.4), (BLUE, "-", 1.6), (PURPLE, "--", 2.4))
+        looks = ((ORANGE, ":", GUIDE), (BLUE, "-", CURVE), (PURPLE, "--", BOLD))
         for dim, (color, dash, width) in zip(dims, looks, strict=True):
             share = similarity(offsets, dim) / (dim / 2)
             axes.plot(offsets, share, color=color, linestyle=dash, linewidth=width, label=f"dim {dim}")
         line = np.asarray([2, 5000])
         axes.plot(
-            line, wide_limit(line), color=GREY, linestyle="-", linewidth=5, alpha=0.6, label="straight line"
+            line,
+            wide_limit(line),
+            color=GREY,
+            linestyle="-",
+            linewidth=BAND,
+            alpha=0.6,
+            label="straight line",
         )
         axes.set_xscale("log")
         axes.set_ylim(-0.35, 1.05)
@@ -247,7 +253,7 @@ def score_maps(maps: Mapping[str, Array], *, alt: str) -> Picture:
         for axes, (name, scores) in zip(panels, maps.items(), strict=True):
             image = axes.imshow(scores, cmap=DIVERGING, vmin=-most, vmax=most)
             ends = [0, len(np.asarray(scores)) - 1]
-            axes.plot(ends, ends, color=_ON_COLOURS, linestyle=":", linewidth=1.2)
+            axes.plot(ends, ends, color=_ON_COLOURS, linestyle=":", linewidth=GUIDE)
             axes.set_title(name)
             axes.set_xlabel("position of the key")
         panels[0].set_ylabel("position of the query")
@@ -344,7 +350,7 @@ def right_by_start(curves: Mapping[str, Array], *, chance: float, alt: str) -> P
         looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."))
         for (name, share), (color, dash) in zip(curves.items(), looks, strict=False):
             axes.plot(np.arange(len(share)), share, color=color, linestyle=dash, label=name)
-        axes.axhline(chance, color=GREY, linestyle=":", linewidth=1.2, label="chance")
+        axes.axhline(chance, color=GREY, linestyle=":", linewidth=GUIDE, label="chance")
         axes.set_ylim(0, 1.05)
         axes.set_xlabel("position at which the text starts")
         axes.set_ylabel("letters right (share)")

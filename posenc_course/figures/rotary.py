@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from posenc_course.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.moves import At, Move
-from posenc_course.figures.picture import DASHES, SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import BOLD, CURVE, DASHES, GUIDE, SHADES, Picture, canvas, finish
 from posenc_lib.added.sinusoidal import similarity
 from posenc_lib.angles import frequencies
 from posenc_lib.attention import attention
@@ -58,7 +58,7 @@ def _draw_layout(axes: Axes, dim: int, layout: str, *, top: float) -> None:
     for column, pair in enumerate(pairs.tolist()):
         colour = COLOURS[pair % len(COLOURS)]
         axes.add_patch(
-            Rectangle((column + 0.05, top - 0.35), 0.9, 0.7, facecolor="none", edgecolor=colour, lw=2.5)
+            Rectangle((column + 0.05, top - 0.35), 0.9, 0.7, facecolor="none", edgecolor=colour, lw=BOLD)
         )
         axes.text(column + 0.5, top, str(pair), ha="center", va="center", fontsize=12)
     for pair in range(dim // 2):
@@ -70,7 +70,7 @@ def _draw_layout(axes: Axes, dim: int, layout: str, *, top: float) -> None:
             top + 0.37 + height * np.sin(bow),
             color=COLOURS[pair % len(COLOURS)],
             linestyle=DASHES[pair % len(DASHES)],
-            linewidth=2,
+            linewidth=CURVE,
         )
     axes.text(dim / 2, top - 0.6, f"columns 0 to {dim - 1}", ha="center", va="center", fontsize=10)
 
@@ -85,7 +85,7 @@ def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Pi
         for start, axes in zip(starts, figure.subplots(1, 2), strict=True):
             turns: list[Artist] = []
             rim = np.linspace(0, 2 * np.pi, 200)
-            axes.plot(1.1 * np.cos(rim), 1.1 * np.sin(rim), color=GREY, linestyle="-", lw=1)
+            axes.plot(1.1 * np.cos(rim), 1.1 * np.sin(rim), color=GREY, linestyle="-", lw=GUIDE)
             key, query = rate * start + 0.4, rate * (start + len(words) - 1)
             wedge = np.linspace(query, key, 40)
             turns += axes.fill(
@@ -100,7 +100,9 @@ def moved_together(starts: tuple[int, int] = (3, 1003), rate: float = 0.7) -> Pi
                 ("key of “dog”", key, ORANGE, "--"),
             ):
                 tip = np.cos(angle), np.sin(angle)
-                turns += axes.plot([0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, lw=2.5, label=name)
+                turns += axes.plot(
+                    [0, tip[0]], [0, tip[1]], color=colour, linestyle=dash, lw=BOLD, label=name
+                )
                 turns += axes.plot(*tip, color=colour, marker="o" if dash == "-" else "s", markersize=7)
             axes.set_title(" ".join(words) + f"\nat {start:,} to {start + len(words) - 1:,}", fontsize=11)
             axes.set_aspect("equal")
@@ -235,7 +237,7 @@ def arrows_added_up(offsets: tuple[int, int] = (1, 30), dim: int = 8) -> Picture
             tips = np.concatenate([[0], np.cumsum(np.exp(1j * offset * rates))])
             for number, colour in zip(range(dim // 2), colours, strict=True):
                 here, there = tips[number], tips[number + 1]
-                axes.plot([0, there.real], [0, there.imag], color=GREY, linestyle=":", linewidth=1.2)
+                axes.plot([0, there.real], [0, there.imag], color=GREY, linestyle=":", linewidth=GUIDE)
                 axes.annotate(
                     "",
                     xy=(there.real, there.imag),
@@ -331,7 +333,7 @@ def decay(look_back: int = 40, length: int = 256) -> Picture:
         left.set_ylim(0, None)
         left.set_ylabel("bound (times a factor set by the content)")
         for name, values, colour, dash in curves:
-            right.plot(offsets, values, color=colour, linestyle=dash, linewidth=1.8, label=name)
+            right.plot(offsets, values, color=colour, linestyle=dash, label=name)
         right.set_ylabel("score")
         right.set_ylim(-13, 28)
         label_at_curve(right)
@@ -355,10 +357,10 @@ def kernels_by_base(bases: tuple[float, ...] = (10_000.0, 500_000.0)) -> Picture
         looks = ((BLUE, "-", "o", (-4, -5)), (ORANGE, "--", "s", (4, 5)))
         for base, (colour, dash, marker, away) in zip(bases, looks, strict=True):
             score = similarity(offsets, HEAD_DIM, base=base) / (HEAD_DIM / 2)
-            axes.plot(offsets, score, color=colour, linestyle=dash, linewidth=1.6)
+            axes.plot(offsets, score, color=colour, linestyle=dash)
             label_at(axes, f"base {base:,.0f}", (offsets[25], score[25]), away)
             axes.plot([first_negative(base)], [0], color=colour, marker=marker, markersize=9)
-        axes.axhline(0, color=GREY, linestyle=":", linewidth=1.5)
+        axes.axhline(0, color=GREY, linestyle=":", linewidth=GUIDE)
         axes.set_xscale("log")
         axes.set_xlabel("offset (positions)")
         axes.set_ylabel("score, 1 at offset 0")

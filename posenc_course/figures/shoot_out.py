@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import stored
 from posenc_course.figures.labels import label_at, label_at_curve
-from posenc_course.figures.picture import DASHES, Picture, canvas, finish
+from posenc_course.figures.picture import DASHES, GUIDE, SEED, Picture, canvas, finish
 from posenc_lib._arrays import Array
 
 NAME = "byte-models"
@@ -113,8 +113,8 @@ def by_position(result: Result | None = None) -> Picture:
                         markerfacecolor="none",
                         linestyle="none",
                     )
-            axes.axhline(counted, color=GREY, linewidth=1.2, linestyle=":", label="5-gram, mean")
-            axes.axvline(trained, color=GREY, linewidth=0.8)
+            axes.axhline(counted, color=GREY, linewidth=GUIDE, linestyle=":", label="5-gram, mean")
+            axes.axvline(trained, color=GREY, linewidth=SEED)
             axes.set_title(title)
             axes.set_xlabel("place in the text (bytes)")
         figure.axes[0].set_ylabel(LOSS)
@@ -150,7 +150,7 @@ def whole_or_sliding(result: Result | None = None) -> Picture:
         axes = figure.subplots()
         for row, name in enumerate(order):
             ends = [np.mean(each) for each in means[name]]
-            axes.plot(ends, [row, row], color=GREY, linestyle="-", linewidth=1.2)
+            axes.plot(ends, [row, row], color=GREY, linestyle="-", linewidth=GUIDE)
             for values, colour, marker in zip(means[name], COLOURS, MARKERS, strict=False):
                 axes.plot(
                     values,
@@ -208,7 +208,7 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
                 f"ours {', '.join(f'{value:+.2f}' for value in by_seed.mean(axis=0)[1:])}."
             )
         for axes, title, unit in ((theirs, "theirs", "word"), (ours, "ours", "byte")):
-            axes.axhline(0, color=GREY, linestyle=":", linewidth=1.2)
+            axes.axhline(0, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xscale("log", base=2)
             axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
             axes.set_title(title)
@@ -277,7 +277,7 @@ def _mark(axes: Axes, loss: float, row: int, run: Mapping[str, Any]) -> None:
         color=COLOURS[0] if passes else GREY,
         marker="o" if passes else "x",
         markerfacecolor="none",
-        elinewidth=0.5,
+        elinewidth=SEED,
         linestyle="none",
     )
 
@@ -289,7 +289,7 @@ def _name_marks(axes: Axes, loss: float, row: int, runs: Iterable[Mapping[str, A
 
 
 def _line_of_ngram(axes: Axes, loss: float, name: str, height: float = 1.0) -> None:
-    axes.axvline(loss, color=GREY, linewidth=1.2, linestyle=":")
+    axes.axvline(loss, color=GREY, linewidth=GUIDE, linestyle=":")
     below = axes.get_xaxis_transform()
     axes.text(loss, height, name, rotation=90, fontsize=9, ha="right", va="top", transform=below)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from posenc_course.colours import BLUE, GREEN, ORANGE
-from posenc_course.figures.picture import Picture, canvas, finish
+from posenc_course.figures.picture import GUIDE, SEED, Picture, canvas, finish
 from posenc_lib.catalogue import DOORS, Encoding, catalogue
 
 SHORT = {
@@ -69,10 +69,10 @@ def timeline() -> Picture:
         for door, of_door in dates.items():
             x, colour = _COLUMNS[door], _COLOURS[door]
             axes.text(x, 2016.75, door, ha="left", va="bottom", fontsize=11, fontweight="bold")
-            axes.plot([x, x], [min(of_door.values()), 2025.9], color=colour, linestyle="-", linewidth=1.6)
+            axes.plot([x, x], [min(of_door.values()), 2025.9], color=colour, linestyle="-", linewidth=GUIDE)
             axes.scatter([x] * len(of_door), list(of_door.values()), s=34, color=colour, zorder=3)
             for name, line in _lines(of_door).items():
-                axes.plot([x, x + 0.12], [of_door[name], line], color=colour, linestyle="-", linewidth=0.9)
+                axes.plot([x, x + 0.12], [of_door[name], line], color=colour, linestyle="-", linewidth=SEED)
                 axes.text(x + 0.15, line, SHORT[name], va="center", fontsize=10)
         return finish(figure, alt=f"Time runs down, from 2017 to 2025, in three columns. {_words(dates)}")
 

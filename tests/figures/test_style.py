@@ -13,12 +13,15 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 from posenc_course import figures
+from posenc_course.figures import picture
 from posenc_course.figures.interactive import FIGURES
 from posenc_course.figures.labels import apart, label_at_curve
 from posenc_course.figures.picture import Picture, canvas
 
 # Its two circles share the names of their hands.
 WITH_LEGEND = {"moved_together"}
+OF_OTHER_WIDTHS = {"order.one_query"}  # they are the attention's weights
+WIDTHS = {picture.SEED, picture.GUIDE, picture.CURVE, picture.BOLD, picture.BAND}
 CUT = 0.1
 """How much of a text may lie beyond the edge by Matplotlib's own face: the page's is narrower."""
 
@@ -63,6 +66,8 @@ def test_all_pictures_are_of_one_style(name, drawn):
         frame = [side for side, spine in axes.spines.items() if axes.axison and spine.get_visible()]
         assert not {"top", "right", "outline"} & set(frame)
         assert not frame or not axes.images
+        widths = {line.get_linewidth() for line in axes.get_lines() if line.get_linestyle() != "None"}
+        assert name in OF_OTHER_WIDTHS or widths <= WIDTHS, "a line has one of the widths of picture.py"
     for text in figure.findobj(Text):
         if text.get_visible() and text.get_text() and text.axes is not None and text.axes.axison:
             box, page = text.get_window_extent(), figure.bbox
