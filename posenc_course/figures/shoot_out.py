@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from posenc_course.colours import COLOURS, GREY
 from posenc_course.experiments.results import stored
+from posenc_course.figures import counting
 from posenc_course.figures.labels import label_at, label_at_curve
 from posenc_course.figures.picture import DASHES, GUIDE, SEED, Picture, canvas, finish
 from posenc_lib._arrays import Array
@@ -25,7 +26,7 @@ TITLES = {
     "learned": "learned, clamped",
     "learned+": "learned, 3 times as long",
     "rope": "RoPE",
-    "rope-partial": "RoPE, a quarter turns",
+    "rope-partial": "RoPE on a quarter",
     "rope-and-none": "RoPE, 1 layer of 4 without",
     "rope-window-and-none": "RoPE near, 1 layer of 4 far",
     "t5": "T5",
@@ -63,6 +64,8 @@ def at_the_trained_length(result: Result | None = None) -> Picture:
         counted = _ngrams(every)
         for number, (size, loss) in enumerate(sorted(counted.items(), key=lambda each: each[1])):
             _line_of_ngram(axes, loss, f"{size}-gram", height=1.0 - 0.25 * (number % 2))
+        better = _kneser_ney(every)
+        _line_of_ngram(axes, better, "Kneser-Ney", height=0.35)  # below the crowd of marks
         _rows(axes, order)
         axes.set_xlabel(LOSS)
         told = " ".join(
@@ -73,7 +76,8 @@ def at_the_trained_length(result: Result | None = None) -> Picture:
         return finish(
             figure,
             alt="A row for each encoding, with its loss in nats per byte at the length of training, a mark "
-            f"for each seed, the lowest first. {told} Lines for what counting reaches: {lines}.",
+            f"for each seed, the lowest first. {told} Lines for what counting reaches: {lines}, "
+            f"Kneser-Ney {better:.2f}.",
         )
 
 
@@ -266,6 +270,12 @@ def _ngrams(every: Mapping[str, list[Any]]) -> dict[int, float]:
     """Order -> loss. All runs were tested on the same bytes."""
     told = next(iter(every.values()))[0]["result"]["trained"]["ngram"]
     return {int(order): float(loss) for order, loss in told.items()}
+
+
+def _kneser_ney(every: Mapping[str, list[Any]]) -> float:
+    """The loss of the best n-gram that counted what the models learned from, on the same bytes."""
+    learned = next(iter(every.values()))[0]["run"]["learn"]
+    return float(min(counting.found("Kneser-Ney", learned)["loss"]))
 
 
 def _mark(axes: Axes, loss: float, row: int, run: Mapping[str, Any]) -> None:

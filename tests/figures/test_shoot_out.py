@@ -8,7 +8,7 @@ import pytest
 
 from posenc_course.experiments.byte_models import ENCODINGS, LONGER
 from posenc_course.experiments.results import stored
-from posenc_course.figures import shoot_out
+from posenc_course.figures import counting, shoot_out
 from posenc_course.figures.shoot_out import (
     NAME,
     TITLES,
@@ -38,6 +38,7 @@ def test_every_seed_and_every_ngram_is_on_the_first():
         assert f"{each['result']['trained']['loss']:.2f}" in alt
     for order, loss in stored(NAME)["runs"][0]["result"]["trained"]["ngram"].items():
         assert f"{order}-gram {loss:.2f}" in alt
+    assert f"Kneser-Ney {counting.found('Kneser-Ney', 1_200_000)['loss'][-1]:.2f}" in alt
 
 
 @pytest.mark.parametrize("draw", PICTURES)
