@@ -12,6 +12,7 @@
   const ASKING = ["can", "do", "does", "how", "i", "what", "when", "where", "which", "who", "why", "you"];
   const SAME = { sqrt: "root", rotary: "rope" }; // as code has it, and as headings do
   const MOST = 8; // sections that are named before what Sphinx finds
+  const LEAST = 0.25; // of what was asked for, by how rare its words are in headings
 
   /** The words that tell something, without their endings. */
   const telling = (text) => {
@@ -21,13 +22,52 @@
     return new Set((some.length ? some : all).map((word) => stemmer.stemWord(SAME[word] ?? word)));
   };
 
-  /** A term of the glossary, and before it sections whose headings have all that was asked for: the best comes last. */
+  /** Whether one word becomes the other by a letter more, less or changed, or by two that change places. */
+  const alike = (one, other) => {
+    let same = 0;
+    while (same < one.length && one[same] === other[same]) same++;
+    const [a, b] = [one.slice(same), other.slice(same)];
+    const swapped = a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
+    return swapped || a.slice(1) === b.slice(1) || a.slice(1) === b || a === b.slice(1);
+  };
+
+  /** Each word that no page has, as a heading spells it. If none has one like it, it is left out. */
+  const spelt = (query) => {
+    const { terms: words, titleterms, alltitles } = Search._index;
+    const stems = Object.keys({ ...words, ...titleterms });
+    const isFound = (word) => {
+      if (stopwords.includes(word) || ASKING.includes(word) || word in SAME) return true;
+      const stem = new Stemmer().stemWord(word);
+      return stems.some((each) => each.includes(stem)) || Search.performObjectSearch(word, new Set([word])).length > 0;
+    };
+    const all = splitQuery(query.toLowerCase()).filter(Boolean);
+    if (all.every(isFound)) return query;
+    const spellings = [...Object.keys(alltitles), ...terms.map(([term]) => term), ...Object.keys(SAME)];
+    const vocabulary = splitQuery(spellings.join(" ").toLowerCase());
+    const mended = (word) => (word.length > 3 ? vocabulary.find((each) => alike(word, each)) : null);
+    return (
+      all
+        .map((word) => (isFound(word) ? word : mended(word)))
+        .filter(Boolean)
+        .join(" ") || query
+    );
+  };
+
+  /** Terms of the glossary, and before them sections whose headings have what was asked for, or most of it: the best last. */
   const meant = (query) => {
     const { docnames, filenames, titles, alltitles } = Search._index;
-    const sought = telling(query);
-    const share = (text) => {
-      const has = telling(text);
-      return sought.size && [...sought].every((word) => has.has(word)) ? sought.size / has.size : 0;
+    const headings = Object.keys(alltitles).map(telling);
+    const rarity = (word) => Math.log(headings.length / (1 + headings.filter((has) => has.has(word)).length));
+    const sum = (words) => words.reduce((all, word) => all + rarity(word), 0);
+    const sought = [...telling(query)];
+    if (!sought.length) return [];
+    const share = (text, page = "") => {
+      const [has, around] = [telling(text), telling(page)];
+      const met = sought.filter((word) => has.has(word));
+      if (met.length === sought.length) return 1 + met.length / has.size;
+      const near = sought.filter((word) => !has.has(word) && around.has(word));
+      const part = (sum(met) + sum(near) / 2) / sum(sought);
+      return met.length && part > LEAST ? part : 0;
     };
     const result = (file, title, anchor, score) => {
       const name = titles[file] === title ? title : `${titles[file]} > ${title}`;
@@ -35,16 +75,16 @@
     };
     const sections = Object.entries(alltitles).flatMap(([title, places]) =>
       places.map(([file, id]) => {
-        const chapter = docnames[file].startsWith("book/") ? 1 : 0.5; // the pages of exercises repeat its headings
-        return result(file, title, id ?? "", share(title) * chapter);
+        const isForLearners = /^book\/(?!instructors)/.test(docnames[file]); // exercises' pages repeat a chapter's headings
+        return result(file, title, id ?? "", share(title, titles[file]) * (isForLearners ? 1 : 0.5));
       }),
     );
-    const found = sections.filter(({ 4: score }) => score).sort((one, other) => one[4] - other[4]);
-    const named = terms.filter(([term]) => share(term) === 1);
-    return [
-      ...found.slice(-MOST),
-      ...named.map(([term, page, anchor]) => result(docnames.indexOf(page), term, anchor, 2)),
-    ];
+    const named = terms.map(([term, page, anchor]) => {
+      const score = share(term);
+      return result(docnames.indexOf(page), term, anchor, score === 2 ? 3 : score);
+    });
+    const found = [...sections, ...named].filter(({ 4: score }) => score).sort((one, other) => one[4] - other[4]);
+    return found.slice(-MOST);
   };
 
   const place = ([page, , anchor]) => page + anchor;
@@ -58,7 +98,7 @@
   // A single letter would be marked in every word.
   const parse = Search._parseQuery;
   Search._parseQuery = (query) => {
-    const parsed = parse(query);
+    const parsed = parse(spelt(query));
     const marked = new Set([...parsed[3]].filter((word) => word.length > 1));
     localStorage.setItem("sphinx_highlight_terms", [...marked].join(" ")); // for the page that is opened
     return parsed.with(3, marked);

@@ -446,6 +446,27 @@ def test_a_search_finds_terms_and_sections_by_what_their_headings_mean(browser, 
     visit.tab.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "place", "first"),
+    [
+        ("why does padding change my output", "05-pitfalls.html#an-answer-that-changes-with-padding", 1),
+        ("does attention decay with distance", "06-rotary.html#does-attention-fade-with-distance", 1),
+        ("shift matrix rotation proof", "glossary.html#term-shift-matrix", 1),
+        ("sinusodial", "glossary.html#term-sinusoidal-encoding", 3),  # two letters have changed places
+        ("perplexety", "glossary.html#term-perplexity", 1),
+        ("needle in a haystack", "measured.html#needles", 1),  # no page has the other word
+    ],
+)
+def test_a_search_forgives_words_too_many_and_slips_of_the_hand(browser, address, query, place, first):
+    visit = Visit(browser, address, f"search.html?q={quote_plus(query)}")
+    links = visit.tab.locator("#search-results li > a:first-child")
+    links.nth(first - 1).wait_for()
+    found = links.evaluate_all("all => all.map((a) => a.href)")[:first]
+    assert any(link.endswith(place) for link in found), found
+    assert visit.complaints == []
+    visit.tab.close()
+
+
 def test_the_contents_show_where_one_is_after_a_jump(browser, address):
     tab = Visit(browser, address, "book/02-the-formula.html").tab
     marked = tab.locator("#pst-page-toc-nav a[aria-current]")
