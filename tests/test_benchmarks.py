@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 import torch
+from PIL import Image
 
-from benchmarks import cases, encodings, measure, speed
+from benchmarks import cases, encodings, looks, measure, speed
 
 STORED = sorted(encodings.RESULTS.glob("*.json"))
 
@@ -316,3 +317,56 @@ def test_no_number_of_the_page_is_typed() -> None:
     page = (Path(encodings.__file__).parents[1] / "book" / "reference" / "speed.md").read_text()
     prose = re.sub(r"```.*?```|^---.*?^---", "", page, flags=re.DOTALL | re.MULTILINE)
     assert re.findall(r"\b\d[\d.]*", prose) == ["1"], "the unit alone"
+
+
+# ---- how pages look
+
+
+def small_site(root: Path, light: str) -> Path:
+    """One page: a colour for each theme, and far below it a place of its own."""
+    (root / "book").mkdir(parents=True)
+    (root / "book" / "page.html").write_text(
+        f"<!doctype html><title>Page</title><style>html {{ background: {light}; }}"
+        "@media (prefers-color-scheme: dark) { html { background: #000; } }</style>"
+        '<p style="height: 3000px"><p id="far" style="height: 2000px; margin: 0; background: #0f0">'
+    )
+    return root
+
+
+def test_a_sheet_has_both_sites_in_all_looks_at_the_same_place(tmp_path: Path) -> None:
+    red, blue, green, black = (255, 0, 0), (0, 0, 255), (0, 255, 0), (0, 0, 0)
+    old, new = small_site(tmp_path / "old", "#f00"), small_site(tmp_path / "new", "#00f")
+    looks.compare(old, new, out=tmp_path, views=[looks.View("far", "page", "Its place", "#far")])
+
+    sheet = Image.open(tmp_path / "far.webp").convert("RGB")
+    desk = looks.MARGIN + looks.LABEL
+    phone = sheet.height - looks.MARGIN - looks.SIZES["phone"][1]
+    dark = looks.SIZES["phone"][0] + looks.MARGIN
+    for left, colour in [(looks.MARGIN + 10, red), (sheet.width // 2 + looks.MARGIN, blue)]:
+        for x, y, above in [
+            (left, desk + 10, colour),
+            (left, phone + 10, colour),
+            (left + dark, phone + 10, black),
+        ]:
+            assert sheet.getpixel((x, y)) == pytest.approx(above, abs=40)
+            assert sheet.getpixel((x, y + looks.ABOVE)) == pytest.approx(green, abs=40)
+
+    page = (tmp_path / "README.md").read_text()
+    assert "![Its place, before and after](far.webp)" in page
+    assert page.count("a site outside any repository") == 2
+
+
+def test_sheets_that_weigh_too_much_are_refused(tmp_path: Path) -> None:
+    sheet = tmp_path / "a.webp"
+    sheet.write_bytes(bytes(looks.MOST))
+    looks.require_light([sheet])
+    with pytest.raises(ValueError, match="may have"):
+        looks.require_light([sheet, sheet])
+
+
+def test_the_page_of_looks_shows_every_sheet_that_is_stored() -> None:
+    sheets = list(looks.LOOKS.glob("*.webp"))
+    shown = re.findall(r"\((\S+\.webp)\)", (looks.LOOKS / "README.md").read_text())
+    assert shown == [f"{view.name}.webp" for view in looks.VIEWS]
+    assert sorted(shown) == sorted(sheet.name for sheet in sheets)
+    looks.require_light(sheets)
