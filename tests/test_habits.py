@@ -13,6 +13,8 @@ import pytest
 import yaml
 
 import posenc_lib
+from tests import apart
+from tests.browser import unchanged
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -48,6 +50,21 @@ def test_pages_are_published_of_what_passed():
     tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     assert flow[True]["workflow_run"]["workflows"] == [tests["name"]]  # YAML reads the key "on" as true
     assert "conclusion == 'success'" in flow["jobs"]["build"]["if"]
+
+
+def test_what_was_proven_is_kept_from_push_to_push_and_once_a_week_proven_anew():
+    tests, weekly = (
+        yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+        for name in ("tests", "weekly")
+    )
+    steps = tests["jobs"]["test"]["steps"]
+    [cache] = [each for each in steps if each.get("uses", "").startswith("actions/cache@")]
+    kept = {path.relative_to(ROOT).as_posix() for path in (apart.PROVEN, unchanged.KEPT)}
+    assert set(cache["with"]["path"].split()) == kept
+    assert steps.index(cache) < steps.index(next(each for each in steps if each.get("run") == "make test"))
+    anew = weekly["jobs"]["test-all"]["steps"]
+    assert "make test-all" in [each.get("run") for each in anew]
+    assert not [each for each in anew if each.get("uses", "").startswith("actions/cache@")]
 
 
 def test_hooks_have_the_pinned_versions():
