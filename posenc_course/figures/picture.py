@@ -64,6 +64,7 @@ LEGIBLE = 9.0 * LARGER
 _FACE = re.compile(r"font-family: 'DejaVu Sans'(?:,[^;]*)?; ?")
 _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _TEXT_SIZE = re.compile(r"font-size: ([\d.]+)px")
+_LEFT = re.compile(r'(<text style="[^"]*)" transform="translate\([\d.-]+ ([\d.-]+)\)"')
 _COORDINATES = re.compile(r'\s(?:d|x|y|x1|x2|y1|y2|width|height|points)="[^"]+"')
 _FINE = re.compile(r"-?\d+\.\d{2,}")
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)([^")]+)')
@@ -163,6 +164,7 @@ def finish(figure: Figure, *, alt: str, moves: Sequence[Move] = (), tells: bool 
         if (said := text.get_text()) and (translated := _(said)) != said:
             text.set_text(translated)
     moving.name(moves)
+    several = _name_several_lines(figure)
     buffer = io.StringIO()
     with words_left_to_the_page():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -170,7 +172,40 @@ def finish(figure: Figure, *, alt: str, moves: Sequence[Move] = (), tells: bool 
         "cells": [each for axes in figure.axes if (each := _cells(axes))],
         "curves": [each for axes in figure.axes if tells and not moves and (each := _curves(axes))],
     }
-    return Picture(_for_page(buffer.getvalue(), alt, told, moves), alt)
+    svg = buffer.getvalue()
+    for text in several:
+        svg = _aligned(svg, text)
+    return Picture(_for_page(svg, alt, told, moves), alt)
+
+
+def _name_several_lines(figure: Figure) -> list[Text]:
+    """The texts of several lines that are not aligned at the left, each with a name in the picture."""
+    found = [
+        text
+        for text in figure.findobj(Text)
+        if "\n" in text.get_text() and text.get_rotation() == 0 and text.get_horizontalalignment() != "left"
+    ]
+    for number, text in enumerate(found):
+        text.set_gid(text.get_gid() or f"lines-{number}")
+    return found
+
+
+def _aligned(svg: str, text: Text) -> str:
+    """Each line placed by its middle or its end, as Matplotlib places a single one.
+
+    It places the lines of several by their left, which fits its own face and English alone.
+    """
+    begin = svg.find(f'id="{text.get_gid()}"')
+    if begin < 0:  # it is not shown
+        return svg
+    anchor = "middle" if text.get_horizontalalignment() == "center" else "end"
+    figure = text.get_figure(root=True)
+    assert figure is not None
+    box = text.get_window_extent()
+    x = ((box.x0 + box.x1) / 2 if anchor == "middle" else box.x1) * 72 / figure.dpi
+    placed = rf'\1; text-anchor: {anchor}" x="{x:.1f}" y="\2"'
+    lines = text.get_text().count("\n") + 1
+    return svg[:begin] + _LEFT.sub(placed, svg[begin:], count=lines)
 
 
 MOST_CELLS = 1200

@@ -97,6 +97,26 @@ def test_a_mesh_brings_its_cells_from_the_top_too():
         assert max(x + wide, y + high) < 1
 
 
+def test_lines_of_text_are_placed_by_what_they_are_aligned_at():
+    """The page has another face, and other words in other languages."""
+    with canvas(width=3, height=2) as figure:
+        axes = figure.subplots()
+        axes.axis("off")
+        axes.text(0.5, 0.5, "one line\nand a longer one", ha="center", transform=figure.transFigure)
+        axes.text(0.9, 0.2, "another\nright", ha="right", transform=figure.transFigure)
+        svg = finish(figure, alt=ALT).svg
+    root = ElementTree.fromstring(svg)
+    lines = {each.text: each for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    for words, anchor, x in (
+        ("one line", "middle", 108),
+        ("and a longer one", "middle", 108),
+        ("right", "end", 194.4),
+    ):
+        assert f"text-anchor: {anchor}" in present(lines[words].get("style"))
+        assert float(present(lines[words].get("x"))) == pytest.approx(x, abs=0.5)
+    assert lines["another"].get("x") == lines["right"].get("x")
+
+
 def told_curves(picture) -> list:
     return json.loads(ElementTree.fromstring(picture.svg).get("data-curves", "[]"))
 
