@@ -201,7 +201,8 @@ def _aligned(svg: str, text: Text) -> str:
     anchor = "middle" if text.get_horizontalalignment() == "center" else "end"
     figure = text.get_figure(root=True)
     assert figure is not None
-    box = text.get_window_extent()
+    with words_left_to_the_page():
+        box = text.get_window_extent()
     x = ((box.x0 + box.x1) / 2 if anchor == "middle" else box.x1) * 72 / figure.dpi
     placed = rf'\1; text-anchor: {anchor}" x="{x:.1f}" y="\2"'
     lines = text.get_text().count("\n") + 1
