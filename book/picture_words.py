@@ -70,9 +70,10 @@ def _piece(found: re.Match[str], change: Callable[[str], str]) -> str:
 
 
 def _told(panel: Any, change: Callable[[str], str]) -> Any:
-    """The words in what a picture tells of a panel: what its axes, colours and curves are called."""
+    """The words in what a picture tells of a panel: what its axes, colours and curves are called, line by line."""
     if isinstance(panel, str):
-        return _change(panel, change) if WORD.search(panel) else panel
+        lines = panel.split("\n")
+        return "\n".join(_change(line, change) if WORD.search(line) else line for line in lines)
     if isinstance(panel, list):
         return [_told(each, change) for each in panel]
     return {key: _told(each, change) for key, each in panel.items()} if isinstance(panel, dict) else panel

@@ -296,8 +296,8 @@ def _name(line: Line2D) -> str:
 
 
 def _spoken(label: str) -> str:
-    """A label in one line; "" if it is one of Matplotlib's own."""
-    return "" if not label or label.startswith("_") else " ".join(_(label).split())
+    """A label; "" if it is one of Matplotlib's own."""
+    return "" if not label or label.startswith("_") else _(label)
 
 
 def _look(line: Line2D) -> tuple[Any, ...]:
@@ -332,7 +332,7 @@ def _scale(axes: Axes, which: str) -> dict[str, Any] | None:
     ends = [_told(end, 6) for end in getattr(axes, f"get_{which}lim")()]
     scale = {"label": label, "ends": ends, "log": axis.get_scale() == "log"}
     if isinstance(axis.get_major_formatter(), FuncFormatter) and not all(_says(*each) for each in ticks):
-        scale["ticks"] = {f"{at:g}": " ".join(words.split()) for at, words in ticks if words}
+        scale["ticks"] = {f"{at:g}": words for at, words in ticks if words}
     return scale
 
 

@@ -144,7 +144,7 @@ def test_a_chart_brings_the_points_of_its_curves_and_where_they_lie():
     first, second = told_curves(drawn)
     assert first["title"] == "losses"
     assert first["curves"] == [
-        {"name": "RoPE (base 500)", "x": [128, 512], "y": [1.235, 0.0009877]},
+        {"name": "RoPE\n(base 500)", "x": [128, 512], "y": [1.235, 0.0009877]},
         {"name": "", "x": lengths, "y": [1, 2, 3]},
     ]
     assert (first["across"]["label"], first["down"]["label"]) == ("position", "loss (nats)")
@@ -152,7 +152,7 @@ def test_a_chart_brings_the_points_of_its_curves_and_where_they_lie():
     assert "ticks" not in first["across"]  # they say their numbers
     assert not first["down"]["log"]
     assert second["curves"] == [
-        {"name": "RoPE (base 500)", "x": [0, 1], "y": [1, 1]},  # it looks like it
+        {"name": "RoPE\n(base 500)", "x": [0, 1], "y": [1, 1]},  # it looks like it
         {"name": "cost", "x": [0, 1], "y": [3, 4]},
         {"name": "leaves", "x": [0], "y": [3]},
     ]

@@ -47,7 +47,8 @@ const cellName = ([label, ...ticks], index) => [label, ticks[index] ?? number(in
 function curvesOf({ title, across, down, curves }) {
   const tell = (curve, index) => {
     const values = { x: pointName(across, curve.x[index]), y: pointName(down, curve.y[index]) };
-    return curve.name ? say(words.pointOf, { name: curve.name, ...values }) : say(words.point, values);
+    const told = curve.name ? say(words.pointOf, { name: curve.name, ...values }) : say(words.point, values);
+    return told.replaceAll("\n", " "); // as a picture breaks its lines
   };
   const share = ({ ends, log }) => {
     const on = log ? Math.log : Number;
