@@ -142,3 +142,30 @@ def test_a_rule_that_is_missing_would_be_seen(tab):
       sheet.deleteRule(rules.findIndex(({ selectorText }) => selectorText === ".bd-main"));
     }""")
     assert tab.evaluate(DIFFERENT)[1] != []
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_pictures_are_where_they_are_in_either_theme(browser, plain_address, viewport):
+    places = {}
+    for theme in ("light", "dark"):
+        tab = browser.new_page(viewport=viewport, color_scheme=theme, java_script_enabled=False)
+        tab.goto(f"{plain_address}/{CHAPTER}", wait_until="load")
+        places[theme] = tab.locator("figure.posenc-figure svg").evaluate_all(
+            "all => all.map((each) => Object.values(each.getBoundingClientRect().toJSON()))"
+        )
+        tab.close()
+    assert len(places["light"]) > 5
+    assert places["dark"] == places["light"]
+
+
+def test_the_picture_that_opens_a_chapter_is_in_the_middle_of_the_text(tab):
+    tab.goto(f"{tab.address}/{CHAPTER}", wait_until="load")
+    middle = "each => each.getBoundingClientRect().x + each.getBoundingClientRect().width / 2"
+    [text, picture] = [
+        tab.locator(each).first.evaluate(middle) for each in (".bd-article section > p", "svg.posenc-moving")
+    ]
+    assert picture == pytest.approx(text, abs=1)
+    again = tab.locator(".posenc-again")
+    again.first.wait_for(state="attached")
+    if again.first.is_visible():
+        assert again.first.evaluate(middle) == pytest.approx(text, abs=1)
