@@ -61,4 +61,5 @@ def _shorten(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", _shorten, priority=960)  # once the theme has put its own there
     app.add_css_file("sidebar.css")
+    app.add_js_file("sidebar.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

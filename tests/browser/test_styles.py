@@ -169,3 +169,23 @@ def test_the_picture_that_opens_a_chapter_is_in_the_middle_of_the_text(tab):
     again.first.wait_for(state="attached")
     if again.first.is_visible():
         assert again.first.evaluate(middle) == pytest.approx(text, abs=1)
+
+
+@pytest.mark.parametrize("page", ["06-rotary", "lab", "playground"])
+def test_the_list_of_pages_shows_ones_own_below_title_and_search(tab, page):
+    tab.goto(f"{tab.address}/book/{page}.html", wait_until="load")
+    tab.locator(".posenc-progress-bar").first.wait_for()
+    sidebar = tab.locator(".bd-sidebar-primary")
+    for always in (".navbar-brand", ".search-button-field"):
+        assert sidebar.locator(always).first.bounding_box()["y"] > 0
+    [own] = sidebar.locator(".current > a").all()[-1:]
+    assert own.bounding_box()["y"] + own.bounding_box()["height"] <= DESK["height"]
+
+
+def test_a_list_of_pages_that_has_room_is_not_scrolled(tab):
+    tab.set_viewport_size({"width": 1366, "height": 900})
+    tab.goto(f"{tab.address}/book/10-position-from-content.html", wait_until="load")
+    tab.locator(".posenc-progress-bar").first.wait_for()
+    lists = tab.locator(".bd-sidebar-primary, .bd-sidebar-primary .sidebar-primary-item")
+    assert set(lists.evaluate_all("all => all.map((each) => each.scrollTop)")) == {0}
+    assert tab.locator(".posenc-part > summary").last.bounding_box()["y"] < 870
