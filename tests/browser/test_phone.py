@@ -79,6 +79,42 @@ def test_the_picture_that_opens_a_chapter_is_seen_whole(newcomer, plain_address)
     assert found == {page: {"scrolls": 0, "cut": []} for page in CHAPTERS}
 
 
+def test_boxes_keep_to_the_column_but_for_an_exercise_that_is_open(newcomer, plain_address):
+    tab = newcomer(viewport={"width": 390, "height": 844}, is_mobile=True).new_page()
+    tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)
+    row = tab.locator("#exercise-frequencies")
+    column = tab.locator(".bd-article > section").bounding_box()
+    closed = row.bounding_box()
+    assert (closed["x"], closed["width"]) == (column["x"], column["width"])
+    unfold(row)
+    assert row.bounding_box()["width"] > column["width"]
+
+
+def test_words_in_a_row_of_choices_stand_in_the_middle_of_their_cells(phone, plain_address):
+    phone.goto(f"{plain_address}/book/index.html", wait_until="load")
+    cells = phone.locator(".posenc-open-door")
+    cells.first.wait_for()
+    off = cells.evaluate_all("""all => all.map((cell) => {
+      const words = document.createRange(), box = cell.getBoundingClientRect();
+      words.selectNodeContents(cell.querySelector("span") ?? cell);
+      const { left, right } = words.getBoundingClientRect();
+      return Math.abs(left + right - box.left - box.right) / 2;
+    })""")
+    assert len(off) == 4
+    assert max(off) < 1
+
+
+def test_nodes_of_a_chapter_with_ten_exercises_are_one_line(newcomer, plain_address):
+    tab = newcomer(viewport={"width": 390, "height": 844}, is_mobile=True).new_page()
+    tab.goto(f"{plain_address}/book/progress.html", wait_until="load")
+    nodes = tab.locator("[data-chapter='03-relative-position'] .posenc-node")
+    middles = nodes.evaluate_all(
+        "all => all.map((node) => node.getBoundingClientRect()).map(({ top, bottom }) => top + bottom)"
+    )
+    assert len(middles) == 12
+    assert max(middles) - min(middles) < 2
+
+
 def test_an_exercise_has_the_room_of_the_phone_and_no_field_is_zoomed_into(phone, plain_address):
     box = opened(phone, plain_address, f"{ROTARY}.turn_pair")
     least = 320 / 390 * phone.viewport_size["width"]

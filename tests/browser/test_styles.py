@@ -171,6 +171,12 @@ def test_the_picture_that_opens_a_chapter_is_in_the_middle_of_the_text(tab):
         assert again.first.evaluate(middle) == pytest.approx(text, abs=1)
 
 
+def test_an_exercise_that_is_closed_is_filled_to_its_edge(tab):
+    tab.goto(f"{tab.address}/{CHAPTER}", wait_until="load")
+    box = tab.locator("#exercise-frequencies")
+    assert box.locator("summary").first.bounding_box()["y"] == pytest.approx(box.bounding_box()["y"], abs=1)
+
+
 @pytest.mark.parametrize("page", ["06-rotary", "lab", "playground"])
 def test_the_list_of_pages_shows_ones_own_below_title_and_search(tab, page):
     tab.goto(f"{tab.address}/book/{page}.html", wait_until="load")
