@@ -95,14 +95,40 @@
     return [...perform(query, ...split).filter((each) => !places.has(place(each))), ...first]; // shown from the end
   };
 
+  let [sought, marked] = [new Set(), new Set()];
+
   // A single letter would be marked in every word.
   const parse = Search._parseQuery;
   Search._parseQuery = (query) => {
     const parsed = parse(spelt(query));
-    const marked = new Set([...parsed[3]].filter((word) => word.length > 1));
+    sought = parsed[1];
+    marked = new Set([...parsed[3]].filter((word) => word.length > 1));
     localStorage.setItem("sphinx_highlight_terms", [...marked].join(" ")); // for the page that is opened
     return parsed.with(3, marked);
   };
+
+  // Sphinx fetches the page of each result for its summary. Here those are fetched that come near the window, each once.
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  const pages = new Map();
+  const textOf = async (address) => (await fetch(address)).text();
+  const summarise = async (result) => {
+    near.unobserve(result);
+    const { pathname, hash } = result.querySelector("a");
+    if (!pages.has(pathname)) pages.set(pathname, textOf(pathname));
+    const summary = Search.makeSearchSummary(await pages.get(pathname), sought, decodeURIComponent(hash));
+    if (summary) result.append(summary);
+    result.classList.remove("posenc-awaited");
+    for (const word of marked) _highlightText(result, word, "highlighted");
+  };
+  const near = new IntersectionObserver((results) =>
+    results.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => summarise(target)),
+  );
+  new MutationObserver(() => {
+    for (const result of document.querySelectorAll("ul.search > li:not([class], :has(> span))")) {
+      result.className = "posenc-awaited";
+      near.observe(result);
+    }
+  }).observe(document.getElementById("search-results"), { childList: true, subtree: true });
 
   let formulas = [];
 

@@ -11,7 +11,9 @@ declare module "node:fs/promises";
 declare module "node:path";
 
 /** Sphinx's, on the page of results. */
+declare const DOCUMENTATION_OPTIONS: any;
 declare const Search: any;
+declare const _highlightText: (part: Element, word: string, name: string) => void;
 declare const Stemmer: any;
 declare const stopwords: string[];
 declare const splitQuery: (query: string) => string[];

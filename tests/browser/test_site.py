@@ -397,6 +397,7 @@ def test_code_in_hints_is_code(visit):
 def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit = Visit(browser, address, "search.html?q=wavelength")
     summaries = visit.tab.locator("#search-results li p.context")
+    visit.tab.set_viewport_size({"width": 1200, "height": 6000})  # those come that are near the window
     summaries.nth(9).wait_for()
     visit.tab.locator("#search-results math").first.wait_for()
     found = summaries.evaluate_all(  # at once: more of them may be on their way
@@ -416,6 +417,24 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
             words = set(re.findall(r"[\w-]+", visit.tab.request.get(href).text()))
             assert first[1] in words
     assert visit.complaints == []
+    visit.tab.close()
+
+
+def test_a_search_fetches_pages_for_the_results_that_are_near_and_each_once(browser, address):
+    visit = Visit(browser, address)
+    fetched: list[str] = []
+    visit.tab.on("request", lambda r: fetched.append(r.url) if r.resource_type == "fetch" else None)
+    visit.open("search.html?q=position")
+    results = visit.tab.locator("#search-results li")
+    results.nth(30).wait_for()
+    results.locator("p.context").first.wait_for()
+    visit.tab.wait_for_timeout(1000)
+    assert 0 < len(fetched) < 8
+    last = results.last
+    expect(last.locator("p.context")).to_have_count(0)
+    last.scroll_into_view_if_needed()
+    last.locator("p.context").wait_for()
+    assert len(set(fetched)) == len(fetched)
     visit.tab.close()
 
 
