@@ -70,7 +70,7 @@ def _piece(found: re.Match[str], change: Callable[[str], str]) -> str:
 
 
 def _told(panel: Any, change: Callable[[str], str]) -> Any:
-    """The words in what a picture tells of a panel, line by line: the names of its axes, colours and curves."""
+    """The words in what a picture tells of a panel, line by line: names of axes, colours and curves."""
     if isinstance(panel, str):
         lines = panel.split("\n")
         return "\n".join(_change(line, change) if WORD.search(line) else line for line in lines)
