@@ -175,7 +175,8 @@ def likeness() -> Picture:
             figure,
             alt="Four squares of 8 by 8 patches, coloured by how like each is to the patch in row 3, column "
             "3, which a cross marks. The index: a bar along row 3, and fainter bars above and below it. "
-            "Added in two halves, and axial RoPE: a cross, row 3 and column 3. Mixed RoPE: a round spot.",
+            "Added in two halves, and axial RoPE: a cross, row 3 and column 3. Mixed RoPE: a cross that "
+            "leans, with soft arms.",
         )
 
 

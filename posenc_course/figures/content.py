@@ -345,7 +345,7 @@ class Question:
 IN_A_ROW = Question(
     "Can tokens see ahead?",
     (
-        ("yes", Leaf("both-ways", "any encoding, but always one", "bags")),
+        ("yes", Leaf("both-ways", "any that can tell left from right", "bags")),
         (
             "no",
             Question(
