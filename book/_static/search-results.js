@@ -56,11 +56,12 @@
   /** Terms of the glossary, and before them sections whose headings have what was asked for, or most of it: the best last. */
   const meant = (query) => {
     const { docnames, filenames, titles, alltitles } = Search._index;
-    const headings = Object.keys(alltitles).map(telling);
-    const rarity = (word) => Math.log(headings.length / (1 + headings.filter((has) => has.has(word)).length));
-    const sum = (words) => words.reduce((all, word) => all + rarity(word), 0);
     const sought = [...telling(query)];
     if (!sought.length) return [];
+    const headings = Object.keys(alltitles).map(telling);
+    const rarity = (word) => Math.log(headings.length / (1 + headings.filter((has) => has.has(word)).length));
+    const rarities = new Map(sought.map((word) => [word, rarity(word)]));
+    const sum = (words) => words.reduce((all, word) => all + rarities.get(word), 0);
     const share = (text, page = "") => {
       const [has, around] = [telling(text), telling(page)];
       const met = sought.filter((word) => has.has(word));

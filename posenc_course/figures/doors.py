@@ -154,34 +154,18 @@ def _draw_door(axes: Axes, door: str, *, is_open: bool) -> None:
     end, reach, half = {"added": (28.8, 5.0, 2.0), "rotated": (31.5, 2.6, 2.4), "biased": (21.9, 21.6, 2.3)}[
         door
     ]
+    shade, line = ((_LIGHT, 0.75), CURVE) if is_open else ((GREY, 0.3), GUIDE)
+    panel = Rectangle((left, bottom), width, height, facecolor=shade, edgecolor=colour, linewidth=line)
     if is_open:
         _draw_beam(axes, (left, y, height / 2), (reach, y, half))
-        axes.add_patch(
-            Rectangle(
-                (left, bottom),
-                width,
-                height,
-                facecolor=(*to_rgb(_LIGHT), 0.75),
-                edgecolor=colour,
-                linewidth=CURVE,
-            )
-        )
+        axes.add_patch(panel)
         hinge, edge = left + width, left + width + 1.9
         top = bottom + height
         leaf = [(hinge, bottom), (edge, bottom - 0.9), (edge, top - 0.9), (hinge, top)]
         axes.add_patch(Polygon(leaf, facecolor=(*to_rgb(_LIGHT), 0.3), edgecolor=colour, linewidth=CURVE))
     else:
         axes.plot([end, left], [y, y], color=GREY, linewidth=GUIDE, linestyle=":")
-        axes.add_patch(
-            Rectangle(
-                (left, bottom),
-                width,
-                height,
-                facecolor=(*to_rgb(GREY), 0.3),
-                edgecolor=colour,
-                linewidth=GUIDE,
-            )
-        )
+        axes.add_patch(panel)
         axes.add_patch(Circle((left + 0.75, y - 0.3), 0.3, color=GREY, linewidth=0))
     weight = "bold" if is_open else "normal"
     axes.text(_DOOR, bottom - 1.6, door, ha="center", va="center", fontsize=11, fontweight=weight)

@@ -578,7 +578,7 @@ def test_a_cell_says_what_it_shows(sentence):
 
 
 def test_the_arrow_keys_go_from_cell_to_cell_of_the_map(sentence):
-    field = sentence.box.locator(".posenc-cells")
+    field = sentence.box.locator(".posenc-field")
     field.focus()
     sentence.tab.keyboard.press("End")
     sentence.tab.keyboard.press("ArrowDown")

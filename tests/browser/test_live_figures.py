@@ -724,7 +724,7 @@ def test_a_cell_of_the_heat_map_says_what_it_is(tab, newcomer, address):
     move(tab, "heatmap", "length", 10)
     move(tab, "heatmap", "dim", 8)
     drawn(tab, "heatmap")
-    field = live(tab, "heatmap").locator(".posenc-cells")
+    field = live(tab, "heatmap").locator(".posenc-field")
     tip = live(tab, "heatmap").locator(".posenc-tip")
 
     def told(position, column):
@@ -769,7 +769,7 @@ def test_a_cell_of_the_heat_map_says_what_it_is(tab, newcomer, address):
     phone = open_page(
         newcomer, address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
-    field = live(phone, "heatmap").locator(".posenc-cells")
+    field = live(phone, "heatmap").locator(".posenc-field")
     field.scroll_into_view_if_needed()
     box = field.bounding_box()
     phone.touchscreen.tap(box["x"] + box["width"] * 20.5 / 64, box["y"] + box["height"] * 30.5 / 100)
@@ -885,7 +885,7 @@ def test_a_still_heat_map_says_what_its_cells_are(newcomer, plain_address):
     uncover(tab)
     tab.locator("svg[data-cells*='50 times as loud']").scroll_into_view_if_needed()
     maps = tab.locator(".posenc-mapped:has([aria-label='Cells of the heat map 50 times as loud'])")
-    field = maps.locator(".posenc-cells").nth(1)
+    field = maps.locator(".posenc-field").nth(1)
     tip = maps.locator(".posenc-tip").nth(1)
     field.scroll_into_view_if_needed()
     box = field.bounding_box()
@@ -910,7 +910,7 @@ def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
     uncover(tab)
     chart = tab.locator(".posenc-mapped:has(svg[data-curves*='straight line'])")
     tab.locator("svg[data-curves*='straight line']").scroll_into_view_if_needed()
-    field, tip = chart.locator(".posenc-cells"), chart.locator(".posenc-tip")
+    field, tip = chart.locator(".posenc-field"), chart.locator(".posenc-tip")
     given = json.loads(present(chart.locator("svg").get_attribute("data-curves")))[0]
     curve = next(each for each in given["curves"] if each["name"] == "dim 512")
     (low, high), (bottom, top) = given["across"]["ends"], given["down"]["ends"]
@@ -957,7 +957,7 @@ def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
     uncover(tab)
     chart = tab.locator(".posenc-mapped:has(svg[data-curves*='straight line'])")
     tab.locator("svg[data-curves*='straight line']").scroll_into_view_if_needed()
-    field, tip = chart.locator(".posenc-cells"), chart.locator(".posenc-tip")
+    field, tip = chart.locator(".posenc-field"), chart.locator(".posenc-tip")
     tab.touchscreen.tap(*spot(curve["x"][20]))
     expect(tip).to_have_text(told(512, curve["x"][20]))
 

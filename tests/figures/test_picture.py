@@ -16,6 +16,7 @@ from posenc_course.figures import order, picture
 from posenc_course.figures.moves import draw
 from posenc_course.figures.picture import canvas, finish
 from posenc_course.figures.readme import readme_pictures
+from posenc_course.figures.values import MOST_POINTS
 from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,7 +184,7 @@ def test_of_a_long_curve_a_hundred_points_are_told_and_its_ends_its_top_and_its_
         axes.set_ylabel("value")
         (chart,) = told_curves(finish(figure, alt=ALT))
     (curve,) = chart["curves"]
-    assert picture.MOST_POINTS <= len(curve["x"]) <= picture.MOST_POINTS + 2
+    assert MOST_POINTS <= len(curve["x"]) <= MOST_POINTS + 2
     assert (curve["x"][0], curve["x"][-1]) == (0, 4999)
     np.testing.assert_allclose(curve["y"], values[np.array(curve["x"], dtype=int)], rtol=1e-3, atol=1e-12)
     assert (max(curve["y"]), min(curve["y"])) == (7, -7)

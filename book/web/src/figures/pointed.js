@@ -24,7 +24,7 @@ export const clip = (value, count) => Math.min(Math.max(value, 0), count - 1);
  */
 export function pointed(element, markClass) {
   const field = document.createElement("span");
-  field.className = "posenc-cells";
+  field.className = "posenc-field";
   field.tabIndex = 0;
   field.setAttribute("role", "slider"); // one that goes in two directions, and says where it is
   const mark = Object.assign(document.createElement("span"), { className: markClass, hidden: true });
