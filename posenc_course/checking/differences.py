@@ -162,14 +162,17 @@ def _different_array(exercise: Exercise, want: Any, got: Any) -> str | None:
     if close.all():
         return None
     index = tuple(int(i) for i in np.argwhere(~close)[0])
-    if not index:
+    if close.size == 1:
         return _("It returned {got}, but {want} was expected.").format(
-            got=_number(given[()]), want=_number(expected[()])
+            got=_number(given[index]), want=_number(expected[index])
         )
-    return _(
+    one = _("One of {total} elements is wrong, at index {index}: got {got}, expected {want}.")
+    some = _(
         "{wrong} of {total} elements are wrong. The first is at index {index}: got {got}, expected {want}."
-    ).format(
-        wrong=int((~close).sum()),
+    )
+    wrong = int((~close).sum())
+    return (one if wrong == 1 else some).format(
+        wrong=wrong,
         total=close.size,
         index=list(index),
         got=_number(given[index]),

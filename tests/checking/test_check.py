@@ -51,6 +51,20 @@ def test_a_wrong_answer_shows_the_first_wrong_element_expected_and_got():
     assert "First wrong case: dim 4." in text
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ([1], "One of 32 elements is wrong, at index [1]: got 0.5"),
+        ([1, 5], "2 of 32 elements are wrong. The first is at index [1]"),
+    ],
+)
+def test_wrong_elements_are_counted_in_english(wrong, words):
+    def answer(dim):
+        return np.where(np.isin(np.arange(dim // 2), wrong) & (dim == 64), 0.5, right(dim))
+
+    assert words in failure(answer)
+
+
 def test_no_mistake_is_named_where_the_answer_only_resembles_one():
     mistake = ASKED.mistakes[0]
     text = failure(lambda dim: mistake.answer(dim) + (1e-3 if dim == 8 else 0.0))
@@ -65,7 +79,7 @@ def test_no_mistake_is_named_where_the_answer_only_resembles_one():
         (lambda dim: [[1.0], [1.0, 2.0]], "rows of different lengths"),
         (lambda dim: object(), "cannot be compared"),
         (lambda dim: right(dim) > 0.5, "returned booleans"),
-        (lambda dim: right(dim) * np.nan, "got nan"),
+        (lambda dim: right(dim) * np.nan, "returned nan, but 1 was expected"),
         (lambda dim: {"a": 1}, "not made of numbers"),
         (lambda dim: 1 / 0, "ZeroDivisionError"),
         (lambda: None, "TypeError"),
