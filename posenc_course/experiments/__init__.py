@@ -28,6 +28,7 @@ NAMES = {
     "counting": "counting",
     "byte-model-rates": "byte_model_rates",
     "byte-models": "byte_models",
+    "hybrids": "hybrids",
     "exported": "export",
     "train-live": "train_live",
     "mistakes": "mistakes",
