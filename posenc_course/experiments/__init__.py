@@ -29,6 +29,7 @@ NAMES = {
     "byte-model-rates": "byte_model_rates",
     "byte-models": "byte_models",
     "hybrids": "hybrids",
+    "by-content": "by_content",
     "exported": "export",
     "train-live": "train_live",
     "mistakes": "mistakes",

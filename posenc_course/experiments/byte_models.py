@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,15 @@ def runs(
     ]
 
 
+def like_rope(
+    encodings: Iterable[str], *, steps: int | None = None, seeds: int | None = None, fast: bool = False
+) -> list[dict[str, Any]]:
+    """The settings of RoPE's runs with other encodings, each with its own learning rate."""
+    rates = dict.fromkeys(encodings, 0.02) if fast else best_rates()
+    of_rope = [each for each in runs(steps=steps, seeds=seeds, fast=fast) if each["encoding"] == "rope"]
+    return [each | {"encoding": name, "rate": rates[name]} for name in encodings for each in of_rope]
+
+
 def longest(of: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of each encoding and seed the longest training: the models that other experiments begin with."""
     most: dict[tuple[str, int], dict[str, Any]] = {}
@@ -82,15 +92,23 @@ def best_rates(full: bool = False) -> dict[str, float]:
     return {name: rate for name, (_, rate) in best.items()}
 
 
-def difference(one: str, other: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:
+def difference(
+    one: str, other: str, *, name: str = "byte-models", full: bool = False, one_from: str = ""
+) -> uncertainty.Finding:
     """Of two encodings, all admitted seeds of each: the difference of their losses at the length of training.
+
+    Args:
+        one, other: the encodings; the difference is that of the one less the other.
+        name: the experiment that they are from.
+        full: its large form.
+        one_from: the experiment that the one is from, if it is another.
 
     Raises:
         ValueError: nothing is stored, or fewer than two seeds of one of them are admitted.
     """
     a, b = (
-        [each["result"]["trained"]["by_file"] for each in results.runs(name, full=full, encoding=encoding)]
-        for encoding in (one, other)
+        [each["result"]["trained"]["by_file"] for each in results.runs(origin, full=full, encoding=encoding)]
+        for origin, encoding in ((one_from or name, one), (name, other))
     )
     return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])
 
@@ -103,6 +121,17 @@ def by_length(encoding: str, **settings: Any) -> NDArray[np.float64]:
     """
     found = results.runs("byte-models", encoding=encoding, **settings)
     return np.array([np.mean(each["result"]["longer"]["by_length"], axis=1) for each in found])
+
+
+def rise(encoding: str, *, name: str = "byte-models") -> uncertainty.Finding:
+    """By how much the loss is higher in the longest windows than in those of the training, of the same bytes.
+
+    Raises:
+        ValueError: nothing is stored, or fewer than two seeds are admitted.
+    """
+    found = [each["result"]["longer"]["by_length"] for each in results.runs(name, encoding=encoding)]
+    rises = np.array([np.subtract(each[-1], each[0]) for each in found])
+    return uncertainty.compare(rises, np.zeros_like(rises), np.ones(rises.shape[1]))
 
 
 def gain_of_the_whole(encoding: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from posenc_course.experiments import byte_models, results, uncertainty
+from posenc_course.experiments import byte_models, uncertainty
 from posenc_course.experiments.byte_models import GATE, PARTS, measure
 
 __all__ = ["GATE", "PARTS", "measure"]
@@ -29,21 +27,14 @@ ENCODING = "rope-window-and-rope"
 
 
 def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = False) -> list[dict[str, Any]]:
-    """The settings of every run: those of a byte model's, and another encoding."""
-    rate = 0.02 if fast else byte_models.best_rates()[ENCODING]
-    return [
-        run | {"encoding": ENCODING, "rate": rate}
-        for run in byte_models.runs(steps=steps, seeds=seeds, fast=fast)
-        if run["encoding"] == "rope"
-    ]
+    """The settings of every run: those of RoPE's byte models, and another encoding."""
+    return byte_models.like_rope([ENCODING], steps=steps, seeds=seeds, fast=fast)
 
 
 def rise() -> uncertainty.Finding:
-    """By how much the loss is higher at the longest windows than at those of the training, of the same bytes.
+    """By how much the loss rises from windows of the length of training to windows of 4,096 bytes.
 
     Raises:
         ValueError: nothing is stored, or fewer than two seeds are admitted.
     """
-    found = [each["result"]["longer"]["by_length"] for each in results.runs("hybrids")]
-    rises = np.array([np.subtract(each[-1], each[0]) for each in found])
-    return uncertainty.compare(rises, np.zeros_like(rises), np.ones(rises.shape[1]))
+    return byte_models.rise(ENCODING, name="hybrids")
