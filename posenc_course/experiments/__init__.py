@@ -27,6 +27,7 @@ Results lie in `results/`, one JSON file an experiment; `results.py` reads them,
 NAMES = {
     "counting": "counting",
     "byte-model-rates": "byte_model_rates",
+    "further-rates": "further_rates",
     "byte-models": "byte_models",
     "hybrids": "hybrids",
     "by-content": "by_content",
