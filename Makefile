@@ -108,7 +108,7 @@ test: lint types
 test-all: lint types
 	@$(BIN)/python -m tools.system
 	@$(BIN)/python -m tests.apart begin --again
-	@rm -f _build/pages.json
+	@rm -rf _build/pages.json _build/opened
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 15
 	@$(BIN)/python -m tests.apart keep
 

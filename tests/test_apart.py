@@ -7,12 +7,24 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests import apart
-from tests.browser.unchanged import NOT_SHOWN, TESTS, Pages
+from tests.browser.conftest import served
+from tests.browser.unchanged import (
+    CODE,
+    NOT_SHOWN,
+    SERVED_BY_ANOTHER_PROCESS,
+    TESTS,
+    Opened,
+    Pages,
+    _in_any_case,
+    noting_what_is_opened,
+)
 from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -133,6 +145,141 @@ def test_a_part_of_the_tests_proves_nothing(small):
 def test_what_changed_while_the_tests_ran_is_not_proven(small):
     assert small.make("test", WRITES=LOOKED_AT) == 2
     assert small.make("test") == 2
+
+
+# Files of tests that open pages.
+
+
+@pytest.fixture
+def project(tmp_path, site):
+    """Files of each kind that is looked at in any case, and one text of the book."""
+    for name in ("posenc_lib/a.py", "posenc_course/b.json", "book/web/src/c.js", "book/one.md"):
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text("x")
+    (site / "_static" / "chapters" / "one.json").write_text("{}")
+    return tmp_path / "project"
+
+
+def opened_by(site: Path, project: Path, browser: str = "1.0") -> Opened:
+    _in_any_case.cache_clear()  # as in a process that begins
+    return Opened(Path("test_one.py"), site, browser, site.parent / "kept", project)
+
+
+def read_one(site: Path, project: Path) -> None:
+    """What the tests of this file do: a page and a summary by the server, and a text of the book."""
+    opened = opened_by(site, project)
+    with noting_what_is_opened() as paths, served(site) as address:
+        for path in ("book/one.html?shown=1", "_static/chapters/one.json", "_static/all.css"):
+            urllib.request.urlopen(f"{address}/{path}").read()
+        (project / "book" / "one.md").read_text()
+    opened.remember(paths)
+
+
+@pytest.mark.parametrize(
+    ("of", "file", "again"),
+    [
+        ("site", "book/one.html", True),
+        ("site", "book/two.html", False),
+        ("site", "book/three.html", True),
+        ("site", "_static/chapters/one.json", True),
+        ("site", "_static/chapters/two.json", False),
+        ("site", "_static/all.css", True),
+        ("site", "_static/pyodide/x.js", True),
+        ("project", "posenc_lib/a.py", True),
+        ("project", "posenc_course/b.json", True),
+        ("project", "book/web/src/c.js", True),
+        ("project", "book/one.md", True),
+        ("project", "book/two.md", False),
+    ],
+)
+def test_a_file_of_tests_runs_again_where_what_it_opened_or_shares_changed(site, project, of, file, again):
+    assert not opened_by(site, project).has_passed()
+    read_one(site, project)
+    assert opened_by(site, project).has_passed()
+    assert not opened_by(site, project, browser="1.1").has_passed()
+    ({"site": site, "project": project}[of] / file).write_text("changed")
+    assert opened_by(site, project).has_passed() is not again
+
+
+def test_what_was_written_while_the_tests_ran_is_not_remembered(site, project):
+    opened = opened_by(site, project)
+    with noting_what_is_opened() as paths:
+        (site / "book" / "one.html").read_text()
+        os.utime(site / "book" / "one.html", (time.time() + 1,) * 2)
+    opened.remember(paths)
+    assert not opened_by(site, project).has_passed()
+
+
+def test_all_code_that_tests_of_pages_may_import_is_looked_at():
+    imported = {
+        module.split(".")[0]
+        for test in (ROOT / "tests" / "browser").glob("*.py")
+        for module in re.findall(r"^(?:from|import) ([\w.]+)", test.read_text(), re.MULTILINE)
+    }
+    ours = {each.name for each in ROOT.iterdir() if any(each.glob("*.py"))} & imported
+    assert {pattern.partition("/")[0] for pattern in CODE} >= ours
+    folders = re.findall(
+        r"^from tests\.(\w+)",
+        "".join(test.read_text() for test in (ROOT / "tests" / "browser").glob("*.py")),
+        re.MULTILINE,
+    )
+    assert [each for each in set(folders) - {"conftest", "present"} if f"tests/{each}/*.py" not in CODE] == []
+
+
+def test_files_of_tests_whose_pages_another_process_serves_are_named():
+    found = [
+        test.name
+        for test in (ROOT / "tests" / "browser").glob("test_*.py")
+        if "tests.book.test_server" in test.read_text()
+    ]
+    assert sorted(found) == sorted(SERVED_BY_ANOTHER_PROCESS)
+
+
+OPENS_A_PAGE = """
+import os, urllib.request, pytest
+from pathlib import Path
+from types import SimpleNamespace
+from tests.browser import conftest
+
+@pytest.fixture(scope="session")
+def site():
+    return Path("site").resolve()
+
+@pytest.fixture(scope="session")
+def browser():
+    return SimpleNamespace(version="1.0", contexts=[])
+
+def read(site, page):
+    with conftest.served(site) as address:
+        urllib.request.urlopen(f"{address}/book/{page}.html").read()
+
+def test_one(site):
+    read(site, "one")
+    assert "FAILS" not in os.environ
+
+def test_two(site):
+    pass
+"""
+
+
+@pytest.mark.slow
+def test_a_file_of_tests_is_left_out_until_a_page_that_it_opened_changes(small, site):
+    shutil.rmtree(small.root / "tests" / "experiments")
+    for name in ("__init__.py", "conftest.py", "unchanged.py"):
+        small.write(f"tests/browser/{name}", (ROOT / "tests" / "browser" / name).read_text())
+    small.write("tests/browser/test_look.py", OPENS_A_PAGE)
+    other = 1
+    assert small.pytest("-k", "one or other") == 1 + other  # a part of it proves nothing
+    assert small.pytest() == 2 + other
+    assert small.pytest() == 0 + other
+    assert small.pytest("tests/browser") == 2
+    (site / "book" / "two.html").write_text("<h1>Another</h1>")
+    assert small.pytest() == 0 + other
+    (site / "book" / "one.html").write_text("<h1>Another</h1>")
+    assert small.pytest(FAILS="yes") == -1
+    assert small.pytest() == 2 + other
+    assert small.pytest("tests/browser", FAILS="yes") == -1  # as it was when it passed: that counts no more
+    assert small.pytest() == 2 + other
 
 
 # Pages.

@@ -1,7 +1,7 @@
 """A learning rate beyond the sweep, for an encoding whose best was the largest of it: T5's bias.
 
-The best rate of the sweep once more, and twice that. Written before the runs: if the larger one is worse, the
-sweep has found T5's rate, and T5's rows in the comparison count like all others; else they do not.
+The best rate of the sweep once more, and twice that. The rule, written when one trial of the larger had been
+seen: if it is worse, the sweep has found T5's rate, and T5 is compared like all others; else it is not.
 """
 
 from __future__ import annotations

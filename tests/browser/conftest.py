@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import unchanged
+from tests.browser.unchanged import Opened, noting_what_is_opened
+
 SLOW = 180_000  # ms
 """A page that is right says so at once on a quiet machine; a busy one may take its time."""
 expect.set_options(timeout=SLOW)
@@ -23,6 +26,8 @@ PATIENT = """document.addEventListener("readystatechange", () => {
 """The page stops what a reader runs after some seconds. No test but the one of that shall hang on them."""
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: %s } })"
 PASSED = pytest.StashKey[bool]()
+TO_RUN = pytest.StashKey[set[str]]()
+"""Of the tests of this process, those that have not run yet."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -35,7 +40,41 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield
     if report.when == "call":
         item.stash[PASSED] = report.passed
+    if report.when == "call" or report.skipped:
+        item.session.stash[TO_RUN].discard(item.nodeid)
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _to_run(request):
+    request.session.stash[TO_RUN] = {item.nodeid for item in request.session.items}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unless_all_is_as_it_was(request, _to_run):
+    """Leaves a file of tests out, unless it is asked for, where it passed for all that it opened of the site.
+
+    But not one that opens each page in turn: that is remembered page by page.
+    """
+    session, config = request.session, request.config
+    tests = [item for item in session.items if item.path == request.path]
+    uses = {name for item in tests for name in item.fixturenames}
+    noted = request.path.name not in unchanged.SERVED_BY_ANOTHER_PROCESS
+    if "unless_unchanged" in uses or "site" not in uses or not noted:
+        yield
+        return
+    site, browser = map(request.getfixturevalue, ("site", "browser"))
+    opened = Opened(request.path, site, browser.version)
+    if not config.asked_for and opened.has_passed():
+        pytest.skip("passed for all that it opens, as that is")
+    failed_before = session.testsfailed
+    with noting_what_is_opened() as paths:
+        yield
+    in_part = config.asked_for or config.option.keyword or session.stash[TO_RUN] & {t.nodeid for t in tests}
+    if session.testsfailed > failed_before:
+        opened.forget()
+    elif not in_part:
+        opened.remember(paths)
 
 
 class _Silent(SimpleHTTPRequestHandler):
@@ -49,6 +88,8 @@ class _Silent(SimpleHTTPRequestHandler):
         return super().send_head()
 
     def end_headers(self):
+        if unchanged.counts_where_opened(f"site{self.path}"):
+            self.send_header("Cache-Control", "no-cache")
         for header in self.headers_too.items():
             self.send_header(*header)
         super().end_headers()
