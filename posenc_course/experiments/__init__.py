@@ -45,6 +45,7 @@ NAMES = {
     "position-tasks": "position_tasks",
     "capstone": "capstone",
     "beyond-text": "beyond_text",
+    "beyond-text-again": "beyond_text_again",
 }
 """Name of an experiment -> its module here."""
 
