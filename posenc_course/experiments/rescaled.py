@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc_course.experiments import (
     byte_model,
@@ -135,3 +136,29 @@ def losses(
             found.append(form["by_length"][result["lengths"].index(length)])
             weights = [1] * len(found[-1])
     return found, weights
+
+
+def in_a_window(length: int, *, full: bool = False) -> NDArray[np.float64]:
+    """(seeds, files) of the losses that `losses` would give if no rule, but a window read the same bytes.
+
+    The model is left as it was trained, and a window of the length of its training slides along. So a text
+    begins as in windows of that length, and from there on each byte has the bytes right before it. The
+    byte models' own test has stored both; for the beginnings it has the mean of all that are read.
+    """
+    files = len(losses("plain", length=length, full=full)[1])
+    tested = [each["result"]["longer"] for each in results.runs("byte-models", full=full, encoding="rope")]
+    begins = np.array([each["by_length"][0] for each in tested])
+    slides = np.mean([each["sliding"] for each in tested], axis=2)
+    share = tested[0]["lengths"][0] / length
+    return np.asarray(share * begins + (1 - share) * slides)[:, :files]
+
+
+def above_the_window(rule: str, *, factor: int, length: int, share: float = 0) -> uncertainty.Finding:
+    """A form of a rule less the same model in a window that slides, on the same bytes, all admitted seeds.
+
+    Raises:
+        ValueError: as `difference` does.
+    """
+    stretched, weights = losses(rule, factor, share, length)
+    above = np.subtract(stretched, in_a_window(length))
+    return uncertainty.compare(above, np.zeros_like(above), weights)

@@ -30,7 +30,7 @@ MAPS = {
 
 
 def stretched(*, full: bool = False) -> Picture:
-    """The loss of a RoPE model by the length of the text, stretched to that length by each rule.
+    """The loss of a RoPE model by the length of the text: stretched to it by each rule, or in a window.
 
     Args:
         full: of the large form.
@@ -38,6 +38,9 @@ def stretched(*, full: bool = False) -> Picture:
     first = runs("rescaled", full=full, encoding="rope", rule="plain")[0]
     lengths, trained = first["result"]["lengths"], first["run"]["length"]
     told = []
+    window = f"RoPE, a window of {trained}"
+    slid = np.stack([rescaled.in_a_window(n, full=full).mean(axis=1) for n in lengths], axis=1)
+    of_window = ", ".join(f"{mean:.2f} at {n:,}" for n, mean in zip(lengths, slid.mean(axis=0), strict=True))
     with canvas(width=8.2, height=4.2) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, share, title in zip(
@@ -52,6 +55,9 @@ def stretched(*, full: bool = False) -> Picture:
                     f"{mean:.2f} at {n:,}" for n, mean in zip(at, rows.mean(axis=0), strict=True)
                 )
                 told.append(f"{title}, {RULES[rule]}: {means}.")
+            look = {"color": COLOURS[4], "linestyle": DASHES[4]}
+            axes.plot(lengths, slid.T, linewidth=SEED, alpha=0.6, **look)
+            axes.plot(lengths, slid.mean(axis=0), marker=MARKERS[4], label=window, **look)
             axes.axvline(trained, color=GREY, linestyle=":", linewidth=GUIDE)
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
@@ -63,7 +69,8 @@ def stretched(*, full: bool = False) -> Picture:
             figure,
             alt="Loss of a RoPE model against the length of the text, a panel without and with a short "
             "tuning; each rule stretches to the length that is read. Thick lines are means, thin ones seeds; "
-            f"a dotted line marks the length of training. {' '.join(told)}",
+            f"a dotted line marks the length of training. {' '.join(told)} In both panels, the model as it "
+            f"was trained, in a window of {trained} bytes that slides: {of_window}.",
         )
 
 

@@ -40,6 +40,30 @@ def test_each_length_is_read_with_the_factor_that_just_reaches_it(every):
     assert f"{mean:.2f} at 4,096" in present(re.search(r"without tuning, RoPE as it is: (.*?)\. ", alt))[1]
 
 
+def test_the_window_slides_over_the_bytes_that_the_rules_read(every):
+    runs = json.loads(path_of("byte-models").read_text())["runs"]
+    tested = [each["result"]["longer"] for each in runs if each["run"]["encoding"] == "rope"]
+    by_seed = []
+    for seed, plain in zip(tested, every["plain"], strict=True):
+        own = form_of(plain, 1, 0)["by_length"]
+        files = len(own[-1])
+        assert [row[:files] for row in seed["by_length"]] == own  # the same bytes, and the same weights
+        found = [
+            [whole[0], *slides[1:]] for whole, slides in zip(seed["whole"], seed["sliding"], strict=True)
+        ]
+        by_seed.append(mean(found[:files]))
+    assert rescaled.in_a_window(4096).mean(axis=1) == pytest.approx(by_seed, abs=1e-3)
+    told = re.search(r"in a window of 256 bytes that slides: (.*)\.$", longer.stretched().alt)
+    assert f"{sum(by_seed) / len(by_seed):.2f} at 4,096" in present(told)[1]
+
+
+def test_a_rule_is_compared_with_the_window_of_the_same_seed(every):
+    found = rescaled.above_the_window("yarn", factor=16, length=4096)
+    yarn = mean([form_of(result, 16, 0)["by_length"][-1] for result in every["yarn"]])
+    assert found.difference == pytest.approx(yarn - rescaled.in_a_window(4096).mean())
+    assert found.verdict == "higher"
+
+
 def test_a_form_is_compared_with_the_same_seed_as_it_was_trained(every):
     found = rescaled.difference("yarn", factor=16, length=4096)
     own = [
