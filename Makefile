@@ -26,7 +26,7 @@ help:
 	@echo "make test-all   make test, and nothing is left out"
 	@echo "make quick      style, types and the library's own tests: less than a minute"
 	@echo "make bench      measure the encodings beside their peers, and keep the result"
-	@echo "make experiments  train the small models that the book quotes, and keep the results (some five hours on two cores)"
+	@echo "make experiments  train the small models that the book quotes, and keep the results (some six hours on two cores)"
 	@echo "make mutants    change right answers a little, see whether the judge notices, and keep the result (of those that changed)"
 	@echo "make lint       style, of Python by ruff and of scripts by Biome"
 	@echo "make types      types, of Python by mypy and of scripts by TypeScript"
