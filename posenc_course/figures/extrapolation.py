@@ -197,11 +197,12 @@ def drawn_table(rows: int = ROWS) -> np.ndarray:
 
 
 def past_the_end(length: int = 4 * ROWS) -> Picture:
-    """One column of a table of 64 rows, read at four times as many positions, in three ways."""
+    """One column of a table of 64 rows, read at four times as many positions, in four ways."""
     table, positions = drawn_table(), np.arange(length)
     ways = (
         ("clamp", ORANGE, "--"),
         ("zero", GREEN, ":"),
+        ("repeat", PURPLE, "-."),
         ("interpolate", BLUE, "-"),
     )
     with canvas(width=7.5, height=3.6) as figure:
@@ -210,7 +211,10 @@ def past_the_end(length: int = 4 * ROWS) -> Picture:
         axes.text(ROWS / 2, 2.05, "the rows\nthat there are", ha="center", va="top", fontsize=10)
         for name, color, dash in ways:
             stretch = {"length": length} if name == "interpolate" else {}
-            column = learned(table, positions, beyond=name, **stretch)[:, 0]  # type: ignore[arg-type]
+            if name == "repeat":
+                column = learned(table, positions % ROWS)[:, 0]
+            else:
+                column = learned(table, positions, beyond=name, **stretch)[:, 0]  # type: ignore[arg-type]
             axes.plot(positions, column, color=color, linestyle=dash, label=name, linewidth=BOLD)
         axes.set_ylim(-1.3, 2.1)
         axes.set_xlabel("position (tokens)")
@@ -219,10 +223,10 @@ def past_the_end(length: int = 4 * ROWS) -> Picture:
         return finish(
             figure,
             alt=f"One column of a learned table of {ROWS} rows, read at positions 0 to {length - 1}. Up to "
-            f"position {ROWS - 1} clamp and zero follow the table's own curve. From there clamp is a flat "
-            "line at the last value, and zero a flat line at 0. Interpolate is the whole curve, drawn out to "
-            "four times its length: it begins and ends with the same values, and agrees with the table at "
-            "position 0 only.",
+            f"position {ROWS - 1} clamp, zero and repeat follow the table's own curve. From there clamp is a "
+            "flat line at the last value, zero a flat line at 0, and repeat the same curve again and again. "
+            "Interpolate is the whole curve, drawn out to four times its length: it begins and ends with the "
+            "same values, and agrees with the table at position 0 only.",
         )
 
 
