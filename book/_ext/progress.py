@@ -42,7 +42,7 @@ class Door:
 DOORS = (
     Door(_("Added to the input"), range(1, 6), BLUE),
     Door(_("Rotated into queries and keys"), range(6, 7), PURPLE),
-    Door(_("Biased onto the scores"), range(7, 8), GREEN),
+    Door(_("Biased at the scores"), range(7, 8), GREEN),
     Door(_("All three doors"), range(8, 100), ORANGE),
 )
 

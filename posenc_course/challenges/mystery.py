@@ -316,7 +316,7 @@ ENCODINGS = (
     ),
     Encoding(
         "shaw",
-        _("Shaw's relative keys, biased onto the scores"),
+        _("Shaw's relative keys, a bias on the scores"),
         _(
             "A shift of the text changes nothing, and different words give different curves: the query "
             "meets a vector for each distance. From the clipping distance on, the curve is flat; RoPE's "
@@ -326,7 +326,7 @@ ENCODINGS = (
     ),
     Encoding(
         "alibi",
-        _("ALiBi, biased onto the scores"),
+        _("ALiBi, a bias on the scores"),
         _(
             "All words give the same curve, so it is a bias that does not look at them. It is a straight "
             "line: each step back costs the same, however far it goes."
@@ -335,7 +335,7 @@ ENCODINGS = (
     ),
     Encoding(
         "kerple",
-        _("KERPLE with a logarithm, biased onto the scores"),
+        _("KERPLE with a logarithm, a bias on the scores"),
         _(
             "All words give the same curve, so it is a bias that does not look at them. The curve falls all "
             "the way, steeply at first and ever more gently: a logarithm of the distance."
@@ -344,7 +344,7 @@ ENCODINGS = (
     ),
     Encoding(
         "t5",
-        _("T5's buckets, biased onto the scores"),
+        _("T5's buckets, a bias on the scores"),
         _(
             "All words give the same curve, so it is a bias that does not look at them. It has steps, up and "
             "down as they were learned, and is flat from distance 128 on, where the last bucket begins."

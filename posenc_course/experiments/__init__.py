@@ -30,7 +30,6 @@ NAMES = {
     "further-rates": "further_rates",
     "byte-models": "byte_models",
     "hybrids": "hybrids",
-    "by-content": "by_content",
     "exported": "export",
     "train-live": "train_live",
     "mistakes": "mistakes",
@@ -50,6 +49,7 @@ NAMES = {
 """Name of an experiment -> its module here."""
 
 NEXT = {
+    "by-content": "by_content",
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-large": "byte_models_large",
 }

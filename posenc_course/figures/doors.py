@@ -17,7 +17,7 @@ from posenc_lib.attention import attention
 from posenc_lib.rotated import apply_rotary
 
 WORDS = ("dog", "chases", "cat")
-DOORS = {"added": "to the input", "rotated": "into q and k", "biased": "onto the scores"}
+DOORS = {"added": "to the input", "rotated": "into q and k", "biased": "at the scores"}
 TURN = 0.8
 """Radians a position, of the hands that stand for queries and keys."""
 
@@ -74,7 +74,7 @@ def transformer_block(*lit: str) -> Picture:
             alt=f"The sentence “{' '.join(WORDS)}” goes through a Transformer block, from top to bottom: the "
             "words, their vectors, queries and keys drawn as hands of clocks, a square of attention weights, "
             "and for each word an output in which the three are mixed. Three doors lead in: added to the "
-            "input, rotated into queries and keys, biased onto the scores. "
+            "input, rotated into queries and keys, added to the scores as a bias. "
             f"Open and lit: {opened}. All others are shut.",
         )
 

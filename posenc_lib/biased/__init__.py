@@ -1,4 +1,4 @@
-"""Door 3, biased onto the scores: s + b(query, key)."""
+"""Door 3, a bias on the scores: s + b(query, key)."""
 
 from posenc_lib.biased.alibi import alibi_bias, alibi_slopes
 from posenc_lib.biased.alibi_in_torch import AlibiColumns, alibi_attention, alibi_columns

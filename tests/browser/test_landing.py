@@ -726,7 +726,7 @@ def test_the_map_numbers_the_exercises_under_their_doors_and_fills_them(newcomer
     assert titles == [
         "Added to the input",
         "Rotated into queries and keys",
-        "Biased onto the scores",
+        "Biased at the scores",
         "All three doors",
     ]
     assert (

@@ -91,8 +91,8 @@ export const words = {
     encodings: {
       learned: _("Learned table, added to the input"),
       sinusoidal: _("Sinusoidal, added to the input"),
-      alibi: _("ALiBi, biased onto the scores"),
-      t5: _("T5's buckets, biased onto the scores"),
+      alibi: _("ALiBi, a bias on the scores"),
+      t5: _("T5's buckets, a bias on the scores"),
       rope: _("RoPE in every layer"),
       "rope-and-none": _("RoPE in three layers of four, and nothing in the fourth"),
     },
