@@ -111,7 +111,7 @@ CAUSES = (
         "none",
         "first token marked",
         False,
-        "A model without encoding breaks because it counts by a mark of the first token.",
+        "A model without an encoding breaks because it counts from a mark on the first token.",
         RISES,
         "Where no token is marked, it breaks as much.",
     ),
@@ -119,7 +119,7 @@ CAUSES = (
         "none",
         "log n",
         True,
-        "A model without encoding breaks because more keys share one softmax.",
+        "A model without an encoding breaks because more keys share one softmax.",
         RISES,
         "Trained with scores that grow with log n, it breaks as much.",
     ),
@@ -167,9 +167,9 @@ CAUSES = (
         "alibi",
         "slopes stop",
         False,
-        "ALiBi holds because far keys fade ever more: where its bias stops to fall, the loss rises.",
+        "ALiBi holds because far keys fade ever more: where its bias stops falling, the loss rises.",
         RISES,
-        "The loss does not rise where the bias stops to fall.",
+        "The loss does not rise where the bias stops falling.",
     ),
     *(
         Cause(
@@ -183,7 +183,7 @@ CAUSES = (
         for encoding, name in (
             ("rope", "RoPE"),
             ("sinusoidal", "The sinusoidal encoding"),
-            ("none", "A model without encoding"),
+            ("none", "A model without an encoding"),
             ("t5", "T5's bias"),
         )
     ),
@@ -200,7 +200,7 @@ CAUSES = (
             ("rope", "RoPE"),
             ("sinusoidal", "The sinusoidal encoding"),
             ("transformer-xl", "Transformer-XL"),
-            ("none", "A model without encoding"),
+            ("none", "A model without an encoding"),
             ("t5", "T5's bias"),
             ("alibi", "ALiBi"),
         )
