@@ -24,7 +24,7 @@ FIRST = ("rope", "none", "alibi", "t5", "sinusoidal", "learned")
 THEN = ("kerple", "fire", "transformer-xl", "rope-partial", "rope-and-none", "rope-window-and-none")
 ENCODINGS = (*FIRST, *THEN)
 LATER = ("rope-window-and-rope", "fox", "pope", "path")
-"""Those that `byte_models_beyond_counting` adds."""
+"""Those that other experiments train like these: `byte_models_beyond_counting`, `hybrids`, `by_content`."""
 
 LONGER = {"learned": 3, "none": 3}
 """How many times longer some are trained once more, in the usual form: with the steps that all have they do

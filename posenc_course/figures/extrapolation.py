@@ -199,23 +199,18 @@ def drawn_table(rows: int = ROWS) -> np.ndarray:
 def past_the_end(length: int = 4 * ROWS) -> Picture:
     """One column of a table of 64 rows, read at four times as many positions, in four ways."""
     table, positions = drawn_table(), np.arange(length)
-    ways = (
-        ("clamp", ORANGE, "--"),
-        ("zero", GREEN, ":"),
-        ("repeat", PURPLE, "-."),
-        ("interpolate", BLUE, "-"),
-    )
+    ways = {
+        "clamp": (learned(table, positions, beyond="clamp"), ORANGE, "--"),
+        "zero": (learned(table, positions, beyond="zero"), GREEN, ":"),
+        "repeat": (learned(table, positions % ROWS), PURPLE, "-."),
+        "interpolate": (learned(table, positions, beyond="interpolate", length=length), BLUE, "-"),
+    }
     with canvas(width=7.5, height=3.6) as figure:
         axes = figure.subplots()
         axes.axvspan(0, ROWS - 1, color=GREY, alpha=0.18, linewidth=0)
         axes.text(ROWS / 2, 2.05, "the rows\nthat there are", ha="center", va="top", fontsize=10)
-        for name, color, dash in ways:
-            stretch = {"length": length} if name == "interpolate" else {}
-            if name == "repeat":
-                column = learned(table, positions % ROWS)[:, 0]
-            else:
-                column = learned(table, positions, beyond=name, **stretch)[:, 0]  # type: ignore[arg-type]
-            axes.plot(positions, column, color=color, linestyle=dash, label=name, linewidth=BOLD)
+        for name, (rows, color, dash) in ways.items():
+            axes.plot(positions, rows[:, 0], color=color, linestyle=dash, label=name, linewidth=BOLD)
         axes.set_ylim(-1.3, 2.1)
         axes.set_xlabel("position (tokens)")
         axes.set_ylabel("one column of the table")

@@ -86,6 +86,7 @@ OPENED = KEPT.with_name("opened")
 CODE = (
     *("constraints.txt", "pyproject.toml", "_config.yml", "_toc.yml", "requirements*.txt"),
     *(f"{wing}/**/*" for wing in ("posenc_lib", "posenc_course", "tools", "benchmarks", "solutions")),
+    *("exercises/**/*", ".binder/*"),
     *("book/**/*.py", "book/_*/**/*", "book/web/*.json", "book/web/src/**/*"),
     *("tests/*.py", "tests/browser/*.py", "tests/book/*.py", "tests/challenges/*.py", "tests/grading/*.py"),
 )
@@ -161,7 +162,7 @@ def counts_where_opened(name: str) -> bool:
     """
     root, *parts = name.split("/")
     if root == "project":
-        return parts[0] in ("book", "exercises") and not name.endswith(".py")
+        return parts[0] == "book" and not name.endswith(".py")
     return parts[0] != "_static" or parts[1:2] in ([each] for each in BY_CHAPTER)
 
 
