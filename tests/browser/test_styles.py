@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SAVES_DATA, unfold
+from tests.browser.conftest import SAVES_DATA, uncover, unfold
 from tests.browser.test_site import MADE_BY_SPHINX, PAGES
 
 pytestmark = pytest.mark.slow
@@ -169,6 +169,20 @@ def test_the_picture_that_opens_a_chapter_is_in_the_middle_of_the_text(tab):
     again.first.wait_for(state="attached")
     if again.first.is_visible():
         assert again.first.evaluate(middle) == pytest.approx(text, abs=1)
+
+
+@pytest.mark.parametrize("page", ["01-why-order-matters", "08-long-context"])
+def test_lines_of_text_have_one_length_also_behind_a_prediction(tab, page):
+    tab.goto(f"{tab.address}/book/{page}.html", wait_until="load")
+    uncover(tab)
+    boxes = (".admonition", ".cell", ".posenc-exercise", ".posenc-predict", ".posenc-caption")
+    texts = tab.locator(f".bd-article p:not({', '.join(f'{box} p' for box in boxes)})")
+    widths = texts.evaluate_all(
+        "all => all.filter((each) => each.checkVisibility() && each.getClientRects()[0]?.height > 60)"
+        ".map((each) => each.getBoundingClientRect().width)"
+    )
+    assert len(widths) > 20
+    assert max(widths) < 37 * 16 + 1
 
 
 def test_an_exercise_that_is_closed_is_filled_to_its_edge(tab):
