@@ -347,7 +347,7 @@ ENCODINGS = (
         _("T5's buckets, a bias on the scores"),
         _(
             "All words give the same curve, so it is a bias that does not look at them. It has steps, up and "
-            "down as they were learned, and is flat from distance 128 on, where the last bucket begins."
+            "down as they were learned, and is flat from distance 91 on, where the last bucket begins."
         ),
         ("content", "far"),
     ),

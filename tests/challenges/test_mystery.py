@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posenc_course.challenges import mystery
+from posenc_course.challenges.draws import Draws
 from posenc_course.challenges.mystery import FAR, SEEN, Model, OutOfRange
 from posenc_course.challenges.page import answer
 
@@ -75,3 +76,10 @@ def test_a_measurement_is_drawn_with_all_its_names(question):
         assert len(found["names"]) == len(found["lines"])
         assert all(len(line) == len(found["x"]) for line in found["lines"])
         assert bool(found["lines"]) == bool(found["x_label"]) == bool(found["y_label"])
+
+
+def test_the_last_bucket_begins_where_the_explanation_says():
+    [t5] = [each for each in mystery.ENCODINGS if each.name == "t5"]
+    curves = mystery.falls(Model("t5", Draws("weights", 0)), range(300))
+    begins = 1 + np.flatnonzero((curves != curves[:, -1:]).any(axis=0))[-1]
+    assert f"flat from distance {begins} on" in t5.because
