@@ -214,6 +214,8 @@ def _rounded_frequencies(draws: Draws) -> Challenge:
     dim, digits = draws.choice((8, 16, 32)), draws.choice((2, 3, 4))
     limit = draws.choice((0.1, 0.25, 0.5, 1.0))
     base = draws.choice((1000, 10_000))
+    if (dim, base) == (8, 10_000):
+        digits = 2  # 1, 0.1, 0.01 and 0.001: three digits hold them all, and the promise
     code = (
         f"exact = posenc_lib.frequencies({dim}, base={base}.0)\n"
         f"rounded = np.round(exact, {digits})\n"
