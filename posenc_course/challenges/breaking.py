@@ -49,6 +49,8 @@ class Found:
     """Of an example that breaks the promise: the smaller the better."""
     counts: bool = True
     """Whether it was an example at all, and so a try."""
+    too_large: bool = False
+    """Whether it breaks the promise, but is so large that it is not taken."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Challenge:
             far = _(
                 "The promise is broken here, but an example less than half as large breaks it too. Find one."
             )
-            return Found(False, joined(found.sentence, far))
+            return Found(False, joined(found.sentence, far), too_large=True)
         return found
 
     def points(self, found: Found, tries: int) -> int:

@@ -51,6 +51,7 @@ def _example(seed: int, typed: list[str], tries: int) -> dict[str, Any]:
     return {
         "broken": found.broken,
         "counts": found.counts,
+        "too_large": found.too_large,
         "sentence": found.sentence,
         "size": found.size,
         "smallest": found.broken and found.size <= drawn.smallest,

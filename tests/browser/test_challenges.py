@@ -233,12 +233,15 @@ def test_a_promise_is_broken_by_typing_an_example(desk):
     expect(said(place)).to_contain_text("“A distance” was ten. Type a whole number")
     attempt("3")
     expect(said(place)).to_contain_text("The promise is kept here")
+    attempt("1000")
+    expect(said(place)).to_contain_text("an example less than half as large breaks it too. Find one.")
+    expect(said(place)).not_to_contain_text("The promise is kept here")
     attempt("300")
-    expect(said(place)).to_contain_text("7 of 10 points")
+    expect(said(place)).to_contain_text("7 of 10 points")  # only the 3 has cost one
     expect(said(place)).to_contain_text("There is a smaller example")
     attempt(str(drawn.best[0]))
     expect(said(place)).to_contain_text("9 of 10 points. There is no smaller example.")
-    expect(place.locator(".posenc-tried li")).to_have_count(3)
+    expect(place.locator(".posenc-tried li")).to_have_count(4)
     expect(place.locator(".posenc-results")).to_contain_text("9 of 10 points")
 
     place.locator("summary").click()

@@ -41,7 +41,10 @@ def test_a_larger_example_gets_less():
     smallest = drawn.best[0]
     points = [drawn.points(drawn.judge([str(each)]), 0) for each in (smallest, smallest + 1, 3 * smallest)]
     assert points == [10, 8, 0]
-    assert "less than half as large" in drawn.judge([str(3 * smallest)]).sentence
+    far = drawn.judge([str(3 * smallest)])
+    assert "less than half as large" in far.sentence
+    assert far.too_large
+    assert not drawn.judge([str(smallest - 1)]).too_large
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "ten", "1.5", "-3", "1e3", "٣", "9" * 30, "<b>1</b>"])
@@ -64,6 +67,9 @@ def test_the_page_is_told_what_it_needs():
     assert "alibi_slopes" in told["code"]
     kept = answer("break", "judge", 8, typed=["3"], tries=0)
     assert (kept["broken"], kept["counts"], kept["points"]) == (False, True, 0)
+    assert not kept["too_large"]
+    far = answer("break", "judge", 8, typed=["1000"], tries=0)
+    assert (far["broken"], far["too_large"]) == (False, True)
     broken = answer("break", "judge", 8, typed=["300"], tries=1)
     assert (broken["broken"], broken["smallest"], broken["points"]) == (True, False, 7)
     best = answer("break", "judge", 8, typed=["197"], tries=0)

@@ -28,7 +28,7 @@ export async function open(place, seed, isOpen) {
     if (found.broken) {
       sentences.push(words.broken(found.points), found.smallest ? words.smallest : words.smaller);
       place.keep(seed, { points: found.points, tries: tries + 1, size: found.size });
-    } else if (found.counts) {
+    } else if (found.counts && !found.too_large) {
       tries += 1;
       sentences.push(words.kept);
     }
