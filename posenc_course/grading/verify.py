@@ -72,8 +72,8 @@ def read(path: Path) -> Progress:
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise CourseError(
             _(
-                "{path} is not a progress file. On the page “Your progress” or “Certificate”, export your "
-                "work, and give that file"
+                "{path} is not a progress file. On the page “Your progress”, export your work, and give "
+                "that file"
             ).format(path=path)
         )
     if exported.get("version") != VERSION:

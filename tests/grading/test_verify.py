@@ -198,7 +198,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
         ("records/exercise", [], f"was made from: {FREQUENCIES}, {FAR_GAP}."),
         ("exported", "2026-11-20T10:00:00.000Z", "comes after the day on which"),
         ("records", [], "contains no records"),
-        ("format", "other", "is not a progress file"),
+        ("format", "other", "is not a progress file. On the page “Your progress”, export your work"),
         ("version", 2, "version 2"),
     ],
 )
