@@ -335,7 +335,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
     )
-    parser.add_argument("--seeds", type=int, help="number of seeds; by default 3")
+    parser.add_argument("--seeds", type=int, help="number of seeds; by default the experiment's own")
     parser.add_argument("--fast", action="store_true", help="the small form that the tests run")
     parser.add_argument(
         "--full", action="store_true", help="the large form, for days or a GPU; kept next to the other"
