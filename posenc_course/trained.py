@@ -1,4 +1,4 @@
-"""Trained byte models, read with NumPy alone: two come with the library, for your own decoder to run.
+"""Trained byte models, read with NumPy alone: two come with the package, for your own decoder to run.
 
     model = trained_model("rope")
     model["embedding"].shape  # (256, 128)
