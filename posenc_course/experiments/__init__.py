@@ -51,6 +51,7 @@ NAMES = {
 NEXT = {
     "by-content": "by_content",
     "byte-models-beyond-counting": "byte_models_beyond_counting",
+    "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-large": "byte_models_large",
 }
 """The same of those that the book does not quote yet."""
