@@ -49,6 +49,7 @@ NAMES = {
 """Name of an experiment -> its module here."""
 
 NEXT = {
+    "beyond-text-rates": "beyond_text_rates",
     "by-content": "by_content",
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",

@@ -113,13 +113,13 @@ def difference(
     return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])
 
 
-def by_length(encoding: str, **settings: Any) -> NDArray[np.float64]:
+def by_length(encoding: str, *, name: str = "byte-models", **settings: Any) -> NDArray[np.float64]:
     """(seeds, lengths) the loss of the admitted runs in windows of each length, of the same bytes.
 
     Raises:
         ValueError: nothing is stored, or no run with these settings is admitted.
     """
-    found = results.runs("byte-models", encoding=encoding, **settings)
+    found = results.runs(name, encoding=encoding, **settings)
     return np.array([np.mean(each["result"]["longer"]["by_length"], axis=1) for each in found])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from posenc_course.colours import COLOURS, GREY
+from posenc_course.experiments import byte_models
 from posenc_course.experiments.results import stored
 from posenc_course.figures import counting
 from posenc_course.figures.labels import label_at, label_at_curve
@@ -223,6 +224,48 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
             figure,
             alt="Two panels: how far the loss rises above that at the length of training, against the "
             f"length, for the models of a paper and for ours, a mark for each of our seeds. {' '.join(told)}",
+        )
+
+
+ROUNDS = {
+    "byte-models": "trained as long as most here",
+    "byte-models-beyond-counting": "trained until it beats counting",
+}
+"""Experiment -> what a panel calls its models."""
+
+
+def two_rounds() -> Picture:
+    """The loss by the length of the text, a panel for each round of the byte models."""
+    names = list(_by_encoding(stored(list(ROUNDS)[-1])))
+    told = []
+    with canvas(width=8.4, height=4.0) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, (round_of, title) in zip(panels, ROUNDS.items(), strict=True):
+            every = _by_encoding(stored(round_of))
+            lengths = every[names[0]][0]["result"]["longer"]["lengths"]
+            for name, colour, dash, marker in zip(names, COLOURS, DASHES, MARKERS, strict=False):
+                losses = byte_models.by_length(name, name=round_of)
+                look = {"color": colour, "linestyle": dash}
+                axes.plot(
+                    lengths,
+                    losses.mean(axis=0),
+                    marker=marker,
+                    label=TITLES[name].replace(", ", ",\n"),
+                    **look,
+                )
+                axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
+                told.append(f"{title}, {TITLES[name]}: {_each(losses.mean(axis=0))}.")
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
+            axes.set_title(title)
+            axes.set_xlabel("length of the text (bytes)")
+        panels[0].set_ylabel(LOSS)
+        label_at_curve(*panels[::-1])
+        return finish(
+            figure,
+            alt="Two panels: the loss in nats per byte against the length of the text, of models trained on "
+            f"{lengths[0]} bytes, at {', '.join(f'{n:,}' for n in lengths)}; thick lines are means, thin "
+            f"ones seeds. {' '.join(told)}",
         )
 
 
