@@ -54,6 +54,7 @@ NEXT = {
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",
+    "copies": "copies",
     "byte-models-large": "byte_models_large",
 }
 """The same of those that the book does not quote yet."""

@@ -44,6 +44,9 @@ PANELS = {
     "biased": ("t5", "alibi", "kerple", "fire", "transformer-xl"),
 }
 
+FROM_CONTENT = {"pope": "PoPE", "path": "PaTH", "fox": "FoX"}
+"""The same of `by-content`."""
+
 Result = Mapping[str, Any]
 
 
@@ -237,36 +240,51 @@ ROUNDS = {
 def two_rounds() -> Picture:
     """The loss by the length of the text, a panel for each round of the byte models."""
     names = list(_by_encoding(stored(list(ROUNDS)[-1])))
-    told = []
     with canvas(width=8.4, height=4.0) as figure:
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, (round_of, title) in zip(panels, ROUNDS.items(), strict=True):
-            every = _by_encoding(stored(round_of))
-            lengths = every[names[0]][0]["result"]["longer"]["lengths"]
-            for name, colour, dash, marker in zip(names, COLOURS, DASHES, MARKERS, strict=False):
-                losses = byte_models.by_length(name, name=round_of)
-                look = {"color": colour, "linestyle": dash}
-                axes.plot(
-                    lengths,
-                    losses.mean(axis=0),
-                    marker=marker,
-                    label=TITLES[name].replace(", ", ",\n"),
-                    **look,
-                )
-                axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
-                told.append(f"{title}, {TITLES[name]}: {_each(losses.mean(axis=0))}.")
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
+        told = []
+        for axes, (experiment, title) in zip(panels, ROUNDS.items(), strict=True):
+            told += [f"{title}:", *_by_length(axes, dict.fromkeys(names, experiment))]
             axes.set_title(title)
-            axes.set_xlabel("length of the text (bytes)")
         panels[0].set_ylabel(LOSS)
         label_at_curve(*panels[::-1])
-        return finish(
-            figure,
-            alt="Two panels: the loss in nats per byte against the length of the text, of models trained on "
-            f"{lengths[0]} bytes, at {', '.join(f'{n:,}' for n in lengths)}; thick lines are means, thin "
-            f"ones seeds. {' '.join(told)}",
-        )
+        return finish(figure, alt=f"Two panels: {_OF_LENGTHS} {' '.join(told)}")
+
+
+def by_content() -> Picture:
+    """The loss by the length of the text, of models with position from content between RoPE's and ALiBi's."""
+    experiments = {"rope": "byte-models", **dict.fromkeys(FROM_CONTENT, "by-content"), "alibi": "byte-models"}
+    with canvas(width=6.4, height=4.0) as figure:
+        axes = figure.subplots()
+        told = _by_length(axes, experiments)
+        axes.set_ylabel(LOSS)
+        label_at_curve(axes)
+        return finish(figure, alt=f"One panel: {_OF_LENGTHS} {' '.join(told)}")
+
+
+_OF_LENGTHS = (
+    "the loss in nats per byte against the length of the text, which doubles from that of the training on; "
+    "thick lines are means, thin ones seeds."
+)
+
+
+def _by_length(axes: Axes, experiments: Mapping[str, str]) -> list[str]:
+    """Draw the losses of each encoding, of the experiment that has it; returns them in words."""
+    told = []
+    for (name, experiment), colour, dash, marker in zip(
+        experiments.items(), COLOURS, DASHES, MARKERS, strict=False
+    ):
+        losses = byte_models.by_length(name, name=experiment)
+        lengths = stored(experiment)["runs"][0]["result"]["longer"]["lengths"]
+        look: dict[str, Any] = {"color": colour, "linestyle": dash}
+        word = (TITLES | FROM_CONTENT)[name]
+        axes.plot(lengths, losses.mean(axis=0), marker=marker, label=word.replace(", ", ",\n"), **look)
+        axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
+        told.append(f"{word}: {_each(losses.mean(axis=0))}.")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
+    axes.set_xlabel("length of the text (bytes)")
+    return told
 
 
 def admitted(encoding: str) -> list[dict[str, Any]]:

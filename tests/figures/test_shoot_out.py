@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 
 from posenc_course.experiments.byte_models import ENCODINGS, LONGER
@@ -15,7 +16,9 @@ from posenc_course.figures.shoot_out import (
     admitted,
     at_the_trained_length,
     beside_the_paper,
+    by_content,
     by_position,
+    two_rounds,
     whole_or_sliding,
 )
 
@@ -89,3 +92,22 @@ def test_beside_the_paper_stand_logarithms_of_its_ratios_and_every_seed_that_pas
     others = copy.deepcopy(result)
     others["runs"].remove(next(each for each in others["runs"] if each["key"] == one["key"]))
     assert beside_the_paper(paper, result).svg == beside_the_paper(paper, others).svg
+
+
+@pytest.mark.parametrize(
+    ("draw", "experiments"),
+    [(two_rounds, tuple(shoot_out.ROUNDS)), (by_content, (NAME, "by-content"))],
+)
+def test_the_losses_by_length_are_those_of_the_runs_that_pass(draw, experiments):
+    alt = draw().alt
+    titles = TITLES | shoot_out.FROM_CONTENT
+    shown = 0
+    for experiment in experiments:
+        losses: dict[str, list[float]] = {}
+        for each in stored(experiment)["runs"]:
+            if each["verdict"] == "admitted":
+                by_file = each["result"]["longer"]["by_length"]
+                losses.setdefault(titles[each["run"]["encoding"]], []).append(np.mean(by_file, axis=1))
+        for title, of_seeds in losses.items():
+            shown += f"{title}: {', '.join(f'{mean:.2f}' for mean in np.mean(of_seeds, axis=0))}." in alt
+    assert shown == (2 * 4 if draw is two_rounds else 3 + 2)
