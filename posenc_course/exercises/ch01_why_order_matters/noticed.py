@@ -45,10 +45,13 @@ def _noticed_cases(rng: Generator) -> Iterator[Case]:
     exchanged[order == 4] *= -1.0
     yield Case("two tokens whose rows are as long as before", (output, exchanged, order))
     barely = output[order] + rounding
-    barely[order == 3, 0] += 1e-8
-    yield Case("a difference of 1e-8 in one number", (output, barely, order))
+    barely[order == 3, 0] += 5e-9
+    yield Case("a difference of 5e-9 in one number", (output, barely, order))
     swaps = np.array([1, 0, 3, 2])
-    yield Case("two swaps, and nothing but rounding", (output[:4], output[swaps] + rounding[:4], swaps))
+    short = output[:4].round(3)
+    below = np.zeros((4, 3))
+    below[:, 1] = 8e-10, 8e-10, 8e-10, 3e-10  # below what counts, but the first three change a ninth digit
+    yield Case("two swaps, and nothing but rounding", (short, short[swaps] + below, swaps))
     for _ in range(3):
         n = int(rng.integers(5, 9))
         output, order, changed = rng.normal(size=(n, 4)), rng.permutation(n), rng.random(n) < 0.4
@@ -65,6 +68,12 @@ def _gaps(output: Array, output_of_shuffled: Array, order: Array) -> Array:
 def _barely_changed(output: Array, output_of_shuffled: Array, order: Array) -> Array:
     largest = _gaps(output, output_of_shuffled, order).max(axis=1)
     return (largest > 1e-9) & (largest < 1e-5)
+
+
+def _hardly_changed(output: Array, output_of_shuffled: Array, order: Array) -> Array:
+    """Which rows differ by so much that a limit below 1e-9 lets them count."""
+    largest = _gaps(output, output_of_shuffled, order).max(axis=1)
+    return (largest > 1e-10) & (largest < 1e-9)
 
 
 def _noticed_by_searching(output: Array, output_of_shuffled: Array, order: Array) -> list[bool]:
@@ -105,6 +114,11 @@ NOTICED = Exercise(
             lambda args, value: bool(np.all(value[_barely_changed(*args)])),
             "You miss a difference that is small and yet far above rounding. Count every difference above "
             "1e-9, in any number of the row.",
+        ),
+        Property(
+            lambda args, value: not np.any(value[_hardly_changed(*args)]),
+            "One of the tokens that you name has noticed nothing: its row is the same but for differences "
+            "below 1e-9, which are rounding.",
         ),
     ),
     mistakes=(
@@ -168,6 +182,14 @@ NOTICED = Exercise(
             ),
             "You ask whether the numbers are exactly the same. A sum taken in another order is rounded "
             "differently in its last digits: count differences above 1e-9 only.",
+        ),
+        Mistake(
+            "rounded-first",
+            lambda output, output_of_shuffled, order: (
+                np.round(output_of_shuffled[np.argsort(order)], 9) != np.round(output, 9)
+            ).any(axis=1),
+            "You round both arrays and compare what is left. Two numbers that hardly differ may still round "
+            "to different digits: subtract first, then compare the difference with 1e-9.",
         ),
         Mistake(
             "too-coarse",

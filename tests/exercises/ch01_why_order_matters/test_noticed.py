@@ -25,6 +25,14 @@ def test_nobody_notices_a_shuffle_without_a_mask_and_only_who_sees_others_does_u
 
 
 NOT_KNOWN = (
+    *(
+        (
+            "noticed",
+            lambda y, z, order, least=least: np.abs(z[np.argsort(order)] - y).max(axis=1) > least,
+            words,
+        )
+        for least, words in ((1e-8, "You miss a difference"), (1e-12, "has noticed nothing"))
+    ),
     ("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y).max(axis=0) > 1e-9, "along axis 1"),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y) > 1e-9, "along axis 1"),
