@@ -99,6 +99,10 @@ def _bag_cases(rng: Generator) -> Iterator[Case]:
     yield Case(
         "the same letters in other words", (["tea is late", "is eat late", "tea is eat", "late is tea"], 1)
     )
+    yield Case(
+        "the same letters, cut at another place",
+        (["now here", "dog sees cat dog", "no where", "sees cat dog sees"], 2),
+    )
     for n, left, right, decoys_first in (
         *((1, 2, 3, True), (1, 1, 3, False), (2, 1, 1, True), (2, 2, 1, False)),
         *((2, 1, 3, False), (3, 1, 1, True), (3, 2, 1, False)),
@@ -209,6 +213,14 @@ SAME_BAG = Exercise(
             ),
             "Your runs are made of letters: a text is a sequence of letters for Python. Split it into words "
             "first: sentence.split().",
+        ),
+        Mistake(
+            "runs-glued-together",
+            lambda sentences, n: _first_equal(
+                sentences, lambda each: Counter("".join(run) for run in _runs(each, n))
+            ),
+            "You join the words of a run with nothing in between, so “no where” and “now here” look the "
+            "same. Keep each run as a tuple of words, or put a space between them.",
         ),
         Mistake(
             "shorter-runs-too",

@@ -26,6 +26,15 @@ def by_tails(sentences, n):
     return next(((i, j) for j in range(len(bags)) for i in range(j) if bags[i] == bags[j]), None)
 
 
+def by_glued_runs(sentences, n):
+    words = [each.split() for each in sentences]
+    bags = [sorted("".join(each[k : k + n]) for k in range(len(each) - n + 1)) for each in words]
+    return next(((i, j) for j in range(len(bags)) for i in range(j) if bags[i] == bags[j]), None)
+
+
 NOT_KNOWN = (("same_bag", lambda sentences, n: (0, len(sentences) - 1), None),)
 
-WRITTEN_IN_ANOTHER_WAY = (("same_bag", by_tails, "shorter-runs-too"),)
+WRITTEN_IN_ANOTHER_WAY = (
+    ("same_bag", by_tails, "shorter-runs-too"),
+    ("same_bag", by_glued_runs, "runs-glued-together"),
+)
