@@ -6,12 +6,23 @@ import math
 
 import numpy as np
 
-from posenc_course.exercises.ch02_the_formula.encode import _row
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch02_the_formula.encode import ENCODE, _row
 
 
 def sines_then_cosines(position, dim):
     angles = [position * 10000 ** (-2 * i / dim) for i in range(dim // 2)]
     return [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles]
+
+
+def whole_division(position, dim):
+    angles = [position // 10000 ** (2 * i / dim) for i in range(dim // 2)]
+    return [number for angle in angles for number in (math.sin(angle), math.cos(angle))]
+
+
+def test_what_was_not_rounded_is_not_told_that_it_was():
+    """Its wrong numbers are round, and the right ones have all their digits."""
+    assert "rounded" not in str(report_on(ENCODE.id, whole_division))
 
 
 CUTS = (int, round, math.floor, math.ceil)
@@ -22,6 +33,7 @@ NOT_KNOWN = (
     *(("encode", lambda p, dim, cut=cut: _row(cut(p), dim), "the fraction was cut off") for cut in CUTS),
     ("encode", lambda position, dim: _row(abs(position), dim), "its sign was lost"),
     ("encode", lambda position, dim: np.round(_row(position, dim), 4), "rounded to a few digits"),
+    ("encode", whole_division, None),
 )
 
 
