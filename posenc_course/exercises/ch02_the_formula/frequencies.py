@@ -49,7 +49,7 @@ FREQUENCIES = Exercise(
     absolute_tolerance=1e-12,
     properties=(
         Property(
-            lambda args, value: np.shape(value) == (args[0] // 2,),
+            lambda args, value: np.size(value) == args[0] // 2,
             "There must be dim/2 frequencies: one for each (sin, cos) pair, not one for each column.",
             about="form",
         ),
