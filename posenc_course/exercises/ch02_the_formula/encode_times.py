@@ -54,6 +54,7 @@ def _encode_times_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("one time alone", (np.asarray([7.25]), day_and_week))
     for _ in range(2):
         yield Case("other periods", (irregular(rng, 5, 200), any_periods(rng)))
+    yield Case("in no order", (np.roll(irregular(rng, 6, 300), 2), np.asarray([168.0, 24.0])))
 
 
 ENCODE_TIMES = Exercise(
