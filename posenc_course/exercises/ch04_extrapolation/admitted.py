@@ -25,7 +25,7 @@ def _gain(
 def _gate_cases(rng: Generator) -> Iterator[Case]:
     for label in enough_of_each(
         rng,
-        ["a clear gain", "a small gain in every file", "many files"],
+        ["a clear gain", "a small gain in every file", "many files", "a gain just above its uncertainty"],
         ["a loss", "a gain in one large file alone", "a gain that is not above its uncertainty"],
     ):
         files = 40 if label == "many files" else int(rng.integers(5, 12))
@@ -33,12 +33,14 @@ def _gate_cases(rng: Generator) -> Iterator[Case]:
         counted = rng.uniform(1.2, 2.0, size=files)
         noise = rng.normal(size=files)
         noise -= (noise * sizes).sum() / sizes.sum()
+        uncertain = 1.96 * np.linalg.norm(noise * sizes) / sizes.sum()  # of such noise alone
         gain = {
             "a clear gain": 0.3 + 0.1 * noise,
             "a small gain in every file": 0.02 + 0.002 * noise,
             "many files": 0.1 + 0.1 * noise,
+            "a gain just above its uncertainty": 0.1 * (noise + 1.4 * uncertain),
             "a loss": -0.2 + 0.1 * noise,
-            "a gain that is not above its uncertainty": 0.01 + 0.3 * noise,
+            "a gain that is not above its uncertainty": 0.3 * (noise + 0.7 * uncertain),
             "a gain in one large file alone": -0.25 + 0.02 * noise,
         }[label]
         if label == "a gain in one large file alone":
@@ -105,6 +107,11 @@ ADMITTED = Exercise(
             lambda args, value: np.isclose(value[0], _gain(*args)[0]),
             "The gain is wrong. It is a sum over the files: the share of each times its counted - model. Do "
             "your shares sum to 1?",
+        ),
+        Property(
+            lambda args, value: value[2] == (value[0] > value[1]),
+            "Your third value does not follow from the first two: the model is admitted where the gain is "
+            "above its uncertainty, with no other factor.",
         ),
     ),
     mistakes=(
