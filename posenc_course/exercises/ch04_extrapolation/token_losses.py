@@ -26,8 +26,11 @@ def _logit_cases(rng: Generator) -> Iterator[Case]:
         yield Case(
             f"{n} tokens of {vocab}", (size * rng.normal(size=(n, vocab)), rng.integers(vocab, size=n))
         )
-    loud = 900.0 * rng.normal(size=(6, 5))
-    yield Case("logits of a thousand", (loud, rng.integers(5, size=6)))
+    loud, tokens = 900.0 * rng.normal(size=(6, 5)), rng.integers(5, size=6)
+    above_all = np.abs(loud).max() + 800.0
+    loud[0, tokens[1]] = -above_all  # its weight is rounded to 0, however the softmax is written
+    loud[1, tokens[2]] = above_all  # its weight is 1, where nothing overflows
+    yield Case("logits of a thousand", (loud, tokens))
     n = int(rng.integers(10, 20))
     yield Case(f"{n} tokens of 7", (2 * rng.normal(size=(n, 7)), rng.integers(7, size=n)))
 
@@ -57,6 +60,12 @@ def _bare_softmax_losses(logits: Array, tokens: Array) -> Array:
         raised = np.exp(logits[:-1])
         p = raised / raised.sum(axis=1, keepdims=True)
         return -np.log(p[np.arange(len(tokens) - 1), tokens[1:]])
+
+
+def _log_of_softmax(logits: Array, tokens: Array) -> Array:
+    with np.errstate(all="ignore"):
+        p = np.exp(_log_weights(logits[:-1]))
+        return np.asarray(-np.log(p[np.arange(len(tokens) - 1), tokens[1:]]))
 
 
 TOKEN_LOSSES = Exercise(
@@ -167,6 +176,13 @@ TOKEN_LOSSES = Exercise(
             lambda logits, tokens: -logits[np.arange(len(tokens) - 1), tokens[1:]],
             "You took the logits of the tokens as they are. First turn each row into probabilities, with the "
             "softmax.",
+        ),
+        Mistake(
+            "log-of-a-weight",
+            _log_of_softmax,
+            "Your softmax does not overflow, and yet its logarithm is lost: a very small weight keeps few of "
+            "its digits, or is rounded to 0. Take the logarithm of the softmax in one step: "
+            "row - max - log(sum(exp(row - max))).",
         ),
         Mistake(
             "bare-softmax",
