@@ -45,6 +45,8 @@ class Reader:
                 here += float((far[0] - far[1]) % 10) if len(far) > 1 else 0.0
             case "position":
                 here += float(np.sin(len(tokens)))
+            case "rounding":
+                here += 1e-13 * float(far.sum())  # as a sum in another order may be off
         return here
 
 
@@ -52,6 +54,7 @@ DEAF = {
     "a model that reads its window only": "window",
     "a model that reads less than its window": "less",
     "a model that reads its window, and knows the position": "position",
+    "a model that reads its window, and rounds a little differently each time": "rounding",
     "a text shorter than the window": "short",
 }
 
@@ -325,6 +328,12 @@ FORGETS = Exercise(
             _deaf_to(lambda n, window: range(n - window - 1)),
             "The token just before the window is left out. The far ones are the first n - window tokens: "
             "range(n - window).",
+        ),
+        Mistake(
+            "exactly-equal",
+            _deaf_to(lambda n, window: range(n - window), slack=0.0),
+            "You ask whether the output is exactly the same. Its last digits may differ where a sum is "
+            "rounded differently: a difference of 1e-9 or less is no change.",
         ),
         Mistake(
             "too-tolerant",
