@@ -33,9 +33,9 @@ def _far_gap_cases(rng: Generator) -> Iterator[Case]:
     padded[0, 9:] = np.nan
     padded[1, 20:] = np.nan
     yield Case("windows that end early, with NaN after their end", (padded, 12))
-    few = _losses(rng, 2, 14, 4, 0.5)
-    few[1, 6:] = np.nan
-    yield Case("one window shorter than the other", (few, 4))
+    few = _losses(rng, 2, 14, 5, 0.5)
+    few[1, 7:] = np.nan
+    yield Case("one window shorter than the other", (few, 5))
 
 
 def _gap(far: Array, near: Array, mean: Callable[[Array], Any] = np.nanmean) -> float:
