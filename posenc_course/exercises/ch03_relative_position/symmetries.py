@@ -90,10 +90,7 @@ _SCORES: dict[str, tuple[Verdict, Rule]] = {
     ),
     "sinusoidal rows through random projections": (NONE, _projected),
     "rows of a random table": (NONE, _random_table),
-    "sinusoidal rows that stop at position 48": (
-        NONE,
-        lambda p, seed: _sinusoids(np.minimum(p, 48), seed),
-    ),
+    "sinusoidal rows that stop at position 48": (NONE, lambda p, seed: _sinusoids(np.minimum(p, 48), seed)),
     "sinusoidal rows, and a little more for odd keys": (
         NONE,
         lambda p, seed: _sinusoids(p, seed) + 0.1 * (p % 2),

@@ -58,7 +58,6 @@ DEAF = {
     "a text shorter than the window": "short",
 }
 
-
 LISTENING = {
     "a model that reads all tokens, in order": "far in order",
     "a model that adds up the far tokens": "far as a bag",
@@ -68,7 +67,6 @@ LISTENING = {
     "a model that reads one token past the window": "just past",
     "a model that compares two far tokens": "difference",
 }
-
 
 ONE_HEARD = ("first", "middle", "just past")
 """What a model may read that reads one far token only."""
@@ -166,9 +164,7 @@ def _far_reversed(predict: Callable[[Array], Any], tokens: Array, window: int) -
 
 
 def _all_at_once(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
-    other = tokens.copy()
-    far = max(len(tokens) - window, 0)
-    other[:far] = (other[:far] + 1) % 10
+    other = np.where(np.arange(len(tokens)) < len(tokens) - window, (tokens + 1) % 10, tokens)
     return abs(_last_of(predict, tokens) - _last_of(predict, other)) <= 1e-9
 
 
@@ -182,19 +178,16 @@ def _every_output(predict: Callable[[Array], Any], tokens: Array, window: int) -
 def _forgets_by_batch(predict: Callable[[Array], Any], tokens: Array, window: int) -> Any:
     answers = {round(_last_of(predict, tokens), 7)}
     for place in range(max(0, len(tokens) - window)):
-        for token in set(range(10)) - {int(tokens[place])}:
-            other = np.array(tokens)
-            other[place] = token
-            answers.add(round(_last_of(predict, other), 7))
+        for by in range(1, 10):
+            answers.add(round(_last_of(predict, _changed(tokens, place, by)), 7))
     return len(answers) == 1
 
 
 def _forgets_by_search(predict: Callable[[Array], Any], tokens: Array, window: int) -> bool:
     place = len(tokens) - window - 1
     while place >= 0:
-        if not np.isclose(
-            _last_of(predict, _changed(tokens, place, by=3)), _last_of(predict, tokens), rtol=0, atol=1e-8
-        ):
+        other = _last_of(predict, _changed(tokens, place, by=3))
+        if not np.isclose(other, _last_of(predict, tokens), rtol=0, atol=1e-8):
             return False
         place -= 1
     return True
@@ -332,8 +325,7 @@ FORGETS = Exercise(
         Mistake(
             "exactly-equal",
             _deaf_to(lambda n, window: range(n - window), slack=0.0),
-            "You ask whether the output is exactly the same. Its last digits may differ where a sum is "
-            "rounded differently: a difference of 1e-9 or less is no change.",
+            "You ask for exactly the same output. A difference of 1e-9 or less is rounding, and no change.",
         ),
         Mistake(
             "too-tolerant",
