@@ -126,6 +126,73 @@ def test_a_full_browser_keeps_on_working_and_says_that_it_forgets(context, addre
     assert '"old"' in tab.evaluate("id => localStorage.getItem(`posenc:1:exercise:${id}`)", FREQUENCIES)
 
 
+FILL = """for (let text = "x".repeat(1 << 20), i = 0; text.length; i++) {
+  try { localStorage.setItem("fill" + i, text) } catch { text = text.slice(text.length / 2 + 1) }
+}
+for (let i = 0; i < 20; i++) try { localStorage.setItem(i, "") } catch {}"""
+
+
+def test_a_browser_that_is_full_to_the_last_letter_still_shows_what_it_holds(context, plain_address):
+    """By whatever else is kept for this address, as of another page that the same machine served."""
+    tab = open_page(context, plain_address)
+    keep(tab, FREQUENCIES)
+    tab.evaluate(FILL)
+    tab = open_page(context, plain_address)
+    assert not tab.evaluate("store.available")
+    assert present(kept(tab, FREQUENCIES))["passed"]
+    expect(tab.locator(".posenc-of-all")).to_contain_text("1 of ")
+    expect(tab.locator(".posenc-overview .posenc-not-kept")).to_be_visible()
+    keep(tab, ENCODE)
+    expect(tab.locator(".posenc-of-all")).to_contain_text("1 of ")  # that page has a store of its own
+    assert set(tab.evaluate("store.all('exercise')")) == {FREQUENCIES, ENCODE}
+
+
+def test_a_page_that_comes_back_from_the_browsers_memory_shows_what_was_done_meanwhile(
+    context, plain_address
+):
+    tab = open_page(context, plain_address, "book/glossary.html")
+    bar = tab.locator(".posenc-progress-bar")
+    expect(bar).to_contain_text("0 of ")
+    keep(tab, FREQUENCIES)  # by another store, and no word of it comes to a page that rests
+    for persisted, shown in (("false", "0 of "), ("true", "1 of ")):
+        tab.evaluate(f"dispatchEvent(new PageTransitionEvent('pageshow', {{ persisted: {persisted} }}))")
+        expect(bar).to_contain_text(shown)
+
+
+BROKEN = {
+    "exercise": (FREQUENCIES, {"code": 5}),
+    "quiz": ("02-the-formula.column-and-pair", {"chosen": 3, "tries": 1}),
+    "prediction": ("02-the-formula.two-simple-ideas", {"said": ["1"]}),
+}
+
+
+def test_records_that_no_page_of_today_writes_stop_no_page_and_are_set_aside(context, plain_address):
+    """Of an older site, or of a hand that has slipped."""
+    tab = open_page(context, plain_address, "book/02-the-formula.html")
+    texts = tab.evaluate("""Object.fromEntries([...document.querySelectorAll("[data-text]")].map(
+        ({ dataset: { question, prediction, text } }) => [question ?? prediction, text]))""")
+    cells = [
+        ("cell", tab.locator(".posenc-tryable").first.get_attribute("id").removeprefix("cell-"), {"code": 7})
+    ]
+    records = [(kind, name, record) for kind, (name, record) in BROKEN.items()]
+    records += [(kind, f"02-the-formula.{name}", record) for kind, name, record in cells]
+    keys = []
+    for kind, name, record in records:
+        keys.append(f"posenc:1:{kind}:{name}")
+        whole = {**record, "text": texts.get(name), "updated": "2026-01-01T00:00:00.000Z"}
+        tab.evaluate("([key, text]) => localStorage.setItem(key, text)", [keys[-1], json.dumps(whole)])
+    tab = open_page(context, plain_address, "book/02-the-formula.html")
+    for each, made in ((".posenc-question", ".posenc-verdict"), (".posenc-predict", ".posenc-guess")):
+        expect(tab.locator(f"{each}:has({made})")).to_have_count(tab.locator(each).count())
+    expect(tab.locator(".posenc-tryable:has(.posenc-try)")).to_have_count(
+        tab.locator(".posenc-tryable").count()
+    )
+    for key in keys:
+        assert tab.evaluate("key => localStorage.getItem(key)", key) is None
+        assert tab.evaluate("key => localStorage.getItem(`posenc:unreadable:${key}`)", key)
+    assert tab.complaints == []
+
+
 # A page without an origin, as in a frame that lets it run and no more: asking for localStorage throws, as
 # where a reader has blocked all cookies.
 WITHOUT_ORIGIN = {
@@ -476,6 +543,15 @@ def test_what_was_passed_stays_passed_when_newer_work_comes_in(context, address,
     take_in(tab, tmp_path / "newer.json")
     found = present(kept(tab, FREQUENCIES))
     assert (found["code"], found["passed"]) == ("later", True)
+
+
+def test_what_was_passed_elsewhere_counts_though_the_newer_work_is_here(context, address, tmp_path):
+    tab = open_page(context, address)
+    keep(tab, FREQUENCIES, code="right")
+    file = export(tab, tmp_path / "passed.json")
+    newer = keep(tab, FREQUENCIES, code="begun again", passed=False)
+    assert take_in(tab, file) == "One entry of the file was imported."
+    assert kept(tab, FREQUENCIES) == {**newer, "passed": True}
 
 
 @pytest.mark.parametrize(

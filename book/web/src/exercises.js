@@ -22,9 +22,8 @@ export function start(elements) {
   store.onChange(({ kind, id }) => {
     for (const each of exercises) if (!kind || (kind === "exercise" && id === each.id)) each.takeFromStore();
   });
-  // A page that was out of sight, or that comes back from the browser's memory, may not have heard of a change.
+  // A page that was out of sight may not have heard of a change.
   const lookAgain = () => document.visibilityState === "visible" && exercises.forEach((each) => each.takeFromStore());
-  addEventListener("pageshow", lookAgain);
   document.addEventListener("visibilitychange", lookAgain);
 }
 

@@ -40,11 +40,11 @@ const listeners = new Set();
 const storage = openStorage();
 
 /** Whether work outlives the page. It turns false when the browser refuses to store a record. */
-export let available = storage !== null;
+export let available = takesMore();
 
 /** The record, or undefined. */
 export function load(kind, id) {
-  return read(keyOf(kind, id));
+  return read(kind, keyOf(kind, id));
 }
 
 /** Keep this record in place of the old one; returns it as kept. */
@@ -60,7 +60,7 @@ export function all(kind) {
   const start = keyOf(kind, "");
   const found = {};
   for (const key of keys().filter((each) => each.startsWith(start))) {
-    const record = read(key);
+    const record = read(kind, key);
     if (record) found[key.slice(start.length)] = record;
   }
   return found;
@@ -127,8 +127,10 @@ export function clearAll() {
 
 function takeIn(kind, id, record) {
   const here = load(kind, id);
-  if (here && !replaces(kind, record, here)) return "kept";
-  write(keyOf(kind, id), here?.passed ? { ...record, passed: true } : record);
+  const [stays, goes] = here && !replaces(kind, record, here) ? [here, record] : [record, here];
+  const passes = goes?.passed && !stays.passed;
+  if (stays === here && !passes) return "kept";
+  write(keyOf(kind, id), passes ? { ...stays, passed: true } : stays);
   return "taken";
 }
 
@@ -145,7 +147,12 @@ export function isBetter(result, other) {
 }
 
 function isSound(kind, record) {
-  if (!isObject(record) || !hasType(record.updated, "date")) return false;
+  return isReadable(kind, record) && hasType(record.updated, "date");
+}
+
+/** Whether pages can use it: a field of another type would stop them. */
+function isReadable(kind, record) {
+  if (!isObject(record)) return false;
   return Object.entries(FIELDS[kind]).every(([field, type]) => record[field] == null || hasType(record[field], type));
 }
 
@@ -161,12 +168,12 @@ function keyOf(kind, id) {
   return `${PREFIX}${kind}:${id}`;
 }
 
-function read(key) {
+function read(kind, key) {
   const text = memory.get(key) ?? storage?.getItem(key);
   if (text == null) return undefined;
   try {
     const record = JSON.parse(text);
-    if (isObject(record)) return record;
+    if (isReadable(kind, record)) return record;
   } catch {
     // no JSON: set aside below
   }
@@ -208,12 +215,20 @@ function tell(change) {
 
 function openStorage() {
   try {
-    const found = window.localStorage;
-    found.setItem("posenc:probe", "");
-    found.removeItem("posenc:probe");
-    return found;
+    return window.localStorage;
   } catch {
     return null; // a private window, or a browser told to keep nothing
+  }
+}
+
+/** What is full cannot take more, and can be read all the same. */
+function takesMore() {
+  try {
+    storage.setItem("posenc:probe", "");
+    storage.removeItem("posenc:probe");
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -231,3 +246,6 @@ window.addEventListener("storage", (event) => {
   const [kind, ...id] = event.key?.slice(PREFIX.length).split(":") ?? [];
   tell(kind && id.length ? { kind, id: id.join(":") } : {});
 });
+
+// A page that comes back from the browser's memory has not heard of what changed meanwhile.
+window.addEventListener("pageshow", ({ persisted }) => persisted && tell({}));
