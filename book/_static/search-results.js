@@ -98,13 +98,28 @@
 
   let [sought, marked] = [new Set(), new Set()];
 
+  /** Whatever act() would keep in this browser is not kept: one that is full or keeps nothing would end it. */
+  const withoutKeeping = (act) => {
+    const own = Object.getOwnPropertyDescriptor(window, "localStorage");
+    Object.defineProperty(window, "localStorage", { configurable: true, value: { setItem: () => {} } });
+    try {
+      return act();
+    } finally {
+      Object.defineProperty(window, "localStorage", own);
+    }
+  };
+
   // A single letter would be marked in every word.
   const parse = Search._parseQuery;
   Search._parseQuery = (query) => {
-    const parsed = parse(spelt(query));
+    const parsed = withoutKeeping(() => parse(spelt(query)));
     sought = parsed[1];
     marked = new Set([...parsed[3]].filter((word) => word.length > 1));
-    localStorage.setItem("sphinx_highlight_terms", [...marked].join(" ")); // for the page that is opened
+    try {
+      localStorage.setItem("sphinx_highlight_terms", [...marked].join(" ")); // for the page that is opened
+    } catch {
+      // that page marks nothing
+    }
     return parsed.with(3, marked);
   };
 

@@ -420,6 +420,20 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit.tab.close()
 
 
+@pytest.mark.parametrize("keeps", ["no more", "nothing"])
+def test_a_browser_that_keeps_nothing_searches_all_the_same(browser, address, keeps):
+    refuses = {
+        "no more": "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }",
+        "nothing": "Object.defineProperty(window, 'localStorage', { configurable: true, "
+        "get() { throw new DOMException('no', 'SecurityError') } })",
+    }
+    tab = browser.new_page()
+    tab.add_init_script(refuses[keeps])
+    tab.goto(f"{address}/search.html?q=wavelength")
+    expect(tab.locator("#search-results li a").nth(5)).to_be_attached()
+    tab.close()
+
+
 def test_a_search_fetches_pages_for_the_results_that_are_near_and_each_once(browser, address):
     visit = Visit(browser, address)
     fetched: list[str] = []
