@@ -769,6 +769,15 @@ def test_a_link_to_an_exercise_opens_it_each_time(closed):
     expect(editor).to_be_visible()
 
 
+def test_an_address_with_a_percent_sign_of_its_own_stops_nothing(closed):
+    closed.evaluate("location.hash = '100%'")
+    closed.reload(wait_until=READ)
+    closed.locator(".posenc-badge").first.wait_for(state="attached")
+    closed.locator("#exercise-frequencies > details > summary").focus()
+    closed.keyboard.press("Alt+Enter")
+    expect(closed.locator("#exercise-frequencies .cm-content")).to_be_visible()
+
+
 def test_the_keyboard_opens_an_exercise_and_goes_on_into_the_next(closed):
     closed.locator("#exercise-frequencies > details > summary").focus()
     closed.keyboard.press("Alt+Enter")

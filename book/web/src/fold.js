@@ -45,8 +45,17 @@ export function startFolds() {
 }
 
 function openAsked() {
-  const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const asked = document.getElementById(fragment());
   if (asked && unfold(asked)) asked.scrollIntoView({ behavior: "instant" });
+}
+
+/** What the address asks for: nothing, where its % is no code of a letter. */
+function fragment() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
 }
 
 const nameOf = (row) => {
