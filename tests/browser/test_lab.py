@@ -279,6 +279,12 @@ def test_what_is_typed_is_read_and_a_short_text_again(lab):
     typed(lab, "x")
     lab.keyboard.press("Backspace")
     expect(lab.locator(".posenc-lab-hint")).to_have_text("Write something for the models to read.")
+    length(lab).focus()  # the last text stays, and whatever one can do with it
+    lab.keyboard.press("ArrowRight")
+    expect(length(lab)).to_have_attribute("aria-valuetext", "272 bytes, trained on 256")
+    lab.get_by_label("Layer").select_option("1")
+    length(lab).focus()
+    lab.keyboard.press("ArrowLeft")
     typed(lab, "für 狗 ")
     shown = panel(lab, "B").locator("[data-at]")
     expect(shown.nth(4)).to_have_text("狗")

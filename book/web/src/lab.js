@@ -217,14 +217,15 @@ function bench(place) {
     return Math.min(Number(length.field.value), whole.bytes.length);
   }
 
-  /** The text or a model is another. */
+  /** The text or a model is another. Where there is no text, the last one stays. */
   function change() {
     clearTimeout(pause);
-    whole = lengthened(field.value, MOST);
-    const enough = whole.cells.length >= 2;
+    const next = lengthened(field.value, MOST);
+    const enough = next.cells.length >= 2;
     hint.setAttribute("aria-live", enough ? "off" : "polite");
-    hint.textContent = !enough ? words.tooShort : whole.own < MOST ? words.bytes(whole.own) : words.first(number(MOST));
-    if (enough) show();
+    hint.textContent = !enough ? words.tooShort : next.own < MOST ? words.bytes(next.own) : words.first(number(MOST));
+    if (enough) whole = next;
+    show();
   }
 
   function later() {
