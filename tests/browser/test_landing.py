@@ -118,6 +118,21 @@ def test_the_picture_has_a_whole_address_where_the_site_has_one():
     assert context["posenc_shared"]["picture"] == "../_static/preview.png"
 
 
+# The clocks.
+
+
+def test_a_hand_that_no_eye_can_follow_is_blurred(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.clock.install()
+    tab.goto(f"{plain_address}/{PAGE}", wait_until="load")
+    picture = tab.locator(".posenc-hero-picture")
+    expect(picture.get_by_role("button")).to_have_text("Pause")
+    picture.scroll_into_view_if_needed()
+    for milliseconds, blurred in ((2_000, False), (24_000, True)):
+        tab.clock.run_for(milliseconds)
+        assert bool(picture.locator(".posenc-blurred").count()) == blurred
+
+
 # The first screen.
 
 

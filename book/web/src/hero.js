@@ -19,7 +19,7 @@ function startFigure(figure) {
   });
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let time = 0; // s, of the picture
-  let [running, seen, last] = [false, true, undefined];
+  let [running, seen, last, frame] = [false, true, undefined, 0];
   const toggle = button("", () => play(!running));
   counter.after(toggle);
   new IntersectionObserver(([entry]) => {
@@ -36,7 +36,8 @@ function startFigure(figure) {
 
   function go() {
     last = undefined;
-    requestAnimationFrame(step);
+    cancelAnimationFrame(frame); // two steps in one frame would see no hand move
+    frame = requestAnimationFrame(step);
   }
 
   function step(now) {
@@ -45,7 +46,7 @@ function startFigure(figure) {
     time = (time + Math.min((now - (last ?? now)) / 1000, 0.1)) % SECONDS;
     last = now;
     show(position(), Math.abs(position() - before));
-    requestAnimationFrame(step);
+    frame = requestAnimationFrame(step);
   }
 
   function position() {
