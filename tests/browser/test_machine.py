@@ -101,6 +101,16 @@ def test_a_loop_is_stopped_and_the_kernel_ends_with_the_page(chapter, kernels):
     kernels(0)
 
 
+def test_a_page_that_comes_back_from_the_browsers_memory_has_a_kernel_again(chapter, kernels):
+    cell = open_cell(chapter, NEEDS_TORCH)
+    cell.run("1 + 1")
+    chapter.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    kernels(0)
+    chapter.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    cell.run("2 + 2")
+    expect(cell.result.locator("pre")).to_have_text("4")
+
+
 def test_what_a_cell_shows_cannot_reach_the_page(chapter):
     cell = open_cell(chapter, NEEDS_TORCH)
     html = "<b>bold</b><img src=x onerror=window.reached=1><script>window.reached=2</script>"

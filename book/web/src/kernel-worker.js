@@ -27,7 +27,14 @@ export class KernelWorker {
   constructor({ api, token }) {
     this.api = api;
     this.token = token;
-    this.end = () => this.terminate();
+    this.end = () => {
+      const { onmessage } = this;
+      this.terminate();
+      // A page may come back from the browser's memory, and its kernel does not.
+      const tell = ({ persisted }) =>
+        persisted && onmessage({ data: { kind: "broken", reason: "the kernel ended when the page was left" } });
+      addEventListener("pageshow", tell, { once: true });
+    };
     addEventListener("pagehide", this.end);
   }
 
