@@ -80,10 +80,10 @@ def laplacian_eigenvectors(
     nodes = adjacency.shape[0]
     count = require.count(count, "count")
     if count > nodes - 1:
+        remedy = f"give {nodes - 1} or less" if nodes > 1 else "there are none to give"
         raise ValueError(
-            f"count={count} eigenvectors of a graph of {nodes} nodes: give {nodes - 1} or less (in a batch "
-            f"of "
-            "graphs of several sizes, put columns of zeros after those of the small ones)"
+            f"count={count} eigenvectors of a graph of {nodes} nodes: {remedy} (in a batch of graphs of "
+            "several sizes, put columns of zeros after those of the small ones)"
         )
     require.choice(normalization, "normalization", NORMALIZATIONS)
     dtype = result_dtype(adjacency, dtype)
@@ -104,9 +104,10 @@ def laplacian_eigenvectors(
         flat = xp.where(highest > 0, xp.sqrt(degrees), flat)
         highest = xp.full_like(highest, 2.0)
     # The wave that says nothing, of eigenvalue 0, is moved above all others: where several have 0, a solver
-    # returns any mixture of them.
+    # returns any mixture of them. Not far above, or small weights would be lost beside it.
+    above = xp.where((highest == 0) | (highest > 1), highest + 1.0, 2.0 * highest)
     flat = flat / xp.sqrt(xp.sum(flat * flat))
-    values, vectors = xp.linalg.eigh(laplacian + (highest + 1.0) * flat[:, None] * flat)
+    values, vectors = xp.linalg.eigh(laplacian + above * flat[:, None] * flat)
     chosen = slice(0, count)
     return narrow(values[chosen], adjacency, dtype), narrow(vectors[:, chosen], adjacency, dtype)
 

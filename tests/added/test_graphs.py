@@ -215,3 +215,19 @@ def test_a_graph_without_edges_and_nodes_without_edges(normalization: Normalizat
     lone[0, 1] = lone[1, 0] = 1.0
     values, _ = laplacian_eigenvectors(lone, 2, normalization=normalization)
     np.testing.assert_allclose(values, [0, 2], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-12, 1e-3, 1e9])
+@pytest.mark.parametrize("normalization", ["none", "symmetric"])
+def test_weights_may_be_in_any_unit(normalization: Normalization, scale: float) -> None:
+    """Another unit of weight is a factor on the eigenvalues of D - A, and nothing else."""
+    values, vectors = laplacian_eigenvectors(some_graph(2), 5, normalization=normalization)
+    factor = scale if normalization == "none" else 1.0
+    scaled = laplacian_eigenvectors(some_graph(2) * scale, 5, normalization=normalization)
+    np.testing.assert_allclose(scaled[0], values * factor, rtol=1e-11)
+    np.testing.assert_allclose(np.abs(scaled[1]), np.abs(vectors), atol=1e-10)
+
+
+def test_of_a_single_node_there_is_no_eigenvector_to_give() -> None:
+    with pytest.raises(ValueError, match="of a graph of 1 nodes: there are none to give"):
+        laplacian_eigenvectors(np.zeros((1, 1)), 1)
