@@ -131,6 +131,7 @@ def _reach(q: torch.Tensor, k: torch.Tensor, slopes: torch.Tensor) -> torch.Tens
     )
     largest = q_length * k_length.repeat_interleave(q.shape[1] // k.shape[1]) / math.sqrt(q.shape[3])
     lost = 4.0 + math.log(k.shape[2] / torch.finfo(dtype).eps)
+    largest = largest.nan_to_num(nan=math.inf, posinf=math.inf)  # NaN in one row says nothing of the others
     return torch.where(slopes > 0, (2 * largest + lost) / slopes, math.inf)
 
 

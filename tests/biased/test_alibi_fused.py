@@ -185,6 +185,17 @@ def test_a_nan_in_a_query_shows():
     assert torch.isfinite(output[0, 1]).all()
 
 
+@pytest.mark.parametrize("which", ["q", "k", "v"])
+def test_a_nan_in_one_row_of_the_batch_leaves_the_others_alone(which):
+    given = dict(zip("qkv", vectors(*[(2, 2, 1200, 4)] * 3), strict=True))
+    wanted = alibi_attention(**given)
+    given[which][1, 1, 5, 0] = torch.nan  # in the head that looks the farthest
+    output = alibi_attention(**given)
+    torch.testing.assert_close(output[0], wanted[0])
+    torch.testing.assert_close(output[1, 0], wanted[1, 0])
+    assert torch.isnan(output[1, 1]).any()
+
+
 class LargestTensor(TorchDispatchMode):
     """Notes the size in bytes of the largest result on the way."""
 
