@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
+from posenc_lib._arrays import surely
 from posenc_lib.added import convolution_weight
 from posenc_lib.nn.added import add_rows, read_input, require_rows
 from posenc_lib.nn.base import PositionalEncoding, wide_dtype
@@ -67,7 +68,10 @@ class ConvolutionPositions(PositionalEncoding):
         dtype = wide_dtype(x)
         weight = convolution_weight(self.direction.to(dtype), self.magnitude.to(dtype))
         before = self.taps - 1 if self.causal else self.taps // 2
-        columns = nn.functional.pad(x.to(dtype).flatten(0, -3).mT, (before, self.taps - 1 - before))
+        if surely(x.shape[-2] == 0):  # which torch's convolution refuses
+            return x
+        texts = x.to(dtype).flatten(0, -3) if x.ndim > 2 else x.to(dtype)
+        columns = nn.functional.pad(texts.mT, (before, self.taps - 1 - before))
         mixed = nn.functional.conv1d(columns, weight, self.bias_of_columns.to(dtype), groups=self.groups)
         return add_rows(x, nn.functional.gelu(mixed).mT.reshape(x.shape))
 

@@ -148,6 +148,9 @@ def test_the_convolution(causal, taps):
     weight = added.convolution_weight(encoding.direction, encoding.magnitude)
     wanted = x + added.convolution_positions(x, weight, encoding.bias_of_columns, causal=causal)
     torch.testing.assert_close(encoding(x), wanted)
+    torch.testing.assert_close(encoding(x[1, 2]), wanted[1, 2])
+    for empty in ((2, 0, DIM), (0, 9, DIM), (0, DIM)):
+        assert encoding(torch.zeros(empty, dtype=torch.float64)).shape == empty
     with pytest.raises(ValueError, match="groups=5 do not divide dim=32"):
         ConvolutionPositions(DIM, groups=5)
 
