@@ -163,8 +163,9 @@ def per_row_alibi(log_gates: ArrayT) -> ArrayT:
 def _between(log_gates: Array, behind: int, *, ahead: bool = False) -> Array:
     """The sums of log gates over key < t <= query, or with `ahead` over query < t <= key; elsewhere anything.
 
-    A sum is the difference of two sums up to a token. What is far below 0 is summed apart, and what is minus
-    infinity is counted: the difference of two infinities would be none.
+    A sum is the difference of two sums up to a token. What is far below 0 is summed apart and counted, so
+    that each takes off at least `FAR`, even next to one of -1e30. What is minus infinity is only counted: the
+    difference of two infinities would be none.
     """
     gates = widest(log_gates)
     xp = namespace(gates)
@@ -180,7 +181,11 @@ def _between(log_gates: Array, behind: int, *, ahead: bool = False) -> Array:
         return bias
     shut = gates == -math.inf
     cut = summed(xp.astype(shut, gates.dtype)) != 0
-    bias = bias + summed(xp.where(near | shut, nothing, gates))
+    far = xp.where(near | shut, nothing, gates)
+    lowest = -float(xp.finfo(gates.dtype).max) * 2.0**-32  # so many of these have a sum
+    apart = summed(xp.where(far < lowest, xp.full_like(far, lowest), far))
+    least = FAR * summed(xp.astype(far < 0, gates.dtype))  # what is left of one that another drowns
+    bias = bias + xp.where(apart < least, apart, least)
     return xp.where(cut, xp.full_like(bias, -math.inf), bias)
 
 

@@ -109,6 +109,20 @@ def test_a_gate_that_is_nearly_shut_does_not_drown_those_after_it(closed):
     np.testing.assert_allclose(bias[0, 5, 0], 2 * closed, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [fox_bias, data_dependent_alibi])
+def test_nor_does_it_open_another_that_is_nearly_shut(kind):
+    """Sums of 1e30 have no digits left for 20,000, which hides a key all the same."""
+    gates = np.asarray([[-1.0, -1e30, -1.0, -2e4, -1.0, -3e4]])
+    bias = kind(gates)
+    assert bias[0, 1, 0] == bias[0, 4, 0] == pytest.approx(-1e30)
+    assert bias[0, 3, 2] < -9_999
+    assert bias[0, 5, 2] < -19_999
+    assert bias[0, 4, 3] == pytest.approx(gates[0, 4] if kind is data_dependent_alibi else -np.log1p(np.e))
+    after = data_dependent_alibi(np.zeros(6), log_gates_after=gates[0])
+    assert after[2, 3] < -9_999
+    assert after[3, 4] == -1
+
+
 def test_packed_texts_cut_by_a_gate_are_texts_by_themselves():
     """And gradients stay finite; as a compiler traces it, where no value can be looked at."""
     generator = torch.Generator().manual_seed(0)

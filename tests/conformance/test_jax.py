@@ -214,3 +214,14 @@ def test_graphs_and_convolutions_are_traced() -> None:
     ours = p.laplacian_eigenvectors(ring, 5)
     np.testing.assert_allclose(values, ours[0], atol=1e-5)
     np.testing.assert_allclose(np.abs(vectors[:, 4]), np.abs(ours[1][:, 4]), atol=1e-5)
+
+
+def test_forget_gates_that_are_the_lowest_number_of_float32_make_no_nan() -> None:
+    """Twice that has no sum in float32."""
+    lowest = float(np.finfo(np.float32).min)
+    logits = jnp.asarray([[0.0, lowest, 0.0, lowest, 0.0, lowest]])
+    for bias in (p.fox_bias(logits), jax.jit(p.fox_bias)(logits)):
+        between = np.asarray(bias)[0]
+        found = [between[2, 1], between[4, 3], between[5, 5]]
+        np.testing.assert_allclose(found, [-np.log(2), -np.log(2), 0], rtol=1e-6)
+        assert (between[[1, 3, 5, 5], [0, 0, 0, 4]] < -1e28).all()
