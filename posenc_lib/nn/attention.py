@@ -16,7 +16,7 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import is_transformed, surely, values_are_known, without_autocast
 from posenc_lib.attention import attention
 from posenc_lib.biased import window_mask
-from posenc_lib.nn.base import NoPE, PositionalEncoding
+from posenc_lib.nn.base import NoPE, PositionalEncoding, wide_dtype
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
 from posenc_lib.packed import packed_mask, packed_positions, read_both
 
@@ -248,6 +248,8 @@ class Attention(nn.Module):
             mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
         if mask is not None:
             mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
+            if mask.dtype not in (torch.bool, torch.float32, q.dtype):  # nor one of any other width
+                mask = mask.to(wide_dtype(q))
         dropout = self.dropout if self.training else 0.0
         # The fused kernel for the CPU has no gradient for a bias, and `vmap` hides from it that one is due.
         plain = sdpa_kernel(SDPBackend.MATH) if bias is not None and is_transformed() else nullcontext()

@@ -168,7 +168,11 @@ class T5Bias(_OffsetBias):
 
     def _between(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
         bias: Tensor = t5_bias(
-            self.table, queries, keys, max_distance=self.max_distance, bidirectional=self.bidirectional
+            self.table.to(dtype),
+            queries,
+            keys,
+            max_distance=self.max_distance,
+            bidirectional=self.bidirectional,
         )
         return bias
 

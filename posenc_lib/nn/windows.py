@@ -90,7 +90,7 @@ class SwinBias(_WindowBias):
         trunc_normal_(self.table, self.std)
 
     def _table(self, dtype: torch.dtype) -> Tensor:
-        return self.table
+        return self.table.to(dtype)
 
     def extra_repr(self) -> str:
         return f"{self.heads}, shape={self.shape}, class_token={self.class_token}"

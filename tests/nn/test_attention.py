@@ -74,6 +74,16 @@ def test_a_mask_of_numbers_is_added():
     torch.testing.assert_close(fused, attention(x, mask=numbers, causal=True))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_numbers_to_add_may_be_of_any_width(dtype):
+    """Torch's kernels take those of float32 and of the queries' dtype."""
+    attention, x = Attention(DIM, HEADS), torch.randn(BATCH, LENGTH, DIM)
+    numbers = torch.randn(LENGTH, LENGTH).to(dtype)
+    torch.testing.assert_close(attention(x, mask=numbers), attention(x, mask=numbers.float()))
+    attention, x = attention.bfloat16(), x.bfloat16()
+    assert torch.equal(attention(x, mask=numbers), attention(x, mask=numbers.float()))
+
+
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_doors_are_those_of_the_plain_attention(name, causal):

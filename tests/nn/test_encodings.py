@@ -698,6 +698,17 @@ def test_what_has_a_last_position_refuses_the_next(name):
         all_doors(range(10_000, 10_001))
 
 
+@pytest.mark.parametrize("name", ["alibi", "t5", "kerple", "fire", "sandwich", "swin", "swin-v2"])
+def test_a_bias_of_positions_is_float32_in_a_model_of_16_bits(name: str) -> None:
+    encoding = make_encoding(name, Sizes(16, 2, causal=False, length=16)).bfloat16()
+    q = torch.randn(1, 2, 5, 8)
+    for vectors in (q.bfloat16(), q):
+        found = encoding.bias(vectors, vectors, 5, 5)
+        assert found is not None
+        assert found.dtype == torch.float32
+    assert encoding.double().bias(q.double(), q.double(), 5, 5).dtype == torch.float64  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("name", ENCODINGS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_autocast_rounds_no_bias(name: str, dtype: torch.dtype) -> None:
