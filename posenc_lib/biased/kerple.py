@@ -60,8 +60,15 @@ def kerple_bias(
     relative, first, second = per_head(offsets(*placed), r1=r1, r2=r2)
     xp = namespace(relative)
     distance = xp.abs(relative)
-    bias = -first * (xp.log1p(second * distance) if kind == "log" else distance**second)
-    return narrow(bias, placed[0], dtype)
+    grown = xp.log1p(second * distance) if kind == "log" else _power(xp, distance, second)
+    return narrow(-first * grown, placed[0], dtype)
+
+
+def _power(xp: Any, distance: Array, exponent: Array) -> Array:
+    """distance^exponent, without a power of 0, whose second derivative PyTorch takes for NaN."""
+    apart = distance > 0
+    power = xp.where(apart, distance, xp.ones_like(distance)) ** exponent
+    return xp.where(apart, power, xp.zeros_like(power))
 
 
 def read_kerple(r1: Array, r2: Array, kind: str) -> tuple[Array, Array]:

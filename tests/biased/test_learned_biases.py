@@ -167,6 +167,12 @@ def test_kerple_s_parameters_are_learned_on_the_diagonal_too():
         assert (present(r1.grad) < 0).all()
 
 
+@pytest.mark.parametrize("kind", ["log", "power"])
+def test_kerple_has_second_derivatives_on_the_diagonal_too(kind):
+    r1, r2 = torch.tensor([[0.7, 1.2], [0.5, 1.5]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda r1, r2: kerple_bias(r1, r2, 2, 3, kind=kind), (r1, r2))
+
+
 def test_kerple_is_right_at_a_distance_of_ten_million():
     bias = kerple_bias(torch.ones(1), torch.full((1,), 0.1), torch.tensor([10_000_000]), torch.tensor([1]))
     exact = -mpmath.log(1 + mpmath.mpf(float(torch.tensor(0.1))) * 9_999_999)
