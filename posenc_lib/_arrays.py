@@ -251,6 +251,8 @@ def without_autocast(array: Array) -> AbstractContextManager[Any]:
     torch = torch_of(array)
     if torch is None or array.is_meta:  # there is no autocast for "meta"
         return nullcontext()
+    if not torch.is_autocast_enabled(array.device.type):  # as in most calls
+        return nullcontext()
     within: AbstractContextManager[Any] = torch.autocast(array.device.type, enabled=False)
     return within
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, move_axis, namespace
+from posenc_lib._arrays import Array, move_axis, namespace, without_autocast
 
 
 def heads_first(seq_axis: Any, **given: Array) -> tuple[Array, ...]:
@@ -30,7 +30,7 @@ def seq_back(array: Array, seq_axis: Any) -> Array:
 
 
 def matmul_by_group(xp: Any, x: Array, y: Array) -> Array:
-    """x @ y, where y may have one head for each group of x's heads, as the keys of grouped queries.
+    """`matmul`, where y may have one head for each group of x's heads, as the keys of grouped queries.
 
     The heads of a group become more rows of one product, so that nothing of y is repeated.
 
@@ -40,7 +40,13 @@ def matmul_by_group(xp: Any, x: Array, y: Array) -> Array:
         y: (..., kv_heads, n, columns), kv_heads a divisor of heads; or fewer axes.
     """
     if y.ndim < 3 or x.ndim < 3 or y.shape[-3] >= x.shape[-3]:
-        return xp.matmul(x, y)
+        return matmul(xp, x, y)
     (heads, rows, width), groups = x.shape[-3:], y.shape[-3]
-    product = xp.matmul(xp.reshape(x, (*x.shape[:-3], groups, heads // groups * rows, width)), y)
+    product = matmul(xp, xp.reshape(x, (*x.shape[:-3], groups, heads // groups * rows, width)), y)
     return xp.reshape(product, (*product.shape[:-3], heads, rows, y.shape[-1]))
+
+
+def matmul(xp: Any, x: Array, y: Array) -> Array:
+    """x @ y, in their own dtype under PyTorch's autocast, too."""
+    with without_autocast(x):
+        return xp.matmul(x, y)

@@ -10,6 +10,7 @@ import numpy as np
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import ArrayT, constant, namespace
+from posenc_lib._heads import matmul
 
 MODES = ("bicubic", "bilinear")
 Mode = Literal["bicubic", "bilinear"]
@@ -92,8 +93,8 @@ def resample_grid(
     )
     before, dim = tuple(table.shape[:-2]), table.shape[-1]
     grid = xp.astype(table[..., first : first + patches, :], wide, copy=False)
-    rows = xp.matmul(down, xp.reshape(grid, (*before, old[0], old[1] * dim)))
-    cells = xp.matmul(across, xp.reshape(rows, (*before, new[0], old[1], dim)))
+    rows = matmul(xp, down, xp.reshape(grid, (*before, old[0], old[1] * dim)))
+    cells = matmul(xp, across, xp.reshape(rows, (*before, new[0], old[1], dim)))
     resampled = xp.astype(xp.reshape(cells, (*before, new[0] * new[1], dim)), table.dtype, copy=False)
     others = table[..., :first, :], table[..., first + patches :, :]
     return xp.concat([others[0], resampled, others[1]], axis=-2)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array
+from posenc_lib._arrays import Array, without_autocast
 from posenc_lib._heads import heads_first, seq_back
 
 if TYPE_CHECKING:
@@ -87,10 +87,11 @@ def alibi_attention(
     q, k, v = heads_first(seq_axis, q=q, k=k, v=v)
     require.tensors(v=v)
     causal = require.flag(causal, "causal")
-    if cu_seqlens is None:
-        output = alibi_fused.attend(q, k, v, slopes, causal, mask)
-    else:
-        output = alibi_fused.attend_to_texts(q, k, v, slopes, causal, mask, cu_seqlens)
+    with without_autocast(v):  # which would round the bias, and the columns that have to be exact
+        if cu_seqlens is None:
+            output = alibi_fused.attend(q, k, v, slopes, causal, mask)
+        else:
+            output = alibi_fused.attend_to_texts(q, k, v, slopes, causal, mask, cu_seqlens)
     back: torch.Tensor = seq_back(output, seq_axis)
     return back
 

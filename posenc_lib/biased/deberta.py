@@ -6,7 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, ArrayT, clip, device_of, namespace
-from posenc_lib._heads import heads_first, matmul_by_group
+from posenc_lib._heads import heads_first, matmul, matmul_by_group
 from posenc_lib.biased.relative import offsets, queries_and_keys
 from posenc_lib.biased.shaw import beside_heads, pick, require_rows
 
@@ -56,8 +56,7 @@ def deberta_buckets(
     span = max_distance if buckets is None else _read_buckets(buckets, max_distance)
 
     xp = namespace(relative_positions)
-    ahead = -xp.astype(relative_positions, xp.int64)  # query - key
-    ahead = clip(ahead, -max_distance, max_distance)
+    ahead = -clip(xp.astype(relative_positions, xp.int64), -max_distance, max_distance)  # query - key
     if buckets is not None:
         first = xp.asarray(_borders(span, max_distance), dtype=xp.int64, device=device_of(ahead))
         bucket = xp.astype(xp.searchsorted(first, xp.abs(ahead), side="right"), xp.int64, copy=False)
@@ -100,7 +99,7 @@ def deberta_bias(
         (..., heads, queries, keys).
 
     Raises:
-        TypeError: arrays not real numbers or of different libraries, positions not integers.
+        TypeError: arrays not real numbers, or of different libraries or dtypes; positions not integers.
         ValueError: both tables None; shapes that do not fit, different devices; as `deberta_buckets`.
 
     `attention` divides q . k by sqrt(head_dim): give it q / sqrt(3), and this function q itself. In v2 and
@@ -137,7 +136,7 @@ def deberta_bias(
 
     terms = []
     if relative_keys is not None:
-        terms.append(pick(xp.matmul(q, xp.matrix_transpose(relative_keys)), rows))
+        terms.append(pick(matmul(xp, q, xp.matrix_transpose(relative_keys)), rows))
     if relative_queries is not None:
         by_row = matmul_by_group(xp, relative_queries, xp.matrix_transpose(k))  # (..., heads, rows, keys)
         of_the_key = pick(xp.matrix_transpose(by_row), xp.matrix_transpose(rows))
@@ -164,6 +163,7 @@ def _require_fit(q: Array, k: Array, tables: dict[str, Array], span: int) -> Non
             )
     namespace(q, k, *tables.values())
     require.same_device(q=q, k=k, **tables)
+    require.same_dtype(q=q, k=k, **tables)
     require.same_head_dim(q=q, k=k)
     require.heads_in_groups(q, k=k)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, ArrayT, device_of, namespace
+from posenc_lib._arrays import Array, ArrayT, device_of, namespace, without_autocast
 from posenc_lib._heads import heads_first
 from posenc_lib.biased.instead import in_place_of_product, queries_with_keys, widened
 
@@ -51,20 +51,11 @@ def path_products(
     """
     q, k, w = heads_first(seq_axis, q=q, k=k, w=w)
     xp = _require_fit(q, k, w, beta)
-    keys, first = k.shape[-2], k.shape[-2] - q.shape[-2]
+    first = k.shape[-2] - q.shape[-2]
     size = None if block is None else require.count(block, "block")
     q, k, w, beta = widened(xp, q, k, w, beta)
-    if q.ndim > 2:  # each head of queries has keys and reflections of its own
-        k, w, beta = _for_each(xp, q, k, 3), _for_each(xp, q, w, 3), _for_each(xp, q, beta, 2)
-    if size is None or keys <= size or first == keys:
-        return _Block(xp, k, w, beta, 0, keys).within(xp, q, first)[0]
-    blocks = [_Block(xp, k, w, beta, at, min(at + size, keys)) for at in range(0, keys, size)]
-    rows = [
-        _rows(xp, q[..., max(own.start - first, 0) : own.stop - first, :], blocks[: number + 1], first, keys)
-        for number, own in enumerate(blocks)
-        if own.stop > first
-    ]
-    return rows[0] if len(rows) == 1 else xp.concat(rows, axis=-2)
+    with without_autocast(q):
+        return _products(xp, q, k, w, beta, first, size)
 
 
 def path_bias(
@@ -90,6 +81,22 @@ def path_bias(
     q, k = heads_first(seq_axis, q=q, k=k)
     xp, behind = namespace(q), k.shape[-2] - q.shape[-2]
     return xp.tril(in_place_of_product(products, q, k), k=behind)
+
+
+def _products(xp: Any, q: Array, k: Array, w: Array, beta: Array, first: int, size: int | None) -> Array:
+    """`path_products` of what was looked at already; the first query is at token `first`."""
+    keys = k.shape[-2]
+    if q.ndim > 2:  # each head of queries has keys and reflections of its own
+        k, w, beta = _for_each(xp, q, k, 3), _for_each(xp, q, w, 3), _for_each(xp, q, beta, 2)
+    if size is None or keys <= size or first == keys:
+        return _Block(xp, k, w, beta, 0, keys).within(xp, q, first)[0]
+    blocks = [_Block(xp, k, w, beta, at, min(at + size, keys)) for at in range(0, keys, size)]
+    rows = [
+        _rows(xp, q[..., max(own.start - first, 0) : own.stop - first, :], blocks[: number + 1], first, keys)
+        for number, own in enumerate(blocks)
+        if own.stop > first
+    ]
+    return rows[0] if len(rows) == 1 else xp.concat(rows, axis=-2)
 
 
 class _Block:

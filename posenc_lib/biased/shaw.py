@@ -6,7 +6,7 @@ from typing import Any
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, ArrayT, clip, move_axis, namespace, take_along_last_axis
-from posenc_lib._heads import heads_first, matmul_by_group
+from posenc_lib._heads import heads_first, matmul, matmul_by_group
 from posenc_lib.biased.relative import default_scale, offsets, queries_and_keys
 
 
@@ -99,7 +99,7 @@ def shaw_values(weights: ArrayT, table: Array, queries: int | Array, keys: int |
         vectors = move_axis(xp.repeat(vectors, weights.shape[-3] // table.shape[0], axis=0), 0, -4)
     elif rows.ndim > 2:
         vectors = vectors[..., None, :, :, :]  # one table for all heads
-    return xp.matmul(weights[..., None, :], vectors)[..., 0, :]
+    return matmul(xp, weights[..., None, :], vectors)[..., 0, :]
 
 
 def pick(x: Array, columns: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, constant, namespace
+from posenc_lib._heads import matmul
 from posenc_lib.biased.swin import read_window, swin_bias
 
 LARGEST = 16.0
@@ -66,7 +67,8 @@ def swin_v2_bias(
         (heads, queries, keys), or (..., heads, queries, keys), of the weights' library, device and dtype.
 
     Raises:
-        TypeError: as `posenc_lib.swin_index`; weights not three arrays of real numbers of one library.
+        TypeError: as `posenc_lib.swin_index`; weights not three arrays of real numbers of one library and
+            dtype.
         ValueError: as `posenc_lib.swin_index`; shapes that do not fit, different devices.
 
     SwinV2 adds it to the cosine of query and key times a learned number of each head, not to
@@ -93,10 +95,10 @@ def swin_v2_table(
     w1, b1, w2 = _read_weights(weights)
     xp = namespace(w1)
     coordinates = constant(swin_v2_coordinates(shape, pretrained=pretrained), w1)
-    hidden = xp.matmul(xp.astype(coordinates, w1.dtype), xp.matrix_transpose(w1)) + b1
+    hidden = matmul(xp, xp.astype(coordinates, w1.dtype), xp.matrix_transpose(w1)) + b1
     active = xp.where(hidden > 0, hidden, xp.zeros_like(hidden))
     # 1 / (1 + e^-x) = (1 + tanh(x / 2)) / 2, which overflows nowhere
-    return LARGEST / 2 * (1.0 + xp.tanh(xp.matmul(active, xp.matrix_transpose(w2)) / 2))
+    return LARGEST / 2 * (1.0 + xp.tanh(matmul(xp, active, xp.matrix_transpose(w2)) / 2))
 
 
 def _read_weights(weights: Any) -> tuple[Array, Array, Array]:
@@ -111,6 +113,7 @@ def _read_weights(weights: Any) -> tuple[Array, Array, Array]:
     require.real_array(w2, "w2", "(heads, hidden)", 2)
     namespace(w1, b1, w2)
     require.same_device(w1=w1, b1=b1, w2=w2)
+    require.same_dtype(w1=w1, b1=b1, w2=w2)
     if w1.shape[1] != 2 or b1.shape[0] != w1.shape[0] or w2.shape[1] != w1.shape[0]:
         raise ValueError(
             f"weights have shapes that do not fit: {require.shapes(w1=w1, b1=b1, w2=w2)}; give (hidden, 2), "

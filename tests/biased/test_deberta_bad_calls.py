@@ -38,6 +38,11 @@ CALLS = [
     (lambda: bias(keys=4), ValueError, "keys gives 4 positions, but k has 3"),
     (lambda: bias(queries=np.arange(3.0)), TypeError, "distances must be whole numbers"),
     (lambda: bias(relative_keys=torch.zeros(2, 16, 4)), TypeError, "different libraries"),
+    (
+        lambda: bias(*map(torch.from_numpy, (Q, Q, TABLE)), torch.zeros(TABLE.shape)),
+        TypeError,
+        "the dtypes differ: q torch.float64",
+    ),
     (lambda: bias(scale=0), ValueError, "scale=0"),
     (lambda: bias(queries=np.zeros((2, 3), dtype=int)), ValueError, "do not fit q of shape (2, 3, 4)"),
     (lambda: bias(seq_axis=-1), ValueError, "seq_axis=-1 is not an axis"),

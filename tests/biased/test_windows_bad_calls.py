@@ -38,6 +38,11 @@ CALLS = [
     ),
     (lambda: swin_v2_bias((NETWORK[0].T, *NETWORK[1:]), (2, 2)), ValueError, "that do not fit"),
     (lambda: swin_v2_bias((*NETWORK[:2], torch.ones(3, 4)), (2, 2)), TypeError, "different libraries"),
+    (
+        lambda: swin_v2_bias((torch.ones(4, 2), torch.zeros(4), torch.ones(3, 4).half()), (2, 2)),
+        TypeError,
+        "the dtypes differ: w1 torch.float32",
+    ),
     (lambda: swin_v2_bias(NETWORK, (2, 2), 5, 5), ValueError, "outside the window"),
 ]
 
