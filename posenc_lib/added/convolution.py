@@ -6,6 +6,7 @@ import math
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import Array, ArrayT, device_of, erf, namespace
+from posenc_lib._heads import matmul
 
 
 def convolution_positions(
@@ -26,7 +27,8 @@ def convolution_positions(
             number is even one more before it than after it.
 
     Returns:
-        (..., length, dim), of the library, device and dtype of x. Gradients reach all arrays.
+        (..., length, dim), of the library, device and dtype of x; summed in float32 or wider. Gradients reach
+        all arrays.
 
     Raises:
         TypeError: not real numbers, arrays of different libraries or dtypes; causal not a boolean.
@@ -64,6 +66,8 @@ def convolution_positions(
             f"taps) and bias "
             "(dim,), with groups that divide dim"
         )
+    kept, wide = x.dtype, xp.result_type(x.dtype, weight.dtype, xp.float32)
+    x, weight = xp.astype(x, wide, copy=False), xp.astype(weight, wide, copy=False)
     groups = dim // inputs
     before = taps - 1 if causal else taps // 2
     batch = tuple(x.shape[:-2])
@@ -73,12 +77,12 @@ def convolution_positions(
     total = None
     for tap in range(taps):
         seen = xp.reshape(padded[..., tap : tap + length, :], (*batch, length, groups, 1, inputs))
-        part = xp.matmul(seen, xp.matrix_transpose(maps[..., tap]))
+        part = matmul(xp, seen, xp.matrix_transpose(maps[..., tap]))
         total = part if total is None else total + part
     mixed = xp.reshape(total, (*batch, length, dim))
     if bias is not None:
         mixed = mixed + bias
-    return mixed * 0.5 * (1.0 + erf(mixed / math.sqrt(2.0)))
+    return xp.astype(mixed * 0.5 * (1.0 + erf(mixed / math.sqrt(2.0))), kept, copy=False)
 
 
 def convolution_weight(direction: ArrayT, magnitude: Array) -> ArrayT:
@@ -115,5 +119,8 @@ def convolution_weight(direction: ArrayT, magnitude: Array) -> ArrayT:
             f"groups, taps) and "
             "(taps,)"
         )
-    length = xp.sqrt(xp.sum(direction * direction, axis=(0, 1)))
-    return direction * xp.astype(xp.reshape(magnitude, (taps,)), direction.dtype, copy=False) / length
+    wide = xp.result_type(direction.dtype, xp.float32)  # in which small numbers have a square above 0
+    ways = xp.astype(direction, wide, copy=False)
+    length = xp.sqrt(xp.sum(ways * ways, axis=(0, 1)))
+    scaled = ways * xp.astype(xp.reshape(magnitude, (taps,)), wide, copy=False) / length
+    return xp.astype(scaled, direction.dtype, copy=False)

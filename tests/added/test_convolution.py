@@ -78,3 +78,19 @@ def test_in_every_library(own: Any) -> None:
 def test_gradients_reach_all_arrays() -> None:
     given = [torch.from_numpy(drawn(*shape)).requires_grad_() for shape in ((4, 4), (4, 2, 3), (4,))]
     assert torch.autograd.gradcheck(convolution_positions, tuple(given))
+
+
+def test_many_taps_of_16_bits_are_summed_in_32() -> None:
+    x, weight = (torch.from_numpy(drawn(*shape)).bfloat16() for shape in ((40, 16), (16, 16, 128)))
+    exact = convolution_positions(x.double(), weight.double())
+    found = convolution_positions(x, weight)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.double(), exact, rtol=2**-8, atol=1e-3)
+
+
+@pytest.mark.parametrize("to", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_small_directions_of_float16_have_a_length(to: Any) -> None:
+    direction = (1e-4 * drawn(8, 4, 3)).astype(np.float16)
+    weight = np.asarray(convolution_weight(to(direction), to(np.ones(3, dtype=np.float16))))
+    assert weight.dtype == np.float16
+    np.testing.assert_allclose(np.linalg.norm(weight.astype(float), axis=(0, 1)), np.ones(3), rtol=1e-3)
