@@ -29,8 +29,7 @@ Signs = Literal["invariant", "random", "fixed"]
 
 
 class _OfNodes(PositionalEncoding):
-    """Numbers that describe each node: those of one graph, by the node's number, or those that come with a "
-    "call."""
+    """Numbers that describe each node: those of one graph, by the node's number, or those of a call."""
 
     dim: int
     features: int
