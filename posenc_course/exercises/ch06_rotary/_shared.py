@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,16 +51,21 @@ def _theta(positions: Array, rates: Array) -> Array:
 WIDTH = 8
 
 
+def rotated(x: Array, positions: Array, **settings: Any) -> Array:
+    """`apply_rotary` of whole numbers and lists as well: nobody is told that they have to be floats."""
+    return np.asarray(apply_rotary(np.asarray(x, dtype=np.float64), np.asarray(positions), **settings))
+
+
 def interleaved(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions)
+    return rotated(x, positions)
 
 
 def half(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions, layout="half")
+    return rotated(x, positions, layout="half")
 
 
 def clockwise(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, -np.asarray(positions))
+    return rotated(x, -np.asarray(positions))
 
 
 def score(rotate: Rotate, q: Array, k: Array, query: float, key: float) -> float:

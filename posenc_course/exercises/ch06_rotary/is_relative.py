@@ -14,6 +14,7 @@ from posenc_course.exercises.ch06_rotary._shared import (
     clockwise,
     half,
     interleaved,
+    rotated,
     score,
     two_vectors,
 )
@@ -21,42 +22,41 @@ from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, 
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 from posenc_lib.angles import frequencies
-from posenc_lib.rotated.rotary import apply_rotary
 from posenc_lib.scaling.rules import LinearScaling
 
 TRAINED = 512
 
 
 def large_base(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions, base=500000.0)
+    return rotated(x, positions, base=500000.0)
 
 
 def interpolated(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions, scaling=LinearScaling(8.0))
+    return rotated(x, positions, scaling=LinearScaling(8.0))
 
 
 def in_part(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions, rotary_dim=WIDTH // 2)
+    return rotated(x, positions, rotary_dim=WIDTH // 2)
 
 
 def unchanged(x: Array, positions: Array) -> Array:
-    return np.array(x)
+    return np.array(x, dtype=np.float64)
 
 
 def added(x: Array, positions: Array) -> Array:
-    return np.asarray(x + sinusoidal(np.asarray(positions), WIDTH))
+    return np.asarray(np.asarray(x) + sinusoidal(np.asarray(positions), WIDTH))
 
 
 def squared(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, np.asarray(positions) ** 2)
+    return rotated(x, np.asarray(positions) ** 2)
 
 
 def growing(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, positions) * (1 + np.asarray(positions)[:, None] / 1000)
+    return rotated(x, positions) * (1 + np.asarray(positions)[:, None] / 1000)
 
 
 def clamped(x: Array, positions: Array) -> Array:
-    return apply_rotary(x, np.minimum(positions, TRAINED - 1))
+    return rotated(x, np.minimum(positions, TRAINED - 1))
 
 
 def at_its_own_pace(x: Array, positions: Array) -> Array:
@@ -67,7 +67,7 @@ def at_its_own_pace(x: Array, positions: Array) -> Array:
 
 
 def wrong_sign_in_the_last_pair(x: Array, positions: Array) -> Array:
-    out = apply_rotary(x, positions)
+    x, out = np.asarray(x), rotated(x, positions)
     slow = np.asarray(positions) * frequencies(WIDTH)[-1]
     out[:, -2] = x[:, -2] * np.cos(slow) + x[:, -1] * np.sin(slow)
     return out
@@ -195,6 +195,18 @@ def _relative_by_luck(rotate: Rotate) -> bool:
     return abs(score(rotate, q, k, 0, 0) - score(rotate, q, k, 3, 0)) > 1e-5
 
 
+def _relative_by_whole_numbers(rotate: Rotate) -> bool:
+    """Vectors and positions of whole numbers, given as lists."""
+    q, k = [3, -1, 4, 1, -5, 9, 2, -6], [2, 7, -1, 8, 2, 8, -1, 8]
+
+    def scores(query: int, key: int) -> float:
+        turned = np.asarray(rotate([q, k], [query, key]))  # type: ignore[arg-type]
+        return float(turned[0] @ turned[1])
+
+    same = [scores(9 + shift, 2 + shift) for shift in (0, 1, 40, 700, 6000)]
+    return bool(np.ptp(same) < 1e-6 and abs(scores(9, 2) - scores(9, 5)) > 1e-6)
+
+
 IS_RELATIVE = Exercise(
     id="06-rotary.is_relative",
     title="Prove it by test: is it relative?",
@@ -276,7 +288,7 @@ IS_RELATIVE = Exercise(
             "dot product itself: do not divide it by the lengths.",
         ),
     ),
-    alternatives=(_relative_by_basis, _relative_by_diagonals, _relative_by_luck),
+    alternatives=(_relative_by_whole_numbers, _relative_by_basis, _relative_by_diagonals, _relative_by_luck),
     hints=(
         "Choose a query and a key, and make them different. `rotate(q[None], np.array([t]))` is the query "
         "at position t.",
