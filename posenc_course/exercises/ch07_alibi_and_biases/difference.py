@@ -17,6 +17,7 @@ COUNTS = {
     "far apart": (2.0, 0.5, 0.5, 3.0),
     "near, but every file says so": (1.5, 0.5, 0.5, 60.0),
     "above both together": (1.2, 0.8, 0.8, 3.0),
+    "just above the uncertainty of the files": (1.01, 1.0, 0.02, 3.0),
 }
 COUNTS_NOT = {
     "the seeds are too far apart": (1.0, 0.2, 1.5, 3.0),

@@ -40,7 +40,15 @@ def with_the_variance_of_the_files_by_n(a, b, t):
     return "none" if abs(gap) <= np.hypot(files, np.hypot(*seeds)) else "lower" if gap < 0 else "higher"
 
 
+def with_two_for_1_96(a, b, t):
+    files = a.mean(axis=0) - b.mean(axis=0)
+    seeds = sum(each.mean(axis=1).var(ddof=1) / len(each) for each in (a, b))
+    uncertainty = np.hypot(2 * files.std(ddof=1) / np.sqrt(len(files)), t * np.sqrt(seeds))
+    return "none" if abs(files.mean()) <= uncertainty else "lower" if files.mean() < 0 else "higher"
+
+
 NOT_KNOWN = (
+    ("difference", with_two_for_1_96, "yours is too wide"),
     ("difference", lambda a, b, t: "none", "yours is too wide"),
     ("difference", with_the_factors_exchanged, "yours is too wide"),
     ("difference", with_every_loss_by_itself, "yours is too small"),
