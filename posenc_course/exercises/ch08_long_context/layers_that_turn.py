@@ -31,6 +31,14 @@ def _config_cases(rng: Generator) -> Iterator[Case]:
         ({"num_hidden_layers": 7, "no_rope_layers": [], "no_rope_layer_interval": 3},),
     )
     yield Case("kinds of layers", ({"num_hidden_layers": 4, "layer_types": [*kinds, kinds[0], kinds[0]]},))
+    yield Case(
+        "a list and kinds that say otherwise",
+        ({"num_hidden_layers": 4, "no_rope_layers": [0, 1, 1, 0], "layer_types": [*kinds, *kinds]},),
+    )
+    yield Case(
+        "an interval and kinds that say otherwise",
+        ({"num_hidden_layers": 6, "no_rope_layer_interval": 3, "layer_types": [*kinds, *kinds, *kinds]},),
+    )
     for _ in range(3):
         layers = int(rng.integers(6, 14))
         yield Case("a list, drawn", ({"num_hidden_layers": layers, "no_rope_layers": listed(layers)},))
@@ -149,6 +157,15 @@ LAYERS_THAT_TURN = Exercise(
                 _without(config, "no_rope_layers") if "no_rope_layer_interval" in config else _turning(config)
             ),
             "Where a list is given too, the list counts. Your interval overrules it.",
+        ),
+        Mistake(
+            "kinds-first",
+            lambda config: (
+                _turning({key: config[key] for key in ("num_hidden_layers", "layer_types")})
+                if "layer_types" in config
+                else _turning(config)
+            ),
+            "Where a list or an interval is given too, it counts. Your kinds overrule it.",
         ),
         Mistake(
             "interval-not-read",
