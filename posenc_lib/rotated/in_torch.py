@@ -379,9 +379,8 @@ def _holds_pairs(x: torch.Tensor) -> bool:
     """Whether columns 2j and 2j+1 lie in memory as one complex number does."""
     if x.dtype not in _COMPLEX or x.storage_offset() % 2:
         return False
-    if x.is_contiguous():
-        return x.shape[-1] % 2 == 0
-    return x.stride(-1) == 1 and not any(stride % 2 for stride in x.stride()[:-1])
+    *strides, last = x.stride()  # those of axes of size 1 count as well: `is_contiguous` passes over them
+    return last == 1 and not any(stride % 2 for stride in strides)
 
 
 def _cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -442,6 +442,22 @@ def test_nothing_to_rotate(shape: tuple[int, ...]) -> None:
             assert found.dtype == x.dtype
 
 
+@pytest.mark.parametrize("shape", [(1, 8), (1, 1, 8), (0, 8), (2, 0, 8), (0, 3, 8)])
+@pytest.mark.parametrize("rotary_dim", [8, 4])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_one_vector_or_none_may_be_a_slice_of_odd_stride(
+    shape: tuple[int, ...], rotary_dim: int, dtype: torch.dtype
+) -> None:
+    """PyTorch calls them contiguous, whatever their strides."""
+    x = torch.randn(*shape[:-1], 11).to(dtype)[..., 2:10]
+    for layout in LAYOUTS:
+        tables = rotary_tables(torch.full(shape[-2:-1], 5), rotary_dim)
+        wanted = rotate(torch.tensor(x.tolist(), dtype=dtype).reshape(shape), tables, layout=layout)
+        out = torch.zeros(*shape[:-1], 11, dtype=dtype)[..., 2:10]
+        assert torch.equal(rotate(x, tables, layout=layout), wanted)
+        assert torch.equal(rotate(x, tables, layout=layout, out=out), wanted)
+
+
 # ---- gradients, transforms, compilers
 
 
