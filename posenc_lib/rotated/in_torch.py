@@ -223,10 +223,16 @@ class _Rotation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, tables: RotaryTables, layout: str) -> torch.Tensor:
         ctx.tables, ctx.layout = tables, layout
+        ctx.written = writes(tables.cos, tables.sin)
         return _rotate(x, tables, layout, None)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        if writes(ctx.tables.cos, ctx.tables.sin) != ctx.written:
+            raise RuntimeError(
+                "someone wrote into the tables between rotate and backward, which needs them as they were; "
+                "make new tables, or call backward first"
+            )
         back = RotaryTables(ctx.tables.cos, -ctx.tables.sin)
         return _Rotation.turned(grad, back, ctx.layout), None, None
 

@@ -482,6 +482,17 @@ def test_gradients(layout: Layout, rotary_dim: int) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_gradient_goes_back_by_tables_that_were_written_into(layout: Layout) -> None:
+    x, tables = torch.randn(3, 8, requires_grad=True), rotary_tables(torch.arange(3), 8)
+    turned = rotate(x, tables, layout=layout)
+    tables.sin.zero_()
+    with pytest.raises(RuntimeError, match="wrote into the tables"):
+        turned.sum().backward()
+    rotate(x, tables, layout=layout).sum().backward()
+    torch.testing.assert_close(x.grad, rotate(torch.ones(3, 8), tables, layout=layout))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_gradients_in_bfloat16_come_in_bfloat16(layout: Layout) -> None:
     x = torch.randn(3, 8).bfloat16().requires_grad_()
     apply_rotary(x, 3, layout=layout).float().square().sum().backward()
