@@ -193,10 +193,10 @@ class QueryTemperature:
         """(...,) factors for positions (...,), in float64 where the library has it."""
         p = widen(require.positions(positions))
         xp = namespace(p)
+        require.all_hold(p >= 0, positions, "positions must be 0 or more: a query sees position + 1 keys")
         if self.formula == "beam":
             return (1 + p / self.length) ** self.beta
         if "log" in self.formula:
-            require.all_hold(p >= 0, positions, "positions must be 0 or more: a query sees position + 1 keys")
             factor = xp.log1p(p) * (self.beta / math.log(self.length))
             return factor if self.formula == "log" else xp.where(factor > 1, factor, xp.ones_like(factor))
         if self.formula == "inkling":

@@ -8,13 +8,17 @@ import torch
 
 from posenc_lib.nn import LogTemperature, ScalableSoftmax
 from posenc_lib.rotated import QueryTemperature, mrope_positions
+from posenc_lib.rotated.settings import FORMULAS
 
 Q = torch.ones(1, 2, 3, 4)
 CALLS = [
     (lambda: QueryTemperature("ln", 1.0, 8), ValueError, "formula='ln' is unknown"),  # type: ignore[arg-type]
     (lambda: QueryTemperature("log", 1.0, 1), ValueError, "give a length above 1"),
     (lambda: QueryTemperature("clipped log", 1.0, 0.5), ValueError, "give a length above 1"),
-    (lambda: QueryTemperature("log", 1.0, 8)(np.asarray([-1])), ValueError, "positions must be 0 or more"),
+    *(
+        (lambda f=formula: QueryTemperature(f, 0.1, 8)(np.asarray([-1])), ValueError, "must be 0 or more")
+        for formula in FORMULAS
+    ),
     (lambda: LogTemperature("log", 1.0, 0), ValueError, "length=0"),
     (lambda: LogTemperature().rotate(Q, Q, torch.tensor([-1, 0, 1]), 3), ValueError, "must be 0 or more"),
     (
