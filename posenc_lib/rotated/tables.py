@@ -88,16 +88,29 @@ class RotaryTables:
         return RotaryTables, (self.cos, self.sin)
 
     def __getitem__(self, index: Any) -> RotaryTables:
-        for part in index if isinstance(index, tuple) else (index,):
+        parts = index if isinstance(index, tuple) else (index,)
+        for part in parts:
             if isinstance(part, np.ndarray) and part.dtype.kind not in "iub":  # PyTorch would round them
                 raise IndexError(f"the index has dtype {part.dtype}; give integers, or booleans")
         picked = RotaryTables(self.cos[index], self.sin[index])
-        if picked.dim != self.dim:
+        if picked.dim != self.dim or _reaches_last_axis(parts, self.cos.shape):
             raise IndexError(
                 f"the index {index!r} reaches into the {self.dim // 2} pairs of each position; index only "
                 f"the positions, which have shape {tuple(self.cos.shape[:-1])}"
             )
         return picked
+
+
+def _reaches_last_axis(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether the index picks from the last axis, rather than to leave it whole."""
+    parts = [part for part in index if part is not None]
+    last = parts[-1] if parts else Ellipsis
+    if last is Ellipsis:
+        return False
+    if isinstance(last, slice) and (last == slice(None) or range(shape[-1])[last] == range(shape[-1])):
+        return False
+    masks = [part.ndim for part in parts if str(getattr(part, "dtype", "")).endswith("bool")]
+    return any(part is Ellipsis for part in parts) or len(parts) - len(masks) + sum(masks) == len(shape)
 
 
 def tables_of(theta: Array, like: Array, dtype: Any, scale: Any = 1.0) -> RotaryTables:

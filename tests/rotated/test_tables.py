@@ -7,6 +7,7 @@ import io
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +95,19 @@ def test_a_models_tables_come_in_the_library_of_what_they_turn() -> None:
     rope = RopeSettings(8, 8, 10000.0, None, "half")
     assert isinstance(rope.tables(5).cos, np.ndarray)
     torch.testing.assert_close(rope.rotate(X, rope.tables(5, like=X)), rotate(X, TABLES, layout="half"))
+
+
+@pytest.mark.parametrize("index", [(..., -1), (slice(None), 0), (..., 2), (0, 0), (0, slice(2))])
+def test_the_pairs_of_a_position_stay_together(index: Any) -> None:
+    """Also where there are as many positions as pairs, so that the width does not tell."""
+    import jax
+
+    for positions in (4, torch.arange(4), jax.numpy.arange(4)):
+        tables = rotary_tables(positions, 8)
+        with pytest.raises((IndexError, ValueError)):
+            tables[index]
+        for right in ((..., slice(None)), (slice(None), None), (slice(1, 3), slice(None)), (None, 2)):
+            assert tables[right].cos.shape == tables.cos[right].shape
 
 
 def test_positions_are_indexed_by_integers_or_booleans() -> None:
