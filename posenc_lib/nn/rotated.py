@@ -74,7 +74,8 @@ class Rotary(TableRotation):
         """The rotation of a checkpoint, from its config; arguments as in `posenc_lib.rope_from_config`.
 
         Raises:
-            TypeError, ValueError: as `posenc_lib.rope_from_config`; the checkpoint has M-RoPE.
+            TypeError, ValueError: as `posenc_lib.rope_from_config`; the checkpoint has M-RoPE, which
+                `MultimodalRotary.from_config` reads.
         """
         return cls.from_settings(rope_from_config(config, **choices))
 
@@ -167,6 +168,33 @@ class MultimodalRotary(Rotary):
         self.sections, self.interleaved = sections, interleaved
         axes = len(sections) if isinstance(sections, Sequence) else 1
         self._make_sections(torch.zeros(axes, 1), torch.float32)
+
+    @classmethod
+    def from_settings(cls, settings: RopeSettings) -> MultimodalRotary:
+        """As `Rotary.from_settings`, of a layer with M-RoPE.
+
+        Raises:
+            TypeError: no settings, as for a layer that does not rotate (give it `NoPE`).
+            ValueError: the settings have no M-RoPE, or deal its pairs out with time last, as ERNIE 4.5 VL.
+        """
+        if not isinstance(settings, RopeSettings) or settings.backwards:
+            Rotary.from_settings(settings)  # says what is wrong
+        if settings.sections is None:
+            raise ValueError("these settings have no M-RoPE; give them to Rotary")
+        if settings.time_last:
+            raise ValueError(
+                "this model deals its pairs out with time last; take its tables and rotation from "
+                "rope_from_config(config)"
+            )
+        return cls(
+            settings.head_dim,
+            settings.sections,
+            interleaved=settings.sections_interleaved,
+            base=settings.base,
+            layout=settings.layout,
+            rotary_dim=settings.rotary_dim,
+            scaling=settings.scaling,
+        )
 
     def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         if not isinstance(places, Tensor) or places.ndim < 3:

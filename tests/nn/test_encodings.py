@@ -368,6 +368,28 @@ def test_rotary_refuses_the_config_of_a_multimodal_model():
         Rotary.from_config(config)
 
 
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_multimodal_rotary_from_a_config_rotates_as_its_settings_do(interleaved):
+    config = {
+        "model_type": "qwen3_vl_text" if interleaved else "qwen2_vl_text",
+        "hidden_size": DIM,
+        "num_attention_heads": HEADS,
+        "head_dim": HEAD_DIM,
+        "rope_theta": 500.0,
+        "rope_scaling": {"rope_type": "default", "mrope_section": [2, 1, 1]},
+    }
+    settings, q, grid = rotated.rope_from_config(config), vectors(), torch.randint(9, (3, BATCH, LENGTH))
+    encoding = MultimodalRotary.from_config(config)
+    wanted = settings.rotate(q, settings.section_tables(grid[:, :, None]))
+    torch.testing.assert_close(encoding.rotate(q, q, grid, grid)[0], wanted)
+    with pytest.raises(ValueError, match="no M-RoPE; give them to Rotary"):
+        MultimodalRotary.from_settings(rotated.RopeSettings(HEAD_DIM, HEAD_DIM, 500.0, None, "half"))
+    with pytest.raises(ValueError, match="time last"):
+        MultimodalRotary.from_settings(
+            rotated.RopeSettings(HEAD_DIM, HEAD_DIM, 500.0, None, "half", (1, 1, 2), time_last=True)
+        )
+
+
 def test_multimodal_rotary_of_text_is_rotary_and_of_images_the_pure_function():
     encoding = MultimodalRotary(HEAD_DIM, (2, 1, 1), base=500.0)
     q, k = vectors(), vectors()
