@@ -13,7 +13,7 @@ from posenc_lib import alibi_bias, apply_rotary, attention
 from posenc_lib.biased import alibi_attention, cope_bias, shaw_bias, transformer_xl_bias
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, Sizes, make_encoding
-from posenc_lib.rotated import axial_tables, rotary_tables, rotate, xpos_tables
+from posenc_lib.rotated import RopeSettings, axial_tables, rotary_tables, rotate, xpos_tables
 from posenc_lib.rotated.tables import Layout
 
 BATCH, HEADS, LENGTH, WIDTH = 3, 4, 6, 8
@@ -83,6 +83,12 @@ def test_the_sequence_before_the_batch() -> None:
     x = vectors().transpose(0, 1)
     wanted = apply_rotary(x.permute(1, 2, 0, 3), LENGTH).permute(2, 0, 1, 3)
     torch.testing.assert_close(apply_rotary(x, LENGTH, seq_axis=0), wanted)
+
+
+def test_a_models_settings() -> None:
+    rope, x = RopeSettings(WIDTH, 4, 500.0, None, "half"), vectors()
+    wanted = rope.rotate(x.transpose(1, 2), rope.tables(LENGTH, like=x, dtype=x.dtype)).transpose(1, 2)
+    assert torch.equal(rope.rotate(x, rope.tables(LENGTH, like=x, dtype=x.dtype), seq_axis=-3), wanted)
 
 
 @pytest.mark.parametrize("tables", [xpos_tables(LENGTH, WIDTH)[0], axial_tables(np.ones((2, LENGTH)), WIDTH)])

@@ -125,8 +125,10 @@ class RopeSettings:
             )
         )
 
-    def rotate(self, x: Array, tables: RotaryTables, *, out: Array | None = None) -> Array:
-        """Rotate in the model's layout, as `rotate`.
+    def rotate(
+        self, x: Array, tables: RotaryTables, *, seq_axis: int = -2, out: Array | None = None
+    ) -> Array:
+        """Rotate in the model's layout; arguments as in `rotate`.
 
         Raises:
             ValueError: the last axis of x is not head_dim wide.
@@ -137,7 +139,7 @@ class RopeSettings:
                 f"x of shape {tuple(x.shape)} has {x.shape[-1]} columns; these settings are for head_dim="
                 f"{self.head_dim}. If a head has more columns, give only the part that turns"
             )
-        return rotate(x, tables, layout=self.layout, out=out)
+        return rotate(x, tables, layout=self.layout, seq_axis=seq_axis, out=out)
 
     def _turned(self, tables: RotaryTables) -> RotaryTables:
         return RotaryTables(tables.cos, -tables.sin) if self.backwards else tables
