@@ -273,7 +273,7 @@ class YaRNScaling:
 
     Raises:
         TypeError: a value is not a number, or truncate not a boolean.
-        ValueError: a number out of range, beta_fast not above beta_slow, or an unknown ramp.
+        ValueError: a number out of range, beta_fast below beta_slow, or an unknown ramp.
 
     Source: Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models",
     section 3; the authors' `LlamaYaRNScaledRotaryEmbedding.py`.
