@@ -29,6 +29,10 @@ fastest: what they need is known without looking). A tensor is (length,), or (ba
 differ, of integers or reals; coordinates of several axes are (axes, batch or 1, length)."""
 
 
+_WIDE_UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
+"""Dtypes of which PyTorch finds neither the least nor the largest."""
+
+
 def read_places(positions: Any, tokens: Tensor, name: str = "positions") -> Places:
     """Positions of the tokens on the second-last axis of `tokens`.
 
@@ -63,7 +67,7 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
                 "(axes, batch or 1, length) for coordinates of several axes"
             )
         require.same_device(**{name: positions, "the tokens": tokens})
-        return positions
+        return positions.long() if positions.dtype in _WIDE_UNSIGNED else positions
     if isinstance(positions, range):
         if positions.step == 1:
             return Span(positions.start, positions.stop)

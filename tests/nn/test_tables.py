@@ -206,6 +206,15 @@ def test_positions_of_any_shape_are_looked_up_again_when_they_change(shape, dtyp
         positions += 1  # the same tensor, in its place
 
 
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+@pytest.mark.parametrize("length", [tables.FEW, tables.FEW + 1])
+def test_positions_of_wide_unsigned_integers(dtype, length):
+    x, at = torch.randn(1, 2, length, DIM), torch.arange(length)
+    for encoding in (Rotary(DIM), AxialRotary(DIM, (8, 9))):
+        wanted = encoding.rotate(x, x, at, at)[0]
+        assert torch.equal(encoding.rotate(x, x, at.to(dtype), at.to(dtype))[0], wanted)
+
+
 def test_far_positions_take_no_memory():
     rope = Rotary(DIM)
     assert_as_fresh(rope, range(10_000_000, 10_000_003))
