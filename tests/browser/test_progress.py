@@ -159,7 +159,7 @@ def test_a_page_that_comes_back_from_the_browsers_memory_shows_what_was_done_mea
         expect(bar).to_contain_text(shown)
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[str, dict[str, object]]] = {
     "exercise": (FREQUENCIES, {"code": 5}),
     "quiz": ("02-the-formula.column-and-pair", {"chosen": 3, "tries": 1}),
     "prediction": ("02-the-formula.two-simple-ideas", {"said": ["1"]}),

@@ -200,7 +200,7 @@ def _relative_by_whole_numbers(rotate: Rotate) -> bool:
     q, k = [3, -1, 4, 1, -5, 9, 2, -6], [2, 7, -1, 8, 2, 8, -1, 8]
 
     def scores(query: int, key: int) -> float:
-        turned = np.asarray(rotate([q, k], [query, key]))  # type: ignore[arg-type]
+        turned = np.asarray(rotate([q, k], [query, key]))
         return float(turned[0] @ turned[1])
 
     same = [scores(9 + shift, 2 + shift) for shift in (0, 1, 40, 700, 6000)]
