@@ -27,7 +27,7 @@ import yaml
 from babel.core import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 
 from book.agreement import disagreements
 from book.passages import passages
@@ -187,9 +187,21 @@ def read(path: Path) -> Catalog:
         return Catalog()
     try:
         with path.open("rb") as file:
-            return read_po(file, abort_invalid=True)
+            catalogue = read_po(file, abort_invalid=True)
     except (PoFileError, UnicodeDecodeError, ValueError) as error:
         raise CatalogueError(f"{path}: {error}") from error
+    for message in catalogue:
+        _take_previous(message)
+    return catalogue
+
+
+def _take_previous(message: Message) -> None:
+    """The English that a fuzzy entry had before, which Babel writes, and reads as lines of a comment."""
+    lines = [each for each in message.user_comments if each.startswith("|")]
+    if lines:
+        written = " ".join(each.removeprefix("|").strip() for each in lines)
+        message.previous_id = [denormalize(written.removeprefix("msgid "))]
+        message.user_comments = [each for each in message.user_comments if each not in lines]
 
 
 def translated(path: Path, *, plain: bool = False) -> dict[str, str]:
@@ -270,6 +282,7 @@ def renewed(path: Path, source: Catalog, language: str) -> Catalog:
     made = Catalog(locale=language, fuzzy=False)
     old = read(path)
     old.locale = made.locale
+    before = {_id(each): each.previous_id for each in old}
     old.update(source, no_fuzzy_matching=False, keep_user_comments=True, update_header_comment=False)
     for message in source:
         if not message.id:
@@ -282,7 +295,7 @@ def renewed(path: Path, source: Catalog, language: str) -> Catalog:
             known.string,
             flags=flags,
             user_comments=known.user_comments,
-            previous_id=known.previous_id if "fuzzy" in flags else (),
+            previous_id=(known.previous_id or before.get(_id(known), ())) if "fuzzy" in flags else (),
         )
     return made
 

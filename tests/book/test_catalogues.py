@@ -87,6 +87,9 @@ def test_what_has_changed_in_english_is_kept_and_not_shown(page):
     assert "It has 12 of them" in page.read_text(), "what it was made of stands beside it"
     again = renewed(page, english("It has `one` row.", more), CHINESE)
     assert again[more].fuzzy, "nobody has looked at it"
+    before = page.read_bytes()
+    write(again, page)
+    assert page.read_bytes() == before, "and what it was made of still does"
 
 
 def test_what_is_new_waits_and_what_is_gone_goes(page):
