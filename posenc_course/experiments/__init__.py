@@ -30,6 +30,7 @@ NAMES = {
     "further-rates": "further_rates",
     "byte-models": "byte_models",
     "hybrids": "hybrids",
+    "by-content": "by_content",
     "exported": "export",
     "train-live": "train_live",
     "mistakes": "mistakes",
@@ -50,7 +51,6 @@ NAMES = {
 
 NEXT = {
     "beyond-text-rates": "beyond_text_rates",
-    "by-content": "by_content",
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",

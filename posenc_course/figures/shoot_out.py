@@ -230,27 +230,6 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
         )
 
 
-ROUNDS = {
-    "byte-models": "trained as long as most here",
-    "byte-models-beyond-counting": "trained until it beats counting",
-}
-"""Experiment -> what a panel calls its models."""
-
-
-def two_rounds() -> Picture:
-    """The loss by the length of the text, a panel for each round of the byte models."""
-    names = list(_by_encoding(stored(list(ROUNDS)[-1])))
-    with canvas(width=8.4, height=4.0) as figure:
-        panels = figure.subplots(1, 2, sharey=True)
-        told = []
-        for axes, (experiment, title) in zip(panels, ROUNDS.items(), strict=True):
-            told += [f"{title}:", *_by_length(axes, dict.fromkeys(names, experiment))]
-            axes.set_title(title)
-        panels[0].set_ylabel(LOSS)
-        label_at_curve(*panels[::-1])
-        return finish(figure, alt=f"Two panels: {_OF_LENGTHS} {' '.join(told)}")
-
-
 def by_content() -> Picture:
     """The loss by the length of the text, of models with position from content between RoPE's and ALiBi's."""
     experiments = {"rope": "byte-models", **dict.fromkeys(FROM_CONTENT, "by-content"), "alibi": "byte-models"}

@@ -93,7 +93,9 @@ class RotaryTables:
             if isinstance(part, np.ndarray) and part.dtype.kind not in "iub":  # PyTorch would round them
                 raise IndexError(f"the index has dtype {part.dtype}; give integers, or booleans")
         picked = RotaryTables(self.cos[index], self.sin[index])
-        if picked.dim != self.dim or _reaches_last_axis(parts, self.cos.shape):
+        # Not asked of a slice alone: a compiler would make a number of a length that it keeps open.
+        reaches = not isinstance(index, slice) and _reaches_last_axis(parts, self.cos.shape)
+        if picked.dim != self.dim or reaches:
             raise IndexError(
                 f"the index {index!r} reaches into the {self.dim // 2} pairs of each position; index only "
                 f"the positions, which have shape {tuple(self.cos.shape[:-1])}"
@@ -104,13 +106,13 @@ class RotaryTables:
 def _reaches_last_axis(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
     """Whether the index picks from the last axis, rather than to leave it whole."""
     parts = [part for part in index if part is not None]
-    last = parts[-1] if parts else Ellipsis
-    if last is Ellipsis:
-        return False
-    if isinstance(last, slice) and (last == slice(None) or range(shape[-1])[last] == range(shape[-1])):
-        return False
     masks = [part.ndim for part in parts if str(getattr(part, "dtype", "")).endswith("bool")]
-    return any(part is Ellipsis for part in parts) or len(parts) - len(masks) + sum(masks) == len(shape)
+    from_the_end = any(part is Ellipsis for part in parts)
+    if not from_the_end and len(parts) - len(masks) + sum(masks) < len(shape):
+        return False
+    last = parts[-1]
+    whole = isinstance(last, slice) and range(shape[-1])[last] == range(shape[-1])
+    return last is not Ellipsis and not whole
 
 
 def tables_of(theta: Array, like: Array, dtype: Any, scale: Any = 1.0) -> RotaryTables:
