@@ -126,7 +126,7 @@ def test_a_hand_that_no_eye_can_follow_is_blurred(newcomer, plain_address):
     tab.clock.install()
     tab.goto(f"{plain_address}/{PAGE}", wait_until="load")
     picture = tab.locator(".posenc-hero-picture")
-    expect(picture.get_by_role("button")).to_have_text("Pause")
+    expect(picture.get_by_role("button")).to_have_text("Pause the picture")
     picture.scroll_into_view_if_needed()
     for milliseconds, blurred in ((2_000, False), (24_000, True)):
         tab.clock.run_for(milliseconds)
