@@ -1,4 +1,4 @@
-"""Beyond text, each encoding at its own learning rate: what of the first round hangs on the one rate of all?
+"""Beyond text, each encoding at its own learning rate: what of the first round depends on its one rate?
 
 `beyond-text` trains everything at 0.003. Here each case runs with each encoding at a third of that rate and
 at three times it, with the same seeds. The rules were written before the first run:
@@ -27,7 +27,7 @@ from posenc_course.experiments.training import Bench
 
 __all__ = ["GATE", "shortfall"]
 
-QUESTION = "What of the findings beyond text hangs on the one learning rate of all?"
+QUESTION = "What of the findings beyond text depends on the one learning rate of all?"
 
 STORES_EACH = True
 PARTS = (beyond_text, beyond_text_again)

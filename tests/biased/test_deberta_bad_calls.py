@@ -39,7 +39,7 @@ CALLS = [
     (lambda: bias(queries=np.arange(3.0)), TypeError, "distances must be whole numbers"),
     (lambda: bias(relative_keys=torch.zeros(2, 16, 4)), TypeError, "different libraries"),
     (
-        lambda: bias(torch.zeros(Q.shape).double(), torch.zeros(Q.shape).double(), torch.zeros(TABLE.shape)),
+        lambda: bias(*[torch.zeros(Q.shape).double()] * 2, *[torch.zeros(TABLE.shape)] * 2),
         TypeError,
         "the dtypes differ: q torch.float64",
     ),
