@@ -436,6 +436,9 @@ def drag(tab, grip, *ways):
     for dx, dy in ways:
         x, y = x + dx, y + dy
         tab.mouse.move(x, y, steps=12)
+        tab.evaluate(
+            "() => new Promise(requestAnimationFrame)"
+        )  # a hand is not faster than a busy browser draws
     tab.mouse.up()
     drawn(tab, grip.locator("xpath=ancestor::*[@data-figure]").get_attribute("data-figure"))
     return x, y
