@@ -105,7 +105,8 @@
     try {
       return act();
     } finally {
-      Object.defineProperty(window, "localStorage", own);
+      if (own) Object.defineProperty(window, "localStorage", own);
+      else delete window.localStorage; // it is the prototype's
     }
   };
 

@@ -14,13 +14,9 @@ at three times it, with the same seeds. The rules were written before the first 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from posenc_course.experiments import beyond_text, beyond_text_again, results, uncertainty
+from posenc_course.experiments import beyond_text, beyond_text_again
 from posenc_course.experiments.beyond_text import GATE, shortfall
 from posenc_course.experiments.beyond_text_again import AtRate
 from posenc_course.experiments.training import Bench
@@ -32,8 +28,8 @@ QUESTION = "What of the findings beyond text depends on the one learning rate of
 STORES_EACH = True
 PARTS = (beyond_text, beyond_text_again)
 
-USUAL = 0.003
 RATES = (0.001, 0.01)
+"""Beside the 0.003 of the first round."""
 
 
 def runs(
@@ -50,39 +46,3 @@ def measure(run: dict[str, Any], bench: Bench) -> dict[str, Any]:
     return beyond_text.measure(
         run, AtRate(bench.device, bench.folder, bench.progress, bench.models, run["rate"])
     )
-
-
-def scores(case: str, encoding: str, rate: float) -> NDArray[np.float64]:
-    """(seeds, 2) score and, where there is one, score elsewhere (NaN where not); admitted or not."""
-    name, own = ("beyond-text", {}) if rate == USUAL else ("beyond-text-rates", {"rate": rate})
-    which: dict[str, Any] = {"case": case, "encoding": encoding, **own}
-    found = [each["result"] for each in results.runs(name, every=True, **which)]
-    return np.array([[each["score"], each["elsewhere"]] for each in found], dtype=np.float64)
-
-
-def best_rate(case: str, encoding: str) -> float:
-    """The rate with the highest mean score; the usual one where others are no higher."""
-    rates = (USUAL, *RATES)
-    return rates[int(np.argmax([scores(case, encoding, rate)[:, 0].mean() for rate in rates]))]
-
-
-def comparison(case: str, one: str, other: str, *, tuned: bool) -> tuple[str, str]:
-    """Verdicts on one less the other, in score and elsewhere: each at its best rate, or both at the usual.
-
-    "" where nothing was tested elsewhere.
-    """
-    a, b = (
-        scores(case, name, best_rate(case, name) if tuned else USUAL).T[:, :, None] for name in (one, other)
-    )
-    score, elsewhere = (
-        "" if np.isnan(x).any() or np.isnan(y).any() else uncertainty.compare(x, y, [1]).verdict
-        for x, y in zip(a, b, strict=True)
-    )
-    return score, elsewhere
-
-
-def changed() -> list[tuple[str, str, str, tuple[str, str], tuple[str, str]]]:
-    """Case, two encodings, and the verdicts before and after, of each pair of which they differ."""
-    pairs = ((case, *pair) for case, names in beyond_text.VARIANTS.items() for pair in combinations(names, 2))
-    both = ((*pair, comparison(*pair, tuned=False), comparison(*pair, tuned=True)) for pair in pairs)
-    return [each for each in both if each[-2] != each[-1]]

@@ -129,9 +129,18 @@ def rise(encoding: str, *, name: str = "byte-models") -> uncertainty.Finding:
     Raises:
         ValueError: nothing is stored, or fewer than two seeds are admitted.
     """
+    found = rises(encoding, name=name)
+    return uncertainty.compare(found, np.zeros_like(found), np.ones(found.shape[1]))
+
+
+def rises(encoding: str, *, name: str = "byte-models") -> NDArray[np.float64]:
+    """(seeds, files) the same of each admitted run and each file.
+
+    Raises:
+        ValueError: nothing is stored, or no run is admitted.
+    """
     found = [each["result"]["longer"]["by_length"] for each in results.runs(name, encoding=encoding)]
-    rises = np.array([np.subtract(each[-1], each[0]) for each in found])
-    return uncertainty.compare(rises, np.zeros_like(rises), np.ones(rises.shape[1]))
+    return np.array([np.subtract(each[-1], each[0]) for each in found])
 
 
 def gain_of_the_whole(encoding: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:

@@ -19,7 +19,6 @@ from torch import Tensor
 from posenc_course.experiments import (
     byte_model,
     byte_models_beyond_counting,
-    results,
     source_text,
     uncertainty,
 )
@@ -72,8 +71,3 @@ def gain(result: dict[str, Any]) -> tuple[float, float]:
     """What the second reading saves, the mean of all files, and half its 95% interval over files."""
     saved = np.subtract(result["first"], result["second"])
     return uncertainty.mean_over_files(saved, np.ones(len(saved)))
-
-
-def gains(encoding: str) -> list[tuple[float, float]]:
-    """The same of each stored seed."""
-    return [gain(each["result"]) for each in results.runs("copies", encoding=encoding)]

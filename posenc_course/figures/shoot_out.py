@@ -231,39 +231,29 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
 
 
 def by_content() -> Picture:
-    """The loss by the length of the text, of models with position from content between RoPE's and ALiBi's."""
-    experiments = {"rope": "byte-models", **dict.fromkeys(FROM_CONTENT, "by-content"), "alibi": "byte-models"}
+    """The loss by the length of the text, of models with position from content beside RoPE's and ALiBi's."""
+    words = {"rope": TITLES["rope"], **FROM_CONTENT, "alibi": TITLES["alibi"]}
+    lengths = stored("by-content")["runs"][0]["result"]["longer"]["lengths"]
+    told = []
     with canvas(width=6.4, height=4.0) as figure:
         axes = figure.subplots()
-        told = _by_length(axes, experiments)
+        looks = zip(words.items(), COLOURS, DASHES, MARKERS, strict=False)
+        for (name, word), colour, dash, marker in looks:
+            losses = byte_models.by_length(name, name="by-content" if name in FROM_CONTENT else NAME)
+            look: dict[str, Any] = {"color": colour, "linestyle": dash}
+            axes.plot(lengths, losses.mean(axis=0), marker=marker, label=word, **look)
+            axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
+            told.append(f"{word}: {_each(losses.mean(axis=0))}.")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
+        axes.set_xlabel("length of the text (bytes)")
         axes.set_ylabel(LOSS)
         label_at_curve(axes)
-        return finish(figure, alt=f"One panel: {_OF_LENGTHS} {' '.join(told)}")
-
-
-_OF_LENGTHS = (
-    "the loss in nats per byte against the length of the text, which doubles from that of the training on; "
-    "thick lines are means, thin ones seeds."
-)
-
-
-def _by_length(axes: Axes, experiments: Mapping[str, str]) -> list[str]:
-    """Draw the losses of each encoding, of the experiment that has it; returns them in words."""
-    told = []
-    for (name, experiment), colour, dash, marker in zip(
-        experiments.items(), COLOURS, DASHES, MARKERS, strict=False
-    ):
-        losses = byte_models.by_length(name, name=experiment)
-        lengths = stored(experiment)["runs"][0]["result"]["longer"]["lengths"]
-        look: dict[str, Any] = {"color": colour, "linestyle": dash}
-        word = (TITLES | FROM_CONTENT)[name]
-        axes.plot(lengths, losses.mean(axis=0), marker=marker, label=word.replace(", ", ",\n"), **look)
-        axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
-        told.append(f"{word}: {_each(losses.mean(axis=0))}.")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
-    axes.set_xlabel("length of the text (bytes)")
-    return told
+        return finish(
+            figure,
+            alt="One panel: the loss in nats per byte against the length of the text, which doubles from "
+            f"that of the training on; thick lines are means, thin ones seeds. {' '.join(told)}",
+        )
 
 
 def admitted(encoding: str) -> list[dict[str, Any]]:

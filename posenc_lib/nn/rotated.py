@@ -87,26 +87,12 @@ class Rotary(TableRotation):
             TypeError: no settings, as for a layer that does not rotate (give it `NoPE`).
             ValueError: the settings have M-RoPE, or turn the other way.
         """
-        if not isinstance(settings, RopeSettings):
-            raise TypeError(
-                f"settings is of type {type(settings).__name__}; give RopeSettings (for a layer that does "
-                "not rotate, whose rope is None, take NoPE())"
-            )
-        if settings.backwards:
-            raise ValueError(
-                "this model turns the other way; take its tables and rotation from rope_from_config(config)"
-            )
+        arguments = _arguments(settings)
         if settings.sections is not None:
             raise ValueError(
                 f"this config has M-RoPE with sections {settings.sections}; give them to MultimodalRotary"
             )
-        return cls(
-            settings.head_dim,
-            base=settings.base,
-            layout=settings.layout,
-            rotary_dim=settings.rotary_dim,
-            scaling=settings.scaling,
-        )
+        return cls(**arguments)
 
     def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         dtype, turning = wide_dtype(x), self._turning
@@ -133,6 +119,21 @@ class Rotary(TableRotation):
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, base={self.base:g}, layout={self.layout!r}, scaling={self.scaling!r}"
+
+
+def _arguments(settings: RopeSettings) -> dict[str, Any]:
+    """What `Rotary` and `MultimodalRotary` have in common, of settings that they can have."""
+    if not isinstance(settings, RopeSettings):
+        raise TypeError(
+            f"settings is of type {type(settings).__name__}; give RopeSettings (for a layer that does "
+            "not rotate, whose rope is None, take NoPE())"
+        )
+    if settings.backwards:
+        raise ValueError(
+            "this model turns the other way; take its tables and rotation from rope_from_config(config)"
+        )
+    names = ("head_dim", "base", "layout", "rotary_dim", "scaling")
+    return {name: getattr(settings, name) for name in names}
 
 
 class MultimodalRotary(Rotary):
@@ -177,8 +178,7 @@ class MultimodalRotary(Rotary):
             TypeError: no settings, as for a layer that does not rotate (give it `NoPE`).
             ValueError: the settings have no M-RoPE, or deal its pairs out with time last, as ERNIE 4.5 VL.
         """
-        if not isinstance(settings, RopeSettings) or settings.backwards:
-            Rotary.from_settings(settings)  # says what is wrong
+        arguments = _arguments(settings)
         if settings.sections is None:
             raise ValueError("these settings have no M-RoPE; give them to Rotary")
         if settings.time_last:
@@ -186,15 +186,7 @@ class MultimodalRotary(Rotary):
                 "this model deals its pairs out with time last; take its tables and rotation from "
                 "rope_from_config(config)"
             )
-        return cls(
-            settings.head_dim,
-            settings.sections,
-            interleaved=settings.sections_interleaved,
-            base=settings.base,
-            layout=settings.layout,
-            rotary_dim=settings.rotary_dim,
-            scaling=settings.scaling,
-        )
+        return cls(sections=settings.sections, interleaved=settings.sections_interleaved, **arguments)
 
     def _tables(self, x: Tensor, places: Places) -> RotaryTables:
         if not isinstance(places, Tensor) or places.ndim < 3:

@@ -724,11 +724,15 @@ def test_what_has_a_last_position_refuses_the_next(name):
 def test_a_bias_of_positions_is_float32_in_a_model_of_16_bits(name: str) -> None:
     encoding = make_encoding(name, Sizes(16, 2, causal=False, length=16)).bfloat16()
     q = torch.randn(1, 2, 5, 8)
-    for vectors in (q.bfloat16(), q):
-        found = encoding.bias(vectors, vectors, 5, 5)
-        assert found is not None
-        assert found.dtype == torch.float32
-    assert encoding.double().bias(q.double(), q.double(), 5, 5).dtype == torch.float64  # type: ignore[union-attr]
+
+    def dtype_of_the_bias(vectors: torch.Tensor) -> torch.dtype:
+        bias = encoding.bias(vectors, vectors, 5, 5)
+        assert bias is not None
+        return bias.dtype
+
+    assert dtype_of_the_bias(q.bfloat16()) == dtype_of_the_bias(q) == torch.float32
+    encoding.double()
+    assert dtype_of_the_bias(q.double()) == torch.float64
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
