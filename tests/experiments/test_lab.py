@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_course.experiments import NAMES, NEXT, bags, lab, results
+from posenc_course.experiments import NAMES, NEXT, bags, lab, results, source_text
 from posenc_course.experiments.lab import keep, main, perform
 
 NAME = "bags"
@@ -149,6 +149,17 @@ def test_every_experiment_is_there_and_asks_something(capsys):
     assert ["(new, not in the book yet)" in line for line in lines] == [False] * len(NAMES) + [True] * len(
         NEXT
     )
+
+
+@pytest.mark.parametrize("name", NEXT)
+def test_what_comes_next_has_runs_of_its_own_and_stored_are_some_of_these(name):
+    """Where this Python's library is the text of the stored ones, which are kept under it."""
+    module, here = lab.module_of(name), source_text.source()
+    keys = [lab._key(module, run, "cpu") for run in module.runs()]
+    assert keys
+    assert len(set(keys)) == len(keys)
+    found = [each for each in results.stored_so_far(name) if each["run"].get("text", here) == here]
+    assert {each["key"] for each in found} <= set(keys)
 
 
 def test_a_number_that_is_not_finite_is_refused_and_what_was_there_stays(tmp_path):
