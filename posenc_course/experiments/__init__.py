@@ -54,7 +54,10 @@ NEXT = {
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",
+    "byte-models-beyond-counting-again": "byte_models_beyond_counting_again",
+    "byte-models-larger-rates": "byte_models_larger_rates",
+    "byte-models-larger": "byte_models_larger",
     "copies": "copies",
-    "byte-models-large": "byte_models_large",
+    "rope-and-copying": "rope_and_copying",
 }
 """The same of those that the book does not quote yet."""

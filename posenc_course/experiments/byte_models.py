@@ -83,10 +83,10 @@ def longest(of: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(most.values())
 
 
-def best_rates(full: bool = False) -> dict[str, float]:
+def best_rates(full: bool = False, *, sweep: str = SWEEP) -> dict[str, float]:
     """Of each encoding whose sweep is stored, the learning rate with the lowest loss in it."""
     best: dict[str, tuple[float, float]] = {}
-    for each in results.stored_so_far(SWEEP, full):
+    for each in results.stored_so_far(sweep, full):
         tried = (each["result"]["loss"], each["run"]["rate"])
         best[each["run"]["encoding"]] = min(tried, best.get(each["run"]["encoding"], tried))
     return {name: rate for name, (_, rate) in best.items()}

@@ -10,7 +10,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from posenc_course.experiments import byte_model, byte_models, byte_models_large, results, source_text
+from posenc_course.experiments import (
+    byte_model,
+    byte_models,
+    byte_models_beyond_counting,
+    byte_models_larger,
+    results,
+    source_text,
+)
 from posenc_course.experiments.byte_models import ENCODINGS, GATE
 from posenc_course.experiments.lab import perform
 from posenc_course.experiments.ngram import NGram
@@ -207,21 +214,29 @@ def test_what_is_trained_longer_is_trained_with_the_steps_of_all_too():
 
 def test_two_thirds_of_the_pairs_turn_within_the_training():
     """At least once: else a rule that rescales RoPE is judged where it has nothing to rescale."""
-    for form in (byte_models.runs(), byte_models.runs(full=True), byte_models_large.runs()):
+    for form in (byte_models.runs(), byte_models.runs(full=True), byte_models_larger.runs()):
         run = form[0]
         turns = run["length"] / (2 * np.pi) * frequencies(run["dim"] // run["heads"], base=run["base"])
         assert (turns >= 1).mean() >= 2 / 3
 
 
-def test_the_large_form_is_the_same_but_for_its_size(monkeypatch):
-    one, other = byte_models.runs(full=True), byte_models_large.runs()
-    assert [(run["encoding"], run["seed"]) for run in one] == [
-        (run["encoding"], run["seed"]) for run in other
-    ]
-    assert other[0]["steps"] * other[0]["batch"] * other[0]["length"] == pytest.approx(100e6, rel=0.01)
-    monkeypatch.setattr(results, "stored_so_far", lambda name, full: [])
-    with pytest.raises(ValueError, match=r"run the sweep first: .* byte-model-rates --full"):
-        perform("byte-models-large", only=["rope"], work=Path("nowhere"))
+def test_the_second_size_has_four_times_the_weights_and_texts_of_twice_the_length():
+    of = {run["encoding"]: run for run in byte_models_beyond_counting.runs(seeds=1)}
+    for larger in byte_models_larger.runs(seeds=1):
+        small = of[larger["encoding"]]
+        weights = [
+            sum(each.numel() for each in byte_model.build(run).parameters()) for run in (larger, small)
+        ]
+        assert weights[0] / weights[1] == pytest.approx(4, rel=0.1)
+        assert larger["length"] == 2 * small["length"]
+        same = ("steps", "batch", "learn", "layers", "text")
+        assert [larger[name] for name in same] == [small[name] for name in same]
+
+
+def test_without_its_sweep_a_rate_is_asked_for(monkeypatch):
+    monkeypatch.setattr(results, "stored_so_far", lambda name, full=False: [])
+    with pytest.raises(ValueError, match=r"run the sweep first: .* byte-models-larger-rates"):
+        perform("byte-models-larger", only=["rope"], work=Path("nowhere"))
 
 
 def test_what_is_stored_was_made_of_the_text_that_it_names():

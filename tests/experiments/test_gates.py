@@ -98,8 +98,10 @@ def test_a_gate_may_be_said_as_two_names():
 
 
 def test_what_begins_with_the_byte_models_has_their_gate():
-    for name in ("byte-models", "byte-models-large", "causes", "mistakes"):
+    for name in ("byte-models", "causes", "mistakes"):
         assert gates.of(lab.module_of(name)) == gates.BYTE_MODELS
+    for name in ("byte-models-larger", "rope-and-copying"):
+        assert gates.of(lab.module_of(name)) == gates.BYTE_MODELS_BEYOND_COUNTING
     for name in ("needle", "rescaled"):
         assert gates.BYTE_MODELS.words in lab.module_of(name).GATE.words
 
