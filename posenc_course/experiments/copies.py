@@ -6,9 +6,9 @@ size. A model that has learned to find what came before, and what followed it, k
 advance.
 
 The rule was written when four models had been seen (RoPE, T5, ALiBi and the learned table, one seed of each):
-a model *copies* if its second reading costs less than its first by more than the 95% interval over files; of an
-encoding it is said that it does, or does not, where all its seeds agree. The other encodings and the second
-size were added when two seeds of the first four were known, and no more of the others.
+a model *copies* if its second reading costs less than its first by more than the 95% interval over files; of
+an encoding it is said that it does, or does not, where all its seeds agree. The other encodings and the
+second size were added when two seeds of the first four were known, and no more of the others.
 """
 
 from __future__ import annotations
