@@ -46,11 +46,11 @@ NAMES = {
     "capstone": "capstone",
     "beyond-text": "beyond_text",
     "beyond-text-again": "beyond_text_again",
+    "beyond-text-rates": "beyond_text_rates",
 }
 """Name of an experiment -> its module here."""
 
 NEXT = {
-    "beyond-text-rates": "beyond_text_rates",
     "byte-models-beyond-counting": "byte_models_beyond_counting",
     "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",
