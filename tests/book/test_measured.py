@@ -198,6 +198,11 @@ def hide_nothing(runs):
         read |= {way: read["as it is"] for way in read if way == "far keys hidden"}
 
 
+def exchange_rates(runs):
+    for each in runs:
+        each["run"]["rate"] = {0.001: 0.01, 0.01: 0.001}[each["run"]["rate"]]
+
+
 @pytest.mark.parametrize(
     ("name", "edit"),
     [
@@ -207,6 +212,7 @@ def hide_nothing(runs):
         ("mistakes", cost_nothing),
         ("untrained", know_nothing),
         ("beyond-text", lambda runs: exchange(runs, "axial", "distances")),
+        ("beyond-text-rates", exchange_rates),
         ("causes", hide_nothing),
         ("position-tasks", lambda runs: exchange(runs, "rope", "alibi")),
     ],
