@@ -61,8 +61,9 @@ FOUR = ("rope", "alibi", "sinusoidal", "rope-window-and-none")
 """The encodings that all rounds have."""
 
 _LATER = "byte-models-beyond-counting"
+SMALL = "853,000 weights"
 OF_COPIES = {
-    "853,000 weights": (_LATER, f"{_LATER}-others", f"{_LATER}-again"),
+    SMALL: (_LATER, f"{_LATER}-others", f"{_LATER}-again"),
     "3.28 million weights": ("byte-models-larger",),
 }
 """What a panel calls models of one size -> the experiments that trained them; of twins, the last counts."""
@@ -290,7 +291,7 @@ _OF_LENGTHS = (
 
 
 def _by_length(axes: Axes, experiments: Mapping[str, str], every: int = 1) -> list[str]:
-    """Draw the losses of each encoding, of the experiment that has it, and name each such length; in words."""
+    """Draw the losses of each encoding, of the experiment that has it, and name so many lengths; in words."""
     told = []
     looks = zip(experiments.items(), COLOURS, DASHES, MARKERS, strict=False)
     for (name, experiment), colour, dash, marker in looks:
@@ -332,7 +333,7 @@ def copying() -> Picture:
         return finish(
             figure,
             alt="Two panels, a mark for each trained model: what it saves when it reads a passage a second "
-            "time, and its loss at the length of training. The more it saves, the lower its loss. "
+            "time, and its loss at the length of training. Mostly, the more it saves, the lower its loss. "
             + " ".join(told),
         )
 
@@ -341,6 +342,37 @@ def _scatter(axes: Axes, models: Sequence[Copier], label: str, **look: Any) -> N
     if models:
         saved, losses = [each.saved for each in models], [each.loss for each in models]
         axes.plot(saved, losses, label=label, linestyle="none", **look)
+
+
+def while_training() -> Picture:
+    """The loss of some small models while they train, less that of RoPE's model with the same seed."""
+    of = [each for name in OF_COPIES[SMALL][:2] for each in stored(name)["runs"]]
+    curves = {
+        (each["run"]["encoding"], each["run"]["seed"]): np.array(each["result"]["curve"]) for each in of
+    }
+    told = []
+    with canvas(width=6.4, height=4.0) as figure:
+        axes = figure.subplots()
+        looks = zip((*FOUR[1:], "rope-partial"), COLOURS[1:], DASHES[1:], strict=False)
+        for name, colour, dash in looks:
+            word = TITLES[name].replace(", ", ",\n")
+            for seed in sorted(seed for encoding, seed in curves if encoding == name):
+                steps, losses = curves[name, seed].T
+                less = losses - curves["rope", seed][:, 1]
+                axes.plot(steps, less, color=colour, linestyle=dash, label=word if seed == 0 else None)
+                told.append(f"{TITLES[name]}: {_each(less[[9, 19, 29, 39]])}.")
+        axes.axhline(0, color=GREY, linewidth=GUIDE, linestyle=":")
+        axes.set_ylim(-0.15, 0.15)
+        ticks = range(0, 4000, 1000)
+        axes.set_xticks(ticks, [f"{step:,}" for step in ticks])
+        axes.set_xlabel("steps of the training")
+        axes.set_ylabel("loss less RoPE's (nats per byte)")
+        label_at_curve(axes)
+        return finish(
+            figure,
+            alt="The loss in training, less that of RoPE's model with the same seed, against the step, a "
+            f"line for each model; at a quarter, half, three quarters and the end: {' '.join(told)}",
+        )
 
 
 class Copier(NamedTuple):
