@@ -48,8 +48,16 @@ class SpeedTables:
 
 def stored_of_processors(folder: Path = RESULTS) -> dict[str, dict[str, Any]]:
     """What the benchmark stored, by the name of the processor that it ran on."""
-    found = [stored_results(path.stem, folder) for path in sorted(Path(folder).glob("cpu-*.json"))]
-    return {results["machine"]["cpu"]: results for results in found}
+    return {results["machine"]["cpu"]: results for results in _stored("cpu", folder)}
+
+
+def stored_of_gpus(folder: Path = RESULTS) -> dict[str, dict[str, Any]]:
+    """What the benchmark stored, by the name of the GPU that it ran on."""
+    return {results["machine"]["gpu"]: results for results in _stored("gpu", folder)}
+
+
+def _stored(kind: str, folder: Path) -> list[dict[str, Any]]:
+    return [stored_results(path.stem, folder) for path in sorted(Path(folder).glob(f"{kind}-*.json"))]
 
 
 def stored_results(name: str, folder: Path = RESULTS) -> dict[str, Any]:
@@ -119,6 +127,12 @@ def compared(processors: dict[str, dict[str, Any]]) -> SpeedTables:
     return SpeedTables([("Medians by default allocation", header, lines)])
 
 
+def contenders(results: dict[str, Any], row_id: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The ways of one kind ("ours", "peer") to do a piece of work, by default allocation, by their names."""
+    row = next(row for row in results["runs"][0]["rows"] if row["id"] == row_id)
+    return {each["name"]: each for each in row["contenders"] if each["kind"] == kind}
+
+
 def _best_times(results: dict[str, Any], row_id: str) -> tuple[str, str]:
     """Of our ways without torch.compile, and of the peers that are right; empty where there is none."""
     rows = [row for row in results["runs"][0]["rows"] if row["id"] == row_id]
@@ -139,10 +153,11 @@ def _median(each: dict[str, Any]) -> float:
 def circumstances(results: dict[str, Any]) -> str:
     """One sentence: on what, when, how often, with which versions."""
     machine = results["machine"]
-    what = machine.get("gpu") or f"{machine['cpu']}, {machine['cores']} cores, {machine['instructions']}"
+    cores = f"{machine['cores']} cores, {machine['instructions']}; {machine['threads']} threads"
+    what = machine.get("gpu") or f"{machine['cpu']}, {cores}"
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     return (
-        f"{what}; {machine['threads']} threads; {results['rounds']} rounds; {results['date']}; "
+        f"{what}; {results['rounds']} rounds; {results['date']}; "
         f"Python {machine['python']}; {versions}. Command: {results['command'].strip()}"
     )
 
@@ -152,7 +167,7 @@ def misses(results: dict[str, Any]) -> list[str]:
     found = []
     for place, run in enumerate(results["runs"]):
         for row in run["rows"]:
-            goals = row["at_most"] or ()
+            goals = _goals(results, row)
             if place < len(goals):
                 found += _above(row, goals[place], run["allocation"])
             if place >= len(goals) or row["id"] in FASTER_THAN_PEERS:
@@ -167,6 +182,15 @@ def misses(results: dict[str, Any]) -> list[str]:
         if memory["ours"]["bytes"] >= memory["n_by_n_bytes"] / memory["heads"] / 8:
             found.append(f"ALiBi over {memory['keys']:,} keys takes {_bytes(memory['ours']['bytes'])}")
     return found
+
+
+def _goals(results: dict[str, Any], row: dict[str, Any]) -> list[float]:
+    """Those of a row, one for each of the first circumstances; none where the peers are the goal.
+
+    PyTorch keeps the memory of a GPU, so there the goal is the one without page faults.
+    """
+    goals: list[float] = row["at_most"] or []
+    return goals if results["machine"]["device"] == "cpu" else goals[1:]
 
 
 FASTER_THAN_PEERS = ("rope-fresh-bfloat16",)
@@ -238,8 +262,9 @@ def chart(results: dict[str, Any]) -> Picture:
             axes.set_title(row["title"], loc="left", fontsize=10)
             unit = row["limit"] if row["unit_is"] == "limit" else "the fastest peer"
             axes.set_xlabel(f"multiples of {unit}")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=3)
+        if more:
+            handles, labels = panels[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside upper right", ncols=3)
         return finish(figure, alt=_alt(results))
 
 
@@ -283,7 +308,7 @@ def _row_table(results: dict[str, Any], row_id: str) -> tuple[str, list[str], li
             ]
         )
     if rows[0]["at_most"] is not None:
-        goals = [_multiple(goal) for goal in rows[0]["at_most"][: len(runs)]]
+        goals = [_multiple(goal) for goal in _goals(results, rows[0])[: len(runs)]]
         lines.append(["ours, at most (the goal)", *goals, *[""] * (len(header) - 1 - len(goals))])
     return f"{rows[0]['title']} (1 is {unit})", header, lines
 

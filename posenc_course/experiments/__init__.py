@@ -50,14 +50,17 @@ NAMES = {
 }
 """Name of an experiment -> its module here."""
 
-NEXT = {
+LONG = {
     "byte-models-beyond-counting": "byte_models_beyond_counting",
-    "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
-    "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",
     "byte-models-beyond-counting-again": "byte_models_beyond_counting_again",
+    "byte-models-beyond-counting-rates": "byte_models_beyond_counting_rates",
+    "byte-models-beyond-counting-others": "byte_models_beyond_counting_others",
     "byte-models-larger-rates": "byte_models_larger_rates",
     "byte-models-larger": "byte_models_larger",
     "copies": "copies",
     "rope-and-copying": "rope_and_copying",
 }
+"""The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
+
+NEXT = {"beyond-text-rates": "beyond_text_rates"}
 """The same of those that the book does not quote yet."""

@@ -24,7 +24,7 @@ import torch
 from tqdm import tqdm
 
 import posenc_lib
-from posenc_course.experiments import NAMES, NEXT, gates, training
+from posenc_course.experiments import LONG, NAMES, NEXT, gates, training
 from posenc_course.experiments.keys import key_of
 from posenc_course.experiments.training import Bench
 
@@ -42,7 +42,7 @@ def module_of(name: str) -> Any:
     Raises:
         ValueError: there is none of that name.
     """
-    modules = NAMES | NEXT
+    modules = NAMES | LONG | NEXT
     if name not in modules:
         raise ValueError(f"there is no experiment {name!r}; the experiments are: {', '.join(modules)}")
     return importlib.import_module(f"posenc_course.experiments.{modules[name]}")
@@ -51,13 +51,14 @@ def module_of(name: str) -> Any:
 def chosen(names: Sequence[str], full: bool) -> list[tuple[str, bool]]:
     """The experiments that are asked for, each with whether its large form is.
 
-    "all" is those that the book quotes. In full it is every one there is: in its large form where it has one.
+    "all" is those that the book quotes and an evening is enough for. In full it is every one there is: in its
+    large form where it has one.
 
     Raises:
         ValueError: there is none of that name, or it is asked for in full and has one size.
     """
     if list(names) == ["all"]:
-        return [(name, full and has_full(name)) for name in (NAMES | NEXT if full else NAMES)]
+        return [(name, full and has_full(name)) for name in (NAMES | LONG | NEXT if full else NAMES)]
     for name in names:
         if full and not has_full(name):
             raise ValueError(f"the experiment {name!r} has one size; leave out full (--full)")
@@ -329,8 +330,8 @@ def main(arguments: list[str] | None = None) -> None:
         "name",
         nargs="*",
         metavar="NAME",
-        help=f"{', '.join(NAMES | NEXT)}; or all, for those that the book quotes (--full: every one). "
-        "Without a name they are listed.",
+        help=f"{', '.join(NAMES | LONG | NEXT)}; or all, for those that an evening is enough for (--full: "
+        "every one). Without a name they are listed.",
     )
     parser.add_argument(
         "--steps", type=int, help="training steps of each run; by default the experiment's own"
@@ -402,8 +403,9 @@ def main(arguments: list[str] | None = None) -> None:
     if not experiments:
         for name in NAMES:
             print(f"{name:24}{_minutes(path_of(name)):>17}  {module_of(name).QUESTION}")
-        for name in NEXT:
-            print(f"{name:24}{'':17}  (new, not in the book yet) {module_of(name).QUESTION}")
+        for told, names in (("long: days, or a GPU", LONG), ("new, not in the book yet", NEXT)):
+            for name in names:
+                print(f"{name:24}{'':17}  ({told}) {module_of(name).QUESTION}")
 
 
 def _minutes(stored: Path) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from posenc_course.colours import COLOURS, GREY
-from posenc_course.experiments import byte_models
+from posenc_course.experiments import byte_models, copies
 from posenc_course.experiments.results import stored
 from posenc_course.figures import counting
 from posenc_course.figures.labels import label_at, label_at_curve
@@ -46,6 +46,36 @@ PANELS = {
 
 FROM_CONTENT = {"pope": "PoPE", "path": "PaTH", "fox": "FoX"}
 """The same of `by-content`."""
+
+HYBRIDS = {"rope-window-and-rope": "RoPE near and far"}
+"""The same of `hybrids`."""
+
+ROUNDS = {
+    NAME: "first round",
+    "byte-models-beyond-counting": "trained until they beat counting",
+    "byte-models-larger": "four times as large",
+}
+"""Experiment -> what a panel calls its models."""
+
+FOUR = ("rope", "alibi", "sinusoidal", "rope-window-and-none")
+"""The encodings that all rounds have."""
+
+_LATER = "byte-models-beyond-counting"
+SMALL = "853,000 weights"
+OF_COPIES = {
+    SMALL: (_LATER, f"{_LATER}-others", f"{_LATER}-again"),
+    "3.28 million weights": ("byte-models-larger",),
+}
+"""What a panel calls models of one size -> the experiments that trained them; of twins, the last counts."""
+
+KINDS = {
+    "RoPE": ("rope",),
+    "RoPE in part": ("rope-partial", "rope-and-none", "rope-window-and-none", "rope-window-and-rope"),
+    "a bias": ("t5", "alibi", "kerple", "fire", "transformer-xl"),
+    "added": ("sinusoidal", "learned"),
+    "from content": ("fox", "pope", "path"),
+}
+"""What a picture calls a kind of encodings -> the names of those that beat counting."""
 
 Result = Mapping[str, Any]
 
@@ -232,28 +262,145 @@ def beside_the_paper(paper: Mapping[str, Mapping[int, float]], result: Result | 
 
 def by_content() -> Picture:
     """The loss by the length of the text, of models with position from content beside RoPE's and ALiBi's."""
-    words = {"rope": TITLES["rope"], **FROM_CONTENT, "alibi": TITLES["alibi"]}
-    lengths = stored("by-content")["runs"][0]["result"]["longer"]["lengths"]
+    experiments = {"rope": NAME, **dict.fromkeys(FROM_CONTENT, "by-content"), "alibi": NAME}
+    with canvas(width=6.4, height=4.0) as figure:
+        axes = figure.subplots()
+        told = _by_length(axes, experiments)
+        axes.set_ylabel(LOSS)
+        label_at_curve(axes)
+        return finish(figure, alt=f"One panel: {_OF_LENGTHS} {' '.join(told)}")
+
+
+def rounds() -> Picture:
+    """The loss by the length of the text, a panel for each round of the byte models."""
+    with canvas(width=9.6, height=3.9) as figure:
+        panels = figure.subplots(1, len(ROUNDS), sharey=True)
+        told = []
+        for axes, (experiment, title) in zip(panels, ROUNDS.items(), strict=True):
+            told += [f"{title}:", *_by_length(axes, dict.fromkeys(FOUR, experiment), every=2)]
+            axes.set_title(title)
+        panels[0].set_ylabel(LOSS)
+        label_at_curve(*panels[::-1])
+        return finish(figure, alt=f"{len(ROUNDS)} panels: {_OF_LENGTHS} {' '.join(told)}")
+
+
+_OF_LENGTHS = (
+    "the loss in nats per byte against the length of the text, which doubles from that of the training on; "
+    "thick lines are means, thin ones seeds."
+)
+
+
+def _by_length(axes: Axes, experiments: Mapping[str, str], every: int = 1) -> list[str]:
+    """Draw the losses of each encoding, of the experiment that has it, and name so many lengths; in words."""
+    told = []
+    looks = zip(experiments.items(), COLOURS, DASHES, MARKERS, strict=False)
+    for (name, experiment), colour, dash, marker in looks:
+        losses = byte_models.by_length(name, name=experiment)
+        lengths = stored(experiment)["runs"][0]["result"]["longer"]["lengths"]
+        look: dict[str, Any] = {"color": colour, "linestyle": dash}
+        word = (TITLES | FROM_CONTENT)[name]
+        axes.plot(lengths, losses.mean(axis=0), marker=marker, label=word.replace(", ", ",\n"), **look)
+        axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
+        told.append(f"{word}: {_each(losses.mean(axis=0))}.")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(lengths[::every], [f"{n:,}" for n in lengths[::every]])
+    axes.set_xlabel("length of the text (bytes)")
+    return told
+
+
+def copying() -> Picture:
+    """What a second reading saves, and the loss at the length of training: a mark for each trained model."""
+    with canvas(width=8.4, height=4.2) as figure:
+        told = []
+        panels = figure.subplots(1, 2, sharex=True)
+        for axes, (title, models) in zip(panels, who_copies().items(), strict=True):
+            looks = zip(KINDS.items(), COLOURS, MARKERS, strict=False)
+            for (kind, names), colour, marker in looks:
+                passing = [each for each in models if each.encoding in names and each.admitted]
+                _scatter(axes, passing, kind, color=colour, marker=marker, markerfacecolor="none")
+            others = [each for each in models if not each.admitted]
+            _scatter(axes, others, "not admitted", color=GREY, marker="x")
+            axes.set_title(title)
+            axes.set_xlabel("the second reading saves (nats per byte)")
+            axes.set_ylabel("loss at the trained length (nats per byte)")
+            words = (
+                f"{(TITLES | FROM_CONTENT | HYBRIDS)[each.encoding]} {each.saved:.2f}, {each.loss:.2f}"
+                f"{'' if each.admitted else ', not admitted'}"
+                for each in models
+            )
+            told.append(f"{title}: {'; '.join(words)}.")
+        panels[0].legend()
+        return finish(
+            figure,
+            alt="Two panels, a mark for each trained model: what it saves when it reads a passage a second "
+            "time, and its loss at the length of training. Mostly, the more it saves, the lower its loss. "
+            + " ".join(told),
+        )
+
+
+def _scatter(axes: Axes, models: Sequence[Copier], label: str, **look: Any) -> None:
+    if models:
+        saved, losses = [each.saved for each in models], [each.loss for each in models]
+        axes.plot(saved, losses, label=label, linestyle="none", **look)
+
+
+def while_training() -> Picture:
+    """The loss of some small models while they train, less that of RoPE's model with the same seed."""
+    of = [each for name in OF_COPIES[SMALL][:2] for each in stored(name)["runs"]]
+    curves = {
+        (each["run"]["encoding"], each["run"]["seed"]): np.array(each["result"]["curve"]) for each in of
+    }
     told = []
     with canvas(width=6.4, height=4.0) as figure:
         axes = figure.subplots()
-        looks = zip(words.items(), COLOURS, DASHES, MARKERS, strict=False)
-        for (name, word), colour, dash, marker in looks:
-            losses = byte_models.by_length(name, name="by-content" if name in FROM_CONTENT else NAME)
-            look: dict[str, Any] = {"color": colour, "linestyle": dash}
-            axes.plot(lengths, losses.mean(axis=0), marker=marker, label=word, **look)
-            axes.plot(lengths, losses.T, linewidth=SEED, alpha=0.6, **look)
-            told.append(f"{word}: {_each(losses.mean(axis=0))}.")
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
-        axes.set_xlabel("length of the text (bytes)")
-        axes.set_ylabel(LOSS)
+        looks = zip((*FOUR[1:], "rope-partial"), COLOURS[1:], DASHES[1:], strict=False)
+        for name, colour, dash in looks:
+            word = TITLES[name].replace(", ", ",\n")
+            for seed in sorted(seed for encoding, seed in curves if encoding == name):
+                steps, losses = curves[name, seed].T
+                less = losses - curves["rope", seed][:, 1]
+                axes.plot(steps, less, color=colour, linestyle=dash, label=word if seed == 0 else None)
+                told.append(f"{TITLES[name]}: {_each(less[[9, 19, 29, 39]])}.")
+        axes.axhline(0, color=GREY, linewidth=GUIDE, linestyle=":")
+        axes.set_ylim(-0.15, 0.15)
+        ticks = range(0, 4000, 1000)
+        axes.set_xticks(ticks, [f"{step:,}" for step in ticks])
+        axes.set_xlabel("steps of the training")
+        axes.set_ylabel("loss less RoPE's (nats per byte)")
         label_at_curve(axes)
         return finish(
             figure,
-            alt="One panel: the loss in nats per byte against the length of the text, which doubles from "
-            f"that of the training on; thick lines are means, thin ones seeds. {' '.join(told)}",
+            alt="The loss in training, less that of RoPE's model with the same seed, against the step, a "
+            f"line for each model; at a quarter, half, three quarters and the end: {' '.join(told)}",
         )
+
+
+class Copier(NamedTuple):
+    """A trained model, what a second reading of a passage saves it, and its loss at the trained length."""
+
+    encoding: str
+    seed: int
+    saved: float
+    loss: float
+    admitted: bool
+
+
+def who_copies() -> dict[str, list[Copier]]:
+    """Every model that was asked whether it copies, by the size of models."""
+    found: dict[str, list[Copier]] = {}
+    for title, experiments in OF_COPIES.items():
+        trained = {_model(each["run"]): each for name in experiments for each in stored(name)["runs"]}
+        asked = {_model(each["run"]): copies.gain(each["result"])[0] for each in stored("copies")["runs"]}
+        found[title] = [
+            Copier(*model[:2], saved, _loss(trained[model]), _passes(trained[model]))
+            for model, saved in asked.items()
+            if model in trained
+        ]
+    return found
+
+
+def _model(run: Mapping[str, Any]) -> tuple[str, int, int]:
+    return run["encoding"], run["seed"], run["dim"]
 
 
 def admitted(encoding: str) -> list[dict[str, Any]]:

@@ -158,12 +158,13 @@ def test_the_large_form_is_kept_beside_the_other(toy, tmp_path):
 
 
 def test_all_in_full_is_every_experiment_in_the_largest_form_it_has(toy, tmp_path, monkeypatch):
-    """Also what has one size, and what the book does not quote yet."""
+    """Also what has one size, what takes days, and what the book does not quote yet."""
     toy_of_one_size = {key: value for key, value in vars(toy).items() if key != "HAS_FULL"}
     monkeypatch.setitem(
         sys.modules, "posenc_course.experiments.small", types.SimpleNamespace(**toy_of_one_size)
     )
     monkeypatch.setattr(lab, "NAMES", {"small": "small", "quoted": "toy"})
+    monkeypatch.setattr(lab, "LONG", {"long": "small"})
     monkeypatch.setattr(lab, "NEXT", {"toy": "toy"})
 
     def stored_by(*words):
@@ -172,7 +173,7 @@ def test_all_in_full_is_every_experiment_in_the_largest_form_it_has(toy, tmp_pat
         return sorted(path.stem for path in (folder / "out").iterdir())
 
     assert stored_by("all") == ["quoted", "small"]
-    assert stored_by("all", "--full") == ["quoted-full", "small", "toy-full"]
+    assert stored_by("all", "--full") == ["long", "quoted-full", "small", "toy-full"]
 
 
 def test_asked_in_full_for_what_has_one_size_it_says_so_before_it_begins(toy, tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from posenc_course.experiments import NAMES, NEXT, bags, lab, results, source_text
+from posenc_course.experiments import LONG, NAMES, NEXT, bags, lab, results, source_text
 from posenc_course.experiments.lab import keep, main, perform
 
 NAME = "bags"
@@ -144,15 +144,16 @@ def test_a_trial_does_not_replace_the_result_that_the_book_quotes(tmp_path, caps
 def test_every_experiment_is_there_and_asks_something(capsys):
     main([])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*NAMES, *NEXT]
+    assert [line.split()[0] for line in lines] == [*NAMES, *LONG, *NEXT]
     assert all(line.endswith("?") for line in lines)
-    assert ["(new, not in the book yet)" in line for line in lines] == [False] * len(NAMES) + [True] * len(
-        NEXT
-    )
+    marks = "(long: days, or a GPU)", "(new, not in the book yet)"
+    told = [[mark in line for line in lines] for mark in marks]
+    groups = [(False, False)] * len(NAMES) + [(True, False)] * len(LONG) + [(False, True)] * len(NEXT)
+    assert list(zip(*told, strict=True)) == groups
 
 
-@pytest.mark.parametrize("name", NEXT)
-def test_what_comes_next_has_runs_of_its_own_and_stored_are_some_of_these(name):
+@pytest.mark.parametrize("name", LONG | NEXT)
+def test_what_is_long_or_comes_next_has_runs_of_its_own_and_stored_are_some_of_these(name):
     """Where this Python's library is the text of the stored ones, which are kept under it."""
     module, here = lab.module_of(name), source_text.source()
     keys = [lab._key(module, run, "cpu") for run in module.runs()]
