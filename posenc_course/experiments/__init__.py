@@ -62,5 +62,5 @@ LONG = {
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
-NEXT = {"beyond-text-rates": "beyond_text_rates"}
+NEXT: dict[str, str] = {}
 """The same of those that the book does not quote yet."""
