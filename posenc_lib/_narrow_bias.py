@@ -1,0 +1,37 @@
+"""A bias in the dtype that PyTorch's fused attention reads it in."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def readable(bias: torch.Tensor, dtype: torch.dtype, device_type: str) -> torch.Tensor:
+    """The bias as a kernel of this kind of device reads it, beside queries of this dtype.
+
+    A CPU's reads float32 beside 16 bits. A GPU's takes a bias of the queries' dtype alone: one kernel refuses
+    another, and one takes its bits for those of 16-bit numbers. To widen queries, keys and values there would
+    cost the fast kernels, and twice the memory; so the bias is rounded, as in `narrowed`.
+    """
+    wide = torch.promote_types(dtype, torch.float32)
+    if bias.dtype == dtype or (device_type == "cpu" and bias.dtype == torch.float32):
+        return bias
+    if device_type == "cpu" or dtype == wide:
+        return bias.to(wide)
+    return narrowed(bias, dtype)
+
+
+def narrowed(bias: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The bias in 16 bits, less the largest number of each row, which no softmax feels.
+
+    So the keys that matter most have the smallest numbers, and those are rounded least. bfloat16 is off by up
+    to 2^-8 of a number: ALiBi's -50.2 becomes -50.25. A key whose bias is b below the largest weighs e^-b as
+    much, wrong by 2^-8 b e^-b, which is never above 0.0015. As it is, Sandwich's 64.2 would become 64.
+
+    A row in which all is cut off by float32's lowest number, or by -100,000 in float16, keeps its weights.
+    These numbers are -inf in 16 bits: it would be a row without any key.
+    """
+    largest = bias.detach().amax(-1, keepdim=True)
+    largest = largest.masked_fill(largest == -math.inf, 0.0)  # a row without any key stays one
+    return (bias - largest).to(dtype)
