@@ -392,6 +392,8 @@ def test_flex_attention_takes_our_biases_on_the_device(name):
         function = f"{name}_score_mod"
         given = on_device(function, device, dtype)
         given |= {key: 6 for key in ("queries", "keys") if key in given}
+        if "device" in inspect.signature(getattr(p, function)).parameters:
+            given["device"] = device  # numbers of queries and keys do not say where q is
         torch.manual_seed(0)
         q, k, v = torch.randn(3, 2, 4, 6, 8).to(device, dtype)
         given |= {key: each for key, each in {"q": q, "k": k}.items() if key in given}
@@ -682,7 +684,8 @@ def test_compile_makes_the_same_alibi(causal):
 @on_a_gpu_alone
 def test_compile_makes_flex_attention_with_alibi():
     q, k, v = torch.randn(3, 1, HEADS, 256, 32, device=DEVICE)
-    got = torch.compile(flex_attention)(q, k, v, score_mod=p.alibi_score_mod(HEADS, 256, 256, causal=False))
+    score_mod = p.alibi_score_mod(HEADS, 256, 256, causal=False, device=DEVICE)
+    got = torch.compile(flex_attention)(q, k, v, score_mod=score_mod)
     wanted = p.alibi_attention(q, k, v, causal=False)
     torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)  # by default its products are TF32's
 
