@@ -14,7 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import is_transformed, surely, values_are_known, without_autocast
-from posenc_lib._narrow_bias import readable
+from posenc_lib._fused import fused_attention
 from posenc_lib.attention import attention
 from posenc_lib.biased import window_mask
 from posenc_lib.nn.base import NoPE, PositionalEncoding
@@ -253,18 +253,16 @@ class Attention(nn.Module):
             mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
         if mask is not None:
             mask = mask[(None,) * (4 - mask.ndim)]  # torch's fast kernel takes no mask of three axes
-            if mask.dtype != torch.bool:
-                mask = readable(mask, q.dtype, q.device.type)
         dropout = self.dropout if self.training else 0.0
         # The fused kernel for the CPU has no gradient for a bias, and `vmap` hides from it that one is due.
         plain = sdpa_kernel(SDPBackend.MATH) if bias is not None and is_transformed() else nullcontext()
         # Autocast would round the bias.
         with plain, without_autocast(q):
-            return F.scaled_dot_product_attention(
+            return fused_attention(
                 q,
                 k,
                 v,
-                attn_mask=mask,
+                mask,
                 dropout_p=dropout,
                 is_causal=fused,
                 enable_gqa=self.kv_heads != self.heads,

@@ -78,7 +78,8 @@ class KeptTables:
         if is_captured(device):
             before = self._for_a_graph(settings, device, dtype)
             enough = before is not None and before.count >= needed
-            return before.picked(positions) if enough else make(as_tensor(positions, device))
+            rows: Table = before.picked(positions) if enough else make(as_tensor(positions, device))
+            return rows
         self._forget_unless(settings)
         kept = self._tables.get((device, dtype))
         if kept is None or kept.count < needed:
@@ -94,7 +95,7 @@ class KeptTables:
         if is_traced():
             return make()
         if is_captured(device):
-            before = self._for_a_graph(settings, device, dtype)
+            before: Table | None = self._for_a_graph(settings, device, dtype)
             return make() if before is None else before
         self._forget_unless(settings)
         table: Table | None = self._tables.get((device, dtype))

@@ -1,4 +1,4 @@
-"""What a GPU's kernels are given as a bias beside 16 bits, asked of a CPU."""
+"""What kernels of a GPU are given as a mask or a bias, asked of a CPU."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 import posenc_lib as p
-from posenc_lib._narrow_bias import readable
-from posenc_lib.biased import alibi_fused
+from posenc_lib import _fused
+from posenc_lib._fused import fused_attention, readable
 from posenc_lib.nn import ALiBi, Attention, Sizes, make_encoding
-from posenc_lib.nn import attention as layers
 
 DIM, HEADS, LENGTH = 16, 2, 12
 EPS = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
@@ -25,8 +24,7 @@ sixteen_bits = pytest.mark.parametrize("dtype", EPS, ids=str)
 
 @pytest.fixture
 def _as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (layers, alibi_fused):
-        monkeypatch.setattr(module, "readable", lambda bias, dtype, _: readable(bias, dtype, "cuda"))
+    monkeypatch.setattr(_fused, "kind_of_device", lambda x: "cuda")
 
 
 @pytest.mark.parametrize(
@@ -161,3 +159,38 @@ def test_alibi_attention_and_its_slopes_gradient(causal: bool, dtype: torch.dtyp
 
     for got, wanted in zip(attended(dtype), attended(torch.float64), strict=True):
         torch.testing.assert_close(got, wanted, rtol=16 * EPS[dtype], atol=16 * EPS[dtype])
+
+
+@sixteen_bits
+@pytest.mark.usefixtures("_as_on_a_gpu")
+@pytest.mark.parametrize("kind", ["booleans", "wide", "narrow"])
+def test_a_query_that_may_look_at_no_key_gets_0_whatever_the_kernel_makes_of_it(
+    kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    allowed = torch.rand(2, 1, 5, 6) < 0.5
+    allowed[0, :, 2] = False
+    allowed[1, :, 4] = True
+    given = [torch.randn(2, 3, tokens, 4).to(dtype) for tokens in (5, 6, 6)]
+    wide_q, wide_k, wide_v = (x.double() for x in given)
+    exact = F.scaled_dot_product_attention(wide_q, wide_k, wide_v, attn_mask=allowed)
+
+    def strict(q: Tensor, k: Tensor, v: Tensor, *, attn_mask: Tensor) -> Tensor:
+        """A kernel that knows of no such query: False is a number to it, and -inf everywhere is NaN."""
+        if attn_mask.dtype == torch.bool:
+            attn_mask = torch.zeros(attn_mask.shape, dtype=q.dtype).masked_fill(~attn_mask, -65504.0)
+        assert attn_mask.dtype == q.dtype
+        weights = (q.double() @ k.double().mT / q.shape[-1] ** 0.5 + attn_mask.double()).softmax(-1)
+        return (weights @ v.double()).to(q.dtype)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", strict)
+    mask = allowed
+    if kind != "booleans":
+        mask = torch.zeros(allowed.shape).masked_fill(~allowed, -math.inf)
+        mask = mask.to(dtype) if kind == "narrow" else mask
+    q, k, v = (x.requires_grad_() for x in given)
+    got = fused_attention(q, k, v, mask)
+    torch.testing.assert_close(got.double(), exact, rtol=0, atol=4 * EPS[dtype])
+    assert (got[0, :, 2] == 0).all()
+    got.sum().backward()
+    assert all(x.grad is not None and x.grad.isfinite().all() for x in given)
