@@ -450,14 +450,23 @@ def is_transformed() -> bool:
     return not is_compiling() and torch._C._are_functorch_transforms_active()
 
 
-def may_keep(device: Any) -> bool:
-    """Whether a tensor made now on this device may be kept for later calls."""
+def is_traced() -> bool:
+    """Whether a tracer runs, which would bake a kept tensor in, or leave its own kind of tensor behind."""
     import torch
 
-    if is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
-        return False  # a tracer would bake it in, or leave its own kind of tensor behind
-    # Memory that is allocated while a graph is captured belongs to the graph.
-    return not (device.type == "cuda" and torch.cuda.is_current_stream_capturing())
+    return is_compiling() or torch._C._len_torch_dispatch_stack() > 0
+
+
+def is_captured(device: Any) -> bool:
+    """Whether what this device is told to do is not done now, but recorded in a CUDA graph.
+
+    Memory that is allocated meanwhile belongs to the graph, and holds nothing before the first replay.
+    """
+    if device.type != "cuda":
+        return False
+    import torch
+
+    return bool(torch.cuda.is_current_stream_capturing())
 
 
 def writes(*tensors: Any) -> tuple[int, ...] | None:

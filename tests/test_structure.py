@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("", "added/", "rotated/", "biased/", "scaling/", "nn/")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / "posenc_lib").glob(f"{folder}*.py"))]
-FOR_PYTORCH_ALONE = ("nn/*.py", "rotated/in_torch.py", "biased/alibi_*.py", "biased/flex.py")
+FOR_PYTORCH_ALONE = ("_fused.py", "nn/*.py", "rotated/in_torch.py", "biased/alibi_*.py", "biased/flex.py")
 """As CONTRIBUTING says."""
 LIBRARIES = {"torch", "jax", "cupy", "array_api_compat"}
 SEAM = "_arrays.py"

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from posenc_lib._arrays import Array, surely, values_are_known
+from posenc_lib._fused import fused_attention
 from posenc_lib.attention import texts_of
 from posenc_lib.biased.alibi import alibi_bias
 from posenc_lib.biased.alibi_by_columns import as_tensor, require_fit, round_up, widened
@@ -243,8 +244,7 @@ def _with_bias(
 ) -> torch.Tensor:
     """Attention with the bias itself, in blocks of queries."""
     heads, queries, keys = q.shape[1], q.shape[2], k.shape[2]
-    half_on_gpu = q.device.type != "cpu" and q.element_size() == 2
-    dtype = q.dtype if half_on_gpu else torch.promote_types(q.dtype, torch.float32)
+    dtype = torch.promote_types(q.dtype, torch.float32)
     key_positions = torch.arange(keys, device=slopes.device)
     outputs = []
     for start, stop in _blocks(queries, heads * keys * (1 if mask is None else q.shape[0])):
@@ -257,9 +257,7 @@ def _with_bias(
         if mask is not None:
             bias = bias.masked_fill(~_block(mask, start, stop), -math.inf)
             allowed = bias.detach() > -math.inf
-        output = torch.nn.functional.scaled_dot_product_attention(
-            q[:, :, start:stop], k, v, attn_mask=bias, enable_gqa=k.shape[1] != heads
-        )
+        output = fused_attention(q[:, :, start:stop], k, v, bias, enable_gqa=k.shape[1] != heads)
         outputs.append(_zero_where_blind(output, allowed))
     return torch.cat(outputs, dim=2) if len(outputs) != 1 else outputs[0]
 

@@ -142,5 +142,6 @@ def read_fire_weights(weights: Any) -> FireWeights:
 def _wide(relative: Array, query: Array, *numbers: Any) -> list[Any]:
     """All in float64, in one library and on one device; Python's numbers as they are."""
     arrays = {f"argument {i}": each for i, each in enumerate(numbers) if hasattr(each, "dtype")}
-    relative, query, *wide = beside(relative, queries=query, **arrays)
-    return [relative, query, *(wide.pop(0) if hasattr(each, "dtype") else each for each in numbers)]
+    relative, query, *others = beside(relative, queries=query, **arrays)
+    wide = dict(zip(arrays, others, strict=True))
+    return [relative, query, *(wide.get(f"argument {i}", each) for i, each in enumerate(numbers))]

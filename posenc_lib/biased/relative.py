@@ -148,12 +148,13 @@ def beside(relative: Array, **numbers: Array) -> list[Array]:
     for name, each in theirs.items():
         namespace(each, relative)
         require.same_device(**{name: each, "positions": relative})
-    relative, *wide = widen_all(relative, *theirs.values())
+    relative, *others = widen_all(relative, *theirs.values())
+    wide = dict(zip(theirs, others, strict=True))
     xp = namespace(relative)
     return [
         relative,
         *(
-            wide.pop(0) if name in theirs else xp.astype(constant(each, relative), relative.dtype)
+            wide[name] if name in wide else xp.astype(constant(each, relative), relative.dtype)
             for name, each in numbers.items()
         ),
     ]

@@ -89,6 +89,7 @@ class PositionalEncoding(nn.Module):
         Returns:
             None for no bias, else real numbers that broadcast to (batch, heads, queries, keys). They are
             float32 at least where they do not depend on q and k: in bfloat16 a bias of -1000 is off by 2.
+            How far `Attention` rounds them on a GPU is said there.
             Keys after the query are not masked here: that is the attention's part.
         """
         return None

@@ -3,6 +3,9 @@
 A kept table is a plain attribute of its module: no buffer, so that `.to()`, `load_state_dict` and the
 state dict never touch it. It is found by everything that it depends on, and where that cannot be
 known, it is made again.
+
+While a CUDA graph is captured, nothing is computed, so nothing is kept. The graph reads what was kept before:
+PyTorch asks for a call to warm up. From then on that lives as long as the module, for the graph's sake.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc_lib._arrays import is_compiling, may_keep, values_are_known
+from posenc_lib._arrays import is_captured, is_compiling, is_traced, values_are_known
 from posenc_lib.angles import frequencies
 from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.rotated import (
@@ -47,6 +50,7 @@ class KeptTables:
     def __init__(self) -> None:
         self._settings: Hashable = None
         self._tables: dict[tuple[torch.device, torch.dtype], Any] = {}
+        self._read_by_graphs: dict[int, Any] = {}
 
     def rows(
         self,
@@ -67,10 +71,15 @@ class KeptTables:
             device, dtype: of the rows.
             width: numbers in a row, for the limit on memory.
         """
-        needed, run = _looked_at(positions) if may_keep(device) else (None, None)
+        needed, run = (None, None) if is_traced() else _looked_at(positions)
         most = MOST_BYTES // (width * dtype.itemsize)
         if needed is None or needed > most:
             return make(as_tensor(positions, device))
+        if is_captured(device):
+            before = self._for_a_graph(settings, device, dtype)
+            enough = before is not None and before.count >= needed
+            rows: Table = before.picked(positions) if enough else make(as_tensor(positions, device))
+            return rows
         self._forget_unless(settings)
         kept = self._tables.get((device, dtype))
         if kept is None or kept.count < needed:
@@ -83,14 +92,24 @@ class KeptTables:
         self, make: Callable[[], Table], *, settings: Hashable, device: torch.device, dtype: torch.dtype
     ) -> Table:
         """A table of one size, such as that of a grid; arguments as in `rows`."""
-        if not may_keep(device):
+        if is_traced():
             return make()
+        if is_captured(device):
+            before: Table | None = self._for_a_graph(settings, device, dtype)
+            return make() if before is None else before
         self._forget_unless(settings)
         table: Table | None = self._tables.get((device, dtype))
         if table is None:
             with torch.inference_mode(False), torch.no_grad():
                 table = self._tables[device, dtype] = make()
         return table
+
+    def _for_a_graph(self, settings: Hashable, device: torch.device, dtype: torch.dtype) -> Any:
+        """What a call before the capture made, which may not go any more; None if there is none."""
+        before = self._tables.get((device, dtype)) if settings == self._settings else None
+        if before is not None:
+            self._read_by_graphs[id(before)] = before
+        return before
 
     def _forget_unless(self, settings: Hashable) -> None:
         if settings != self._settings:
@@ -114,15 +133,16 @@ class _Growing:
     def rows(self, positions: Places, known: Hashable) -> Any:
         """The rows of the positions; `known` is what equals for equal ones, None for too many to compare."""
         if known is None:
-            return self._picked(positions)
+            return self.picked(positions)
         last = self._last
         if last is None or last[0] != known:  # every layer of a model asks for the same
             with torch.inference_mode(False):
-                last = known, self._picked(known if isinstance(known, Span) else positions)
+                last = known, self.picked(known if isinstance(known, Span) else positions)
             self._last = last
         return last[1]
 
-    def _picked(self, places: Places) -> Any:
+    def picked(self, places: Places) -> Any:
+        """The rows of whole positions, all of them in the table."""
         few = isinstance(places, Span) and places.stop - places.start <= FEW
         if few and isinstance(self.table, RotaryTables):
             return cut(self.table, *places)

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import is_compiling, is_exporting, is_watched, writes
+from posenc_lib._arrays import is_captured, is_compiling, is_exporting, is_watched, writes
 from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned_members
 
@@ -345,11 +345,13 @@ def _across(tables: RotaryTables) -> tuple[torch.Tensor, torch.Tensor]:
 def _kept(tables: RotaryTables, name: str, make: Callable[[torch.Tensor, torch.Tensor], Any]) -> Any:
     """What is made of the tables, made once, and again if someone wrote into them.
 
-    Tensors of inference mode do not count their writes, so that nothing can be kept of them.
+    Tensors of inference mode do not count their writes, so that nothing can be kept of them. A CUDA graph
+    makes its own at each replay: nobody else may read what is not computed yet, and before the next replay
+    someone may write into the tables.
     """
     cos, sin = tables.cos, tables.sin
     state = writes(cos, sin)
-    if state is None:
+    if state is None or is_captured(cos.device):
         return make(cos, sin)
     kept = tables.__dict__.get(name)
     if kept is None or kept[0] != state:

@@ -7,6 +7,7 @@ import copy
 import numpy as np
 import pytest
 
+from posenc_course.experiments import byte_models
 from posenc_course.experiments.byte_models import ENCODINGS, LONGER
 from posenc_course.experiments.results import stored
 from posenc_course.figures import counting, shoot_out
@@ -18,6 +19,9 @@ from posenc_course.figures.shoot_out import (
     beside_the_paper,
     by_content,
     by_position,
+    copying,
+    rounds,
+    while_training,
     whole_or_sliding,
 )
 
@@ -103,3 +107,56 @@ def test_the_losses_by_length_are_those_of_the_runs_that_pass():
     for name in ("rope", "alibi", *shoot_out.FROM_CONTENT):
         told = ", ".join(f"{mean:.2f}" for mean in np.mean(losses[name], axis=0))
         assert f"{(TITLES | shoot_out.FROM_CONTENT)[name]}: {told}." in alt
+
+
+def test_each_round_is_a_panel_with_all_four():
+    told = rounds().alt
+    for experiment, title in shoot_out.ROUNDS.items():
+        of_it = told.partition(f" {title}: ")[2]
+        for name in shoot_out.FOUR:
+            losses = byte_models.by_length(name, name=experiment).mean(axis=0)
+            words = f"{TITLES[name]}: {', '.join(f'{loss:.2f}' for loss in losses)}."
+            assert words in of_it
+
+
+def test_who_was_asked_whether_it_copies_stands_with_its_own_loss_and_verdict():
+    """From the files: a model's loss is that of the run with the same settings; of twins, the last."""
+    found = shoot_out.who_copies()
+    asked = {title: [] for title in found}
+    for each in stored("copies")["runs"]:
+        saved = np.mean(each["result"]["first"]) - np.mean(each["result"]["second"])
+        for title, experiments in shoot_out.OF_COPIES.items():
+            twins = [
+                run
+                for name in experiments
+                for run in stored(name)["runs"]
+                if {key: run["run"][key] for key in run["run"] if key != "again"} == each["run"]
+            ]
+            if twins:
+                loss, verdict = twins[-1]["result"]["trained"]["loss"], twins[-1]["verdict"]
+                told = each["run"]["encoding"], each["run"]["seed"], pytest.approx(saved), loss
+                asked[title].append((*told, verdict == "admitted"))
+    assert {title: [tuple(each) for each in models] for title, models in found.items()} == asked
+    assert sum(map(len, found.values())) == len(stored("copies")["runs"])
+
+
+def test_what_does_not_pass_is_marked_where_copying_is_shown():
+    told = copying().alt
+    lost = [each for models in shoot_out.who_copies().values() for each in models if not each.admitted]
+    assert lost
+    assert told.count(", not admitted") == len(lost)
+
+
+def test_while_training_a_line_is_the_distance_to_rope_with_the_same_seed():
+    lines = while_training().alt.partition("the end: ")[2].removesuffix(".").split(". ")
+    curves = {
+        (run["run"]["encoding"], run["run"]["seed"]): np.array(run["result"]["curve"])[:, 1]
+        for name in shoot_out.OF_COPIES[shoot_out.SMALL][:2]
+        for run in stored(name)["runs"]
+    }
+    drawn = []
+    for name in (*shoot_out.FOUR[1:], "rope-partial"):
+        for seed in sorted(seed for encoding, seed in curves if encoding == name):
+            less = (curves[name, seed] - curves["rope", seed])[9::10]
+            drawn.append(f"{TITLES[name]}: {', '.join(f'{each:.2f}' for each in less)}")
+    assert lines == drawn

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from posenc_lib import rotated
 from posenc_lib.nn import AxialRotary, Grid, MultimodalRotary, Rotary, Sinusoidal, tables
+from posenc_lib.rotated import in_torch
 from tests.present import present
 
 DIM = 8
@@ -315,3 +318,61 @@ def test_other_tables_follow_their_settings_too():
     assert torch.equal(sinusoidal(x), Sinusoidal(DIM, base=50.0, layout="split", scale=0.5)(x))
     grid.shape = (3, 2)
     assert torch.equal(grid(x), Grid((3, 2), DIM, base=50.0)(x))
+
+
+@pytest.fixture
+def captured(monkeypatch: pytest.MonkeyPatch):
+    """Whether a CUDA graph is said to be captured."""
+    state = {"now": False}
+    for module in (tables, in_torch):
+        monkeypatch.setattr(module, "is_captured", lambda device: state["now"])
+    return state
+
+
+def test_a_capture_reads_what_was_kept_before_and_nothing_takes_it_away(captured):
+    rope = CountingRotary(DIM)
+    CountingRotary.made = 0  # the constructor tried its settings
+    wanted = turn(rope, range(20))
+    captured["now"] = True
+    assert torch.equal(turn(rope, range(20)), wanted)
+    assert CountingRotary.made == 1
+    captured["now"] = False
+    kept = [weakref.ref(each) for each in rope._kept._tables.values()]
+    turn(rope, range(100))  # a larger table takes its place
+    rope.base = 500.0
+    assert_as_fresh(rope)  # and all are forgotten
+    gc.collect()
+    assert all(each() is not None for each in kept)
+
+
+def test_a_capture_keeps_nothing_and_reads_nothing_that_is_not_so(captured):
+    rope, grid, v = CountingRotary(DIM), Grid((2, 3), DIM), torch.zeros(1, 6, DIM)
+    CountingRotary.made = 0
+    captured["now"] = True
+    for _ in range(2):
+        turn(rope, range(20))
+        grid(v)
+    assert CountingRotary.made == 2
+    captured["now"] = False
+    assert not rope._kept._tables
+    assert not grid._kept._tables
+    turn(rope, range(20))
+    rope.base = 500.0  # what was kept is of another base, and too short
+    captured["now"] = True
+    assert_as_fresh(rope)
+    assert_as_fresh(rope, range(200))
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_a_capture_sees_what_is_written_into_tables_and_leaves_nothing_on_them(captured, layout):
+    of_tables = rotated.rotary_tables(torch.arange(20), DIM)
+    x = torch.randn(1, 1, 20, DIM)
+    captured["now"] = True
+    wanted = rotated.rotate(x, of_tables, layout=layout)
+    assert set(of_tables.__dict__) == {"cos", "sin"}
+    captured["now"] = False
+    assert torch.equal(rotated.rotate(x, of_tables, layout=layout), wanted)
+    before = {key: id(each) for key, each in of_tables.__dict__.items()}
+    captured["now"] = True
+    assert torch.equal(rotated.rotate(x, of_tables, layout=layout), wanted)
+    assert {key: id(each) for key, each in of_tables.__dict__.items()} == before
