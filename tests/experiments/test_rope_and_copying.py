@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -36,7 +38,7 @@ def test_without_norms_scores_grow_with_queries_and_keys():
     q, k = torch.randn(2, 1, 2, 5, FAST["dim"] // FAST["heads"]).unbind()
     positions = torch.arange(5)
     for model, grows in ((usual, 1), (freed, 3)):
-        encoding = model.layers[0].encoding
+        encoding: Any = model.layers[0].encoding
         one, three = (encoding.rotate(q * times, k, positions, positions)[0] for times in (1, 3))
         torch.testing.assert_close(three, grows * one, rtol=1e-3, atol=1e-3)
     assert sum(each.numel() for each in freed.parameters()) < sum(each.numel() for each in usual.parameters())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_each_round_is_a_panel_with_all_four():
 def test_who_was_asked_whether_it_copies_stands_with_its_own_loss_and_verdict():
     """From the files: a model's loss is that of the run with the same settings; of twins, the last."""
     found = shoot_out.who_copies()
-    asked = {title: [] for title in found}
+    asked: dict[str, list[Any]] = {title: [] for title in found}
     for each in stored("copies")["runs"]:
         saved = np.mean(each["result"]["first"]) - np.mean(each["result"]["second"])
         for title, experiments in shoot_out.OF_COPIES.items():
