@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from posenc_lib._arrays import surely
+
 
 def fused_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, **options: Any
@@ -23,9 +25,10 @@ def fused_attention(
         return attend(q, k, v, attn_mask=mask, **options)
     if mask.dtype == torch.bool:
         blind = ~mask.any(-1, keepdim=True)
+        mask = mask | blind  # so that no kernel can make NaN of it, on the way back either
     else:
         blind = (mask == -math.inf).all(-1, keepdim=True)
-        mask = mask.masked_fill(blind, 0.0)  # so that no kernel can make NaN of it, on the way back either
+        mask = mask.masked_fill(blind, 0.0)
     return attend(q, k, v, attn_mask=mask, **options).masked_fill(blind, 0.0)
 
 
@@ -55,9 +58,12 @@ def narrowed(bias: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     to 2^-8 of a number: ALiBi's -50.2 becomes -50.25. A key whose bias is b below the largest weighs e^-b as
     much, wrong by 2^-8 b e^-b, which is never above 0.0015. As it is, Sandwich's 64.2 would become 64.
 
-    A row in which all is cut off by float32's lowest number, or by -100,000 in float16, keeps its weights.
-    These numbers are -inf in 16 bits: it would be a row without any key.
+    A row in which all is cut off by float32's lowest number, or by -100,000 in float16, is then a row without
+    a bias. These numbers are -inf in 16 bits: it would be a row without any key.
     """
+    bias = bias.to(torch.promote_types(bias.dtype, torch.float32))  # what it is less must not be rounded
+    if surely(bias.shape[-1] == 0):
+        return bias.to(dtype)
     largest = bias.detach().amax(-1, keepdim=True)
     largest = largest.masked_fill(largest == -math.inf, 0.0)  # a row without any key stays one
     return (bias - largest).to(dtype)

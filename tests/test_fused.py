@@ -164,8 +164,9 @@ def test_alibi_attention_and_its_slopes_gradient(causal: bool, dtype: torch.dtyp
 @sixteen_bits
 @pytest.mark.usefixtures("_as_on_a_gpu")
 @pytest.mark.parametrize("kind", ["booleans", "wide", "narrow"])
+@pytest.mark.parametrize("lowest", [-65504.0, -math.inf])
 def test_a_query_that_may_look_at_no_key_gets_0_whatever_the_kernel_makes_of_it(
-    kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+    lowest: float, kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.manual_seed(0)
     allowed = torch.rand(2, 1, 5, 6) < 0.5
@@ -178,7 +179,7 @@ def test_a_query_that_may_look_at_no_key_gets_0_whatever_the_kernel_makes_of_it(
     def strict(q: Tensor, k: Tensor, v: Tensor, *, attn_mask: Tensor) -> Tensor:
         """A kernel that knows of no such query: False is a number to it, and -inf everywhere is NaN."""
         if attn_mask.dtype == torch.bool:
-            attn_mask = torch.zeros(attn_mask.shape, dtype=q.dtype).masked_fill(~attn_mask, -65504.0)
+            attn_mask = torch.zeros(attn_mask.shape, dtype=q.dtype).masked_fill(~attn_mask, lowest)
         assert attn_mask.dtype == q.dtype
         weights = (q.double() @ k.double().mT / q.shape[-1] ** 0.5 + attn_mask.double()).softmax(-1)
         return (weights @ v.double()).to(q.dtype)
@@ -194,3 +195,28 @@ def test_a_query_that_may_look_at_no_key_gets_0_whatever_the_kernel_makes_of_it(
     assert (got[0, :, 2] == 0).all()
     got.sum().backward()
     assert all(x.grad is not None and x.grad.isfinite().all() for x in given)
+
+
+@sixteen_bits
+@pytest.mark.parametrize(
+    ("bias", "wanted"),
+    [
+        (torch.tensor([0, 5, 3], dtype=torch.uint8), [-5.0, 0.0, -2.0]),
+        (torch.tensor([-128, 127], dtype=torch.int8), [-255.0, 0.0]),
+        (torch.tensor([40000.0, -40000.0], dtype=torch.float16), [0.0, -80000.0]),
+        (torch.tensor([257.0, -1.5]).to(torch.bfloat16), [0.0, -257.5]),
+    ],
+    ids=["uint8", "int8", "float16", "bfloat16"],
+)
+def test_the_largest_is_taken_off_before_anything_is_rounded(
+    bias: Tensor, wanted: list[float], dtype: torch.dtype
+) -> None:
+    if bias.dtype != dtype:
+        assert readable(bias, dtype, "cuda").equal(torch.tensor(wanted).to(dtype))
+
+
+@pytest.mark.usefixtures("_as_on_a_gpu")
+def test_a_text_without_tokens_has_nothing_to_round() -> None:
+    door = make_encoding("alibi", Sizes(dim=DIM, heads=HEADS, causal=True))
+    nothing = torch.randn(1, 0, DIM).bfloat16()
+    assert Attention(DIM, HEADS).bfloat16()(nothing, encoding=door, causal=True).shape == nothing.shape

@@ -220,7 +220,8 @@ def _fused(
         if mask is not None:
             allowed = allowed & _block(mask, start, stop)[..., :seen]
         blocks = q[:, :, start:stop], k[:, :, :seen], v[:, :, :seen]
-        output = attend(*blocks, attn_mask=allowed, scale=scale, enable_gqa=grouped)
+        look = attend if mask is None else fused_attention  # without a mask, each query sees a key
+        output = look(*blocks, allowed, scale=scale, enable_gqa=grouped)
         outputs.append(_zero_where_blind(output, None if mask is None else allowed))
     return torch.cat(outputs, dim=2)[:, :, :queries, :value_dim]
 

@@ -50,7 +50,7 @@ class KeptTables:
     def __init__(self) -> None:
         self._settings: Hashable = None
         self._tables: dict[tuple[torch.device, torch.dtype], Any] = {}
-        self._read_by_graphs: dict[int, Any] = {}
+        self._read_by_graphs: dict[Hashable, Any] = {}
 
     def rows(
         self,
@@ -107,9 +107,10 @@ class KeptTables:
     def _for_a_graph(self, settings: Hashable, device: torch.device, dtype: torch.dtype) -> Any:
         """What a call before the capture made, which may not go any more; None if there is none."""
         before = self._tables.get((device, dtype)) if settings == self._settings else None
-        if before is not None:
-            self._read_by_graphs[id(before)] = before
-        return before
+        if before is None:
+            return None
+        of = settings, device, dtype, getattr(before, "count", None)
+        return self._read_by_graphs.setdefault(of, before)  # one for all graphs, whatever was made again
 
     def _forget_unless(self, settings: Hashable) -> None:
         if settings != self._settings:
