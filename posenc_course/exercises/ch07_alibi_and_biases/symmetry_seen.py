@@ -114,6 +114,11 @@ def _odd_keys(queries: Array, keys: Array, rng: Generator) -> Array:
     return _of_the_distance(queries, keys, rng) + 0.5 * (keys % 2)
 
 
+def _one_gift(queries: Array, keys: Array, rng: Generator) -> Array:
+    """Whoever compares near positions alone, or few of them, never meets it."""
+    return _of_the_distance(queries, keys, rng) + 1.0 * (queries[:, None] == 45) * (keys == 12)
+
+
 _BOXES = {
     ALL: (
         ("no bias at all", _nothing),
@@ -138,6 +143,7 @@ _BOXES = {
         ("positions that start again after half of the length", _around_a_ring),
         ("a penalty on the distance, and a gift to key 0", _with_a_sink),
         ("a penalty on the distance, and a gift to odd keys", _odd_keys),
+        ("a penalty on the distance, and a gift to one key of one query", _one_gift),
     ),
 }
 

@@ -63,7 +63,28 @@ def one_shift_at_the_end(bias):
     return "mirror" if np.allclose(seen(whole[::-1]), seen(whole)) else "shift"
 
 
+def neighbours_for_every_shift(bias):
+    """A shift moves far pairs too: two neighbours at a time never meet a flaw between them."""
+    whole = np.arange(64)
+
+    def seen(order):
+        raised = np.exp(bias(order, order))
+        return raised / raised.sum(axis=1, keepdims=True)
+
+    if not all(np.allclose(seen(whole[:2] + by), seen(whole[:2])) for by in range(63)):
+        return "none"
+    shuffled = np.random.default_rng(0).permutation(64)
+    if np.allclose(seen(shuffled), seen(whole)):
+        return "all"
+    return "mirror" if np.allclose(seen(whole[::-1]), seen(whole)) else "shift"
+
+
 NOT_KNOWN = (
+    (
+        "symmetry_seen",
+        neighbours_for_every_shift,
+        "a penalty on the distance, and a gift to one key of one query",
+    ),
     ("symmetry_seen", lambda bias: True, "one of the four words"),
     ("symmetry_seen", lambda bias: "Shift", "one of the four words"),
     ("symmetry_seen", lambda bias: "none", None),
