@@ -18,8 +18,8 @@ from posenc_course.figures.interactive import FIGURES
 from posenc_course.figures.labels import apart, label_at_curve
 from posenc_course.figures.picture import Picture, canvas
 
-# Its two circles share the names of their hands.
-WITH_LEGEND = {"moved_together"}
+# Two circles that share the names of their hands; clouds of marks, which have no end to stand at.
+WITH_LEGEND = {"moved_together", "copying"}
 OF_OTHER_WIDTHS = {"order.one_query"}  # they are the attention's weights
 WIDTHS = {picture.SEED, picture.GUIDE, picture.CURVE, picture.BOLD, picture.BAND}
 CUT = 0.1
