@@ -15,12 +15,8 @@ from posenc_lib.biased.t5 import t5_buckets
 
 Bias = Callable[[Array, Array], Array]
 
-
 POSITIONS = 64
-
-
 EVERYWHERE = np.arange(POSITIONS)
-
 
 ALL, MIRROR, SHIFT, NONE = "all", "mirror", "shift", "none"
 
