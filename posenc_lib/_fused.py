@@ -33,6 +33,7 @@ def fused_attention(
 
 
 def kind_of_device(x: torch.Tensor) -> str:
+    """Asked in one place, so that what a GPU is given can be tested where there is none."""
     return x.device.type
 
 

@@ -211,8 +211,8 @@ def test_a_query_that_may_look_at_no_key_gets_0_whatever_the_kernel_makes_of_it(
 def test_the_largest_is_taken_off_before_anything_is_rounded(
     bias: Tensor, wanted: list[float], dtype: torch.dtype
 ) -> None:
-    if bias.dtype != dtype:
-        assert readable(bias, dtype, "cuda").equal(torch.tensor(wanted).to(dtype))
+    given = readable(bias, dtype, "cuda")
+    assert given.equal(bias if bias.dtype == dtype else torch.tensor(wanted).to(dtype))
 
 
 @pytest.mark.usefixtures("_as_on_a_gpu")

@@ -58,14 +58,21 @@ def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = Fal
 
 
 def runs_of(
-    encodings: Iterable[str], *, steps: int | None = None, seeds: int | None = None, fast: bool = False
+    encodings: Iterable[str],
+    *,
+    steps: int | None = None,
+    seeds: int | None = None,
+    fast: bool = False,
+    size: dict[str, Any] = SIZE,
+    rates: dict[str, float] | None = None,
 ) -> list[dict[str, Any]]:
-    """The same of these encodings."""
-    size = (byte_models.FAST if fast else SIZE) | ({"steps": steps} if steps else {})
-    swept = {name: rate * RATE for name, rate in byte_models.best_rates().items()}
+    """The same of these encodings, of another size and at other learning rates if they are given."""
+    size = (byte_models.FAST if fast else size) | ({"steps": steps} if steps else {})
+    if rates is None:
+        rates = {name: rate * RATE for name, rate in byte_models.best_rates().items()}
     text = source_text.source()
     return [
-        {"encoding": name, "seed": seed, "rate": 0.02 if fast else swept.get(name), **size, "text": text}
+        {"encoding": name, "seed": seed, "rate": 0.02 if fast else rates.get(name), **size, "text": text}
         for seed in range(seeds or (1 if fast else 3))
         for name in encodings
     ]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from posenc_course.experiments import byte_models, source_text
-from posenc_course.experiments.byte_models_beyond_counting import ENCODINGS, GATE, PARTS, measure
+from posenc_course.experiments import byte_models
+from posenc_course.experiments.byte_models_beyond_counting import ENCODINGS, GATE, PARTS, measure, runs_of
 from posenc_course.experiments.byte_models_larger_rates import LARGER
 
 __all__ = ["GATE", "PARTS", "measure"]
@@ -24,11 +24,5 @@ SWEEP = "byte-models-larger-rates"
 
 def runs(*, steps: int | None = None, seeds: int | None = None, fast: bool = False) -> list[dict[str, Any]]:
     """The settings of every run: one seed of all encodings, then the next."""
-    size = (byte_models.FAST if fast else LARGER) | ({"steps": steps} if steps else {})
-    rates = dict.fromkeys(ENCODINGS, 0.02) if fast else byte_models.best_rates(sweep=SWEEP)
-    text = source_text.source()
-    return [
-        {"encoding": name, "seed": seed, "rate": rates.get(name), **size, "text": text}
-        for seed in range(seeds or (1 if fast else 3))
-        for name in (ENCODINGS[:1] if fast else ENCODINGS)
-    ]
+    encodings, rates = ENCODINGS[:1] if fast else ENCODINGS, byte_models.best_rates(sweep=SWEEP)
+    return runs_of(encodings, steps=steps, seeds=seeds, fast=fast, size=LARGER, rates=rates)

@@ -63,10 +63,13 @@ FOUR = ("rope", "alibi", "sinusoidal", "rope-window-and-none")
 _LATER = "byte-models-beyond-counting"
 SMALL = "853,000 weights"
 OF_COPIES = {
-    SMALL: (_LATER, f"{_LATER}-others", f"{_LATER}-again"),
+    SMALL: (_LATER, f"{_LATER}-again", f"{_LATER}-others"),
     "3.28 million weights": ("byte-models-larger",),
 }
-"""What a panel calls models of one size -> the experiments that trained them; of twins, the last counts."""
+"""What a panel calls models of one size -> the experiments that trained them.
+
+Of twins the last counts: that of the GPU, which is the one that was asked whether it copies.
+"""
 
 KINDS = {
     "RoPE": ("rope",),
@@ -346,7 +349,7 @@ def _scatter(axes: Axes, models: Sequence[Copier], label: str, **look: Any) -> N
 
 def while_training() -> Picture:
     """The loss of some small models while they train, less that of RoPE's model with the same seed."""
-    of = [each for name in OF_COPIES[SMALL][:2] for each in stored(name)["runs"]]
+    of = stored(_LATER)["runs"] + stored(f"{_LATER}-others")["runs"]
     curves = {
         (each["run"]["encoding"], each["run"]["seed"]): np.array(each["result"]["curve"]) for each in of
     }
@@ -387,10 +390,10 @@ class Copier(NamedTuple):
 
 def who_copies() -> dict[str, list[Copier]]:
     """Every model that was asked whether it copies, by the size of models."""
+    asked = {_model(each["run"]): copies.gain(each["result"])[0] for each in stored("copies")["runs"]}
     found: dict[str, list[Copier]] = {}
     for title, experiments in OF_COPIES.items():
         trained = {_model(each["run"]): each for name in experiments for each in stored(name)["runs"]}
-        asked = {_model(each["run"]): copies.gain(each["result"])[0] for each in stored("copies")["runs"]}
         found[title] = [
             Copier(*model[:2], saved, _loss(trained[model]), _passes(trained[model]))
             for model, saved in asked.items()

@@ -152,7 +152,7 @@ def test_while_training_a_line_is_the_distance_to_rope_with_the_same_seed():
     lines = while_training().alt.partition("the end: ")[2].removesuffix(".").split(". ")
     curves = {
         (run["run"]["encoding"], run["run"]["seed"]): np.array(run["result"]["curve"])[:, 1]
-        for name in shoot_out.OF_COPIES[shoot_out.SMALL][:2]
+        for name in ("byte-models-beyond-counting", "byte-models-beyond-counting-others")
         for run in stored(name)["runs"]
     }
     drawn = []
