@@ -62,5 +62,9 @@ LONG = {
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
-NEXT: dict[str, str] = {}
+NEXT: dict[str, str] = {
+    "causes-beyond-counting": "causes_beyond_counting",
+    "rescaled-beyond-counting": "rescaled_beyond_counting",
+    "needle-beyond-counting": "needle_beyond_counting",
+}
 """The same of those that the book does not quote yet."""

@@ -247,40 +247,45 @@ class Verdict(NamedTuple):
     """At the length of training, the changed model's loss less its twin's; None where nothing was trained."""
 
 
-def verdicts(full: bool = False) -> Iterator[Verdict]:
-    """Of each cause whose runs are stored and admitted, by two seeds or more, what they say."""
+def verdicts(full: bool = False, *, name: str = "causes") -> Iterator[Verdict]:
+    """Of each cause whose runs are stored and admitted, by two seeds or more, what they say.
+
+    Args:
+        full: of the large form.
+        name: the experiment that the runs are of.
+    """
     for cause in CAUSES:
-        if enough(cause, full):
-            yield judge(cause, full)
+        if enough(cause, full, name=name):
+            yield judge(cause, full, name=name)
 
 
-def verdict_on(encoding: str, change: str, full: bool = False) -> Verdict:
+def verdict_on(encoding: str, change: str, full: bool = False, *, name: str = "causes") -> Verdict:
     """What the stored runs say of the cause that this change tests.
 
     Raises:
         ValueError: there is no such cause, or too few of its runs are stored and admitted.
     """
     for cause in CAUSES:
-        if (cause.encoding, cause.change) == (encoding, change) and enough(cause, full):
-            return judge(cause, full)
-    known = sorted(f"{each.encoding}: {each.change}" for each in CAUSES if enough(each, full))
+        if (cause.encoding, cause.change) == (encoding, change) and enough(cause, full, name=name):
+            return judge(cause, full, name=name)
+    known = sorted(f"{each.encoding}: {each.change}" for each in CAUSES if enough(each, full, name=name))
     raise ValueError(
         f"there is no verdict on {encoding!r}, {change!r}; there are verdicts on: {', '.join(known)}"
     )
 
 
-def enough(cause: Cause, full: bool = False) -> bool:
+def enough(cause: Cause, full: bool = False, *, name: str = "causes") -> bool:
     """Whether two seeds of the change, and of the model as it is, are stored and admitted."""
-    return all(len(group) >= 2 for group in _groups(cause, full))
+    return all(len(group) >= 2 for group in _groups(cause, full, name))
 
 
-def judge(cause: Cause, full: bool = False) -> Verdict:
+def judge(cause: Cause, full: bool = False, *, name: str = "causes") -> Verdict:
     """What the stored runs say of a cause.
 
     Raises:
         ValueError: the changed runs and their twins were not trained alike.
     """
-    changed, twins = _groups(cause, full)
+    changed, twins = _groups(cause, full, name)
     _require_twins(changed, twins)
     rises = _rises(changed, AS_IT_IS if cause.trained else cause.change), _rises(twins, AS_IT_IS)
     with_it, without = rises[::-1] if cause.takes_away else rises
@@ -336,12 +341,12 @@ def _rises(group: list[dict[str, Any]], reading: str) -> NDArray[np.float64]:
     return np.array(found)
 
 
-def _groups(cause: Cause, full: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _groups(cause: Cause, full: bool, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The admitted runs of the change, those stored by now, and of the model as it is."""
     changed, twins = (
         [
             each
-            for each in results.stored_so_far("causes", full)
+            for each in results.stored_so_far(name, full)
             if (each["run"]["encoding"], each["run"]["change"]) == (cause.encoding, change)
             and each["verdict"] == "admitted"
         ]

@@ -82,3 +82,14 @@ BYTE_MODELS_BEYOND_COUNTING = Gate(
     "lowest loss on files that no test looks at, its discounts tuned on them.",
     behind_kneser_ney,
 )
+
+
+def of_the_base(models: Gate) -> Gate:
+    """That of what begins with trained models: they pass theirs, at the length of training.
+
+    Its results have the test of the model that they begin with as "base".
+    """
+    return Gate(
+        f"The model that it begins with passes the gate of the byte models. {models.words}",
+        lambda run, result: models.shortfall(run, result | {"trained": result["base"]}),
+    )

@@ -26,26 +26,28 @@ QUESTION = "Where in a long text does a model still find what it was asked for?"
 LEAST = 0.99
 
 
-def _begins_behind(result: dict[str, Any]) -> str | None:
-    """What the model lacks that it begins with."""
-    return gates.BYTE_MODELS.shortfall({}, {"trained": result["base"]})
+def gate_after(of_the_base: Gate) -> Gate:
+    """That of a tuning which begins with models that have to pass another gate."""
+
+    def shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
+        lacks = of_the_base.shortfall(run, result)
+        if lacks is not None:
+            return f"before the tuning: {lacks}"
+        if result["trained"] >= LEAST:
+            return None
+        share, steps = result["trained"], result["steps"]
+        return f"{share:.2%} of the values right at the length of training, after {steps:,} steps"
+
+    return Gate(
+        "At the length of training, at least 99% of the values right, in files that no training saw; and "
+        + "the model"
+        + of_the_base.words.removeprefix("The model"),
+        shortfall,
+    )
 
 
-def _shortfall(run: dict[str, Any], result: dict[str, Any]) -> str | None:
-    lacks = _begins_behind(result)
-    if lacks is not None:
-        return f"before the tuning: {lacks}"
-    if result["trained"] >= LEAST:
-        return None
-    share, steps = result["trained"], result["steps"]
-    return f"{share:.2%} of the values right at the length of training, after {steps:,} steps"
-
-
-GATE = Gate(
-    "At the length of training, at least 99% of the values right, in files that no training saw; and the "
-    f"model that it begins with passes the gate of the byte models. {gates.BYTE_MODELS.words}",
-    _shortfall,
-)
+BASE_GATE = gates.of_the_base(gates.BYTE_MODELS)
+GATE = gate_after(BASE_GATE)
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
@@ -98,13 +100,19 @@ def runs(
     *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
 ) -> list[dict[str, Any]]:
     """The settings of every run: those of the byte model that it begins with, and of the tuning."""
-    size: dict[str, Any] = FAST if fast else FULL if full else SMALL
     bases = byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full)
+    return runs_from(bases, MAPS + MORE if full else MAPS, FAST if fast else FULL if full else SMALL)
+
+
+def runs_from(
+    bases: list[dict[str, Any]], maps: tuple[tuple[str, str], ...], size: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The same of models with these settings, for these maps: one seed of all, then the next."""
     size = size | {"longest_map": max(size["times"]) * bases[0]["length"]}
     return [
         base | size | {"rule": rule} | ({} if (encoding, rule) in HARDER else {"harder_steps": 0})
         for seed in range(max(base["seed"] for base in bases) + 1)
-        for encoding, rule in (MAPS + MORE if full else MAPS)
+        for encoding, rule in maps
         for base in bases
         if (base["encoding"], base["seed"]) == (encoding, seed)
     ]
@@ -121,5 +129,5 @@ def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[d
     found = [
         each["result"] for each in results.runs("needle", every=True, full=full, encoding=encoding, rule=rule)
     ]
-    begun_well = [each for each in found if _begins_behind(each) is None]
+    begun_well = [each for each in found if BASE_GATE.shortfall({}, each) is None]
     return [each["harder"] for each in begun_well if each["harder"]["trained"][kind] >= LEAST]

@@ -19,17 +19,13 @@ from posenc_course.experiments import (
     uncertainty,
     wrapped,
 )
-from posenc_course.experiments.gates import Gate
 from posenc_course.experiments.rescaling import measure
 
 __all__ = ["measure"]
 
 QUESTION = "What does each way to read further with RoPE cost at the trained length, and give beyond it?"
 
-GATE = Gate(
-    f"The model that it begins with passes the gate of the byte models. {gates.BYTE_MODELS.words}",
-    lambda run, result: gates.BYTE_MODELS.shortfall(run, {"trained": result["base"]}),
-)
+GATE = gates.of_the_base(gates.BYTE_MODELS)
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
@@ -56,11 +52,17 @@ def runs(
     *, steps: int | None = None, seeds: int | None = None, fast: bool = False, full: bool = False
 ) -> list[dict[str, Any]]:
     """The settings of every run: those of the byte model that it begins with, a rule, and its forms."""
+    bases = byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
+    return runs_from(bases, fast=fast, full=full)
+
+
+def runs_from(bases: list[dict[str, Any]], *, fast: bool = False, full: bool = False) -> list[dict[str, Any]]:
+    """The same of models with these settings."""
     factors, fewer = ((2, 4), (4,)) if fast else (FACTORS, FACTORS if full else FEWER)
     tests = {"per_file": 16} if full or fast else {"per_file": 4, "windows": 10}
     return [
         base | tests | {"rule": rule, "forms": forms(base["encoding"], rule, factors, fewer)}
-        for base in byte_models.longest(byte_models.runs(steps=steps, seeds=seeds, fast=fast, full=full))
+        for base in bases
         for rule in RULES.get(base["encoding"], ())
     ]
 
