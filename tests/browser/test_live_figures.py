@@ -473,6 +473,27 @@ def test_whole_turns_add_up(tab):
     assert values(tab, "clocks")["position"] == 13  # 4π is 12.57: a whole position nearest to it
 
 
+def test_a_hand_that_is_pulled_twice_between_two_drawings_goes_where_the_pointer_is(tab):
+    slider(tab, "clocks", "position").focus()
+    tab.keyboard.press("Home")
+    drawn(tab, "clocks")
+    hand = grips(tab, "clocks", "pair 0")
+    x, y = middle(hand)
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    tab.mouse.move(x + 1, y)
+    moves = [[x + 56 * math.sin(angle), y + 56 - 56 * math.cos(angle)] for angle in (1.1, 2.0, 2.9)]
+    hand.evaluate(
+        """(hand, moves) => {
+          for (const [clientX, clientY] of moves)
+            hand.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY, pointerId: 1, isPrimary: true }));
+        }""",
+        moves,
+    )
+    assert values(tab, "clocks")["position"] == 3
+    tab.mouse.up()
+
+
 def test_the_arrows_of_rope_and_its_mark_can_be_dragged(tab):
     score = re.compile(r"The difference is (\S+), and the score is (\S+)\.$")
     for label, position in (("query", 4), ("key", 12)):

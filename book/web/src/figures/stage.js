@@ -22,7 +22,8 @@ export function stage(element, figure, controls) {
     svg.innerHTML = drawing;
     const painted = figure.paint?.(values, width) ?? [];
     painted.forEach(({ place, image }, i) => lay((canvases[i] ??= addCanvas()), place, image, width, height));
-    placeGrips?.(figure.handles(values, width), width, height);
+    // Pulled twice before the next drawing, a grip still tells from where it stands: `values` has moved on by then.
+    placeGrips?.(figure.handles({ ...values }, width), width, height);
     if (placeCells) {
       const { place, ...map } = figure.cells(values, width);
       placeCells(shares(place, width, height), map);
