@@ -59,11 +59,11 @@ LONG = {
     "byte-models-larger": "byte_models_larger",
     "copies": "copies",
     "rope-and-copying": "rope_and_copying",
+    "causes-beyond-counting": "causes_beyond_counting",
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
 NEXT: dict[str, str] = {
-    "causes-beyond-counting": "causes_beyond_counting",
     "rescaled-beyond-counting": "rescaled_beyond_counting",
     "needle-beyond-counting": "needle_beyond_counting",
 }

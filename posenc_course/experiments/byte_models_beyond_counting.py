@@ -34,6 +34,7 @@ from posenc_course.experiments import (
     gates,
     kneser_ney,
     ngram,
+    results,
     source_text,
 )
 from posenc_course.experiments.kneser_ney import KneserNey
@@ -104,3 +105,19 @@ def _by_file(model: KneserNey, files: tuple[source_text.File, ...], length: int)
     for path, first in source_text.windows(files, length + 1, most=16):
         windows.setdefault(path, []).append(losses[path][:, first + 1 : first + 1 + length].mean(axis=1))
     return {path: np.mean(each, axis=0) for path, each in windows.items()}
+
+
+def kept(encoding: str) -> list[dict[str, Any]]:
+    """The stored runs of the models whose weights were kept, one a seed: later experiments begin with these.
+
+    Of the four, the first seed is the one that was trained again; of the others there is one seed.
+
+    Raises:
+        ValueError: none is stored, or none is admitted.
+    """
+    if encoding not in ENCODINGS:
+        return results.runs("byte-models-beyond-counting-others", encoding=encoding, seed=0)
+    first = results.runs("byte-models-beyond-counting-again", encoding=encoding)
+    seeds = {each["run"]["seed"] for each in first}
+    others = results.runs("byte-models-beyond-counting", encoding=encoding)
+    return first + [each for each in others if each["run"]["seed"] not in seeds]

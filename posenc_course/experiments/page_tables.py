@@ -80,7 +80,7 @@ def reading(settings: dict[str, str], rule: str, factor: int, k: float) -> dict[
 
 def k_of_yarn(encoding: str, seed: int) -> float:
     """The k that was chosen for a model on files that no test looks at; the paper's where none was."""
-    for each in results.stored_so_far("rescaled"):
+    for each in results.stored_so_far("rescaled-beyond-counting"):
         run = each["run"]
         if (run["rule"], run["encoding"], run["seed"]) == ("yarn", encoding, seed):
             return float(each["result"]["k"]["chosen"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def difference(
     length: int | None = None,
     encoding: str = "rope",
     full: bool = False,
+    name: str = "rescaled",
 ) -> uncertainty.Finding:
     """A form of a rule less the same model as it was trained, all admitted seeds.
 
@@ -99,12 +101,13 @@ def difference(
         length: of the windows; None for the large test at the length of training.
         encoding: that of the training.
         full: of the large form.
+        name: the experiment that the runs are of.
 
     Raises:
         ValueError: nothing is stored, there is no such form, or fewer than two seeds of it are admitted.
     """
-    stretched, weights = losses(rule, factor, share, length, encoding, full)
-    plain, _ = losses("plain", 1, 0, length, encoding, full)
+    stretched, weights = losses(rule, factor, share, length, encoding, full, name)
+    plain, _ = losses("plain", 1, 0, length, encoding, full, name)
     # Each seed's model is compared with itself, so what spreads is that difference.
     own = np.subtract(stretched, plain)
     return uncertainty.compare(own, np.zeros_like(own), weights)
@@ -117,6 +120,7 @@ def losses(
     length: int | None = None,
     encoding: str = "rope",
     full: bool = False,
+    name: str = "rescaled",
 ) -> tuple[list[list[float]], list[int]]:
     """(seeds, files) of the losses of a form, and how much each file weighs; the arguments of `difference`.
 
@@ -125,7 +129,7 @@ def losses(
     """
     found: list[list[float]] = []
     weights: list[int] = []
-    for each in results.runs("rescaled", full=full, encoding=encoding, rule=rule):
+    for each in results.runs(name, full=full, encoding=encoding, rule=rule):
         result = each["result"]
         kinds = {(form["factor"], form["share"]): form for form in result["forms"]}
         if (factor, share) not in kinds:
@@ -140,27 +144,49 @@ def losses(
     return found, weights
 
 
-def in_a_window(length: int, *, full: bool = False) -> NDArray[np.float64]:
+def in_a_window(
+    length: int, *, of: Sequence[dict[str, Any]] | None = None, files: int | None = None, full: bool = False
+) -> NDArray[np.float64]:
     """(seeds, files) of the losses that `losses` would give if no rule, but a window read the same bytes.
 
     The model is left as it was trained, and a window of the length of its training slides along. So a text
     begins as in windows of that length, and from there on each byte has the bytes right before it. The
     byte models' own test has stored both; for the beginnings it has the mean of all that are read.
+
+    Args:
+        length: of the text.
+        of: the stored runs of the byte models; by default those of RoPE in the first round.
+        files: how many of the files; by default those that `rescaled` reads.
     """
-    files = len(losses("plain", length=length, full=full)[1])
-    tested = [each["result"]["longer"] for each in results.runs("byte-models", full=full, encoding="rope")]
+    if of is None:
+        of = results.runs("byte-models", full=full, encoding="rope")
+    if files is None:
+        files = len(losses("plain", length=length, full=full)[1])
+    tested = [each["result"]["longer"] for each in of]
     begins = np.array([each["by_length"][0] for each in tested])
     slides = np.mean([each["sliding"] for each in tested], axis=2)
     share = tested[0]["lengths"][0] / length
     return np.asarray(share * begins + (1 - share) * slides)[:, :files]
 
 
-def above_the_window(rule: str, *, factor: int, length: int, share: float = 0) -> uncertainty.Finding:
+def above_the_window(
+    rule: str,
+    *,
+    factor: int,
+    length: int,
+    share: float = 0,
+    name: str = "rescaled",
+    of: Sequence[dict[str, Any]] | None = None,
+) -> uncertainty.Finding:
     """A form of a rule less the same model in a window that slides, on the same bytes, all admitted seeds.
+
+    Args:
+        rule, factor, length, share, name: which form; the arguments of `difference`.
+        of: the stored runs of the byte models that it begins with, as for `in_a_window`.
 
     Raises:
         ValueError: as `difference` does.
     """
-    stretched, weights = losses(rule, factor, share, length)
-    above = np.subtract(stretched, in_a_window(length))
+    stretched, weights = losses(rule, factor, share, length, name=name)
+    above = np.subtract(stretched, in_a_window(length, of=of, files=len(weights)))
     return uncertainty.compare(above, np.zeros_like(above), weights)

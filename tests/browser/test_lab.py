@@ -201,7 +201,7 @@ def test_nothing_of_a_model_is_loaded_before_it_is_asked_for(newcomer, plain_add
     assert names == {"rope.safetensors", "alibi.safetensors", "tfjs-backend-wasm-simd.wasm", "lab-worker.js"}
     assert all(url.startswith(plain_address) for url in asked)
     panel(tab, "A").get_by_label("Encoding").select_option("sinusoidal")
-    expect(means(tab).first).to_have_text(re.compile("1.94 nats"))
+    expect(means(tab).first).to_have_text(re.compile("1.34 nats"))
     assert asked[-1].endswith("/sinusoidal.safetensors")
     assert tab.complaints == []
 
@@ -327,17 +327,17 @@ def difference(tab):
 def test_presets_are_pressed_and_the_difference_is_said_with_its_numbers(lab):
     expect(lab.get_by_role("button", name="At the trained length")).to_have_attribute("aria-pressed", "true")
     expect(difference(lab)).to_have_text(
-        "On this text RoPE does better than ALiBi: 1.70 nats per byte against 1.78."
+        "On this text ALiBi does better than RoPE: 1.30 nats per byte against 1.46."
     )
     lab.get_by_role("button", name="Eight times longer").click()
     expect(difference(lab)).to_have_text(
-        "Up to byte 256, RoPE does better than ALiBi, with 1.70 nats per byte against 1.78; "
-        "beyond it, ALiBi does, with 1.03 against 1.50."
+        "On this text ALiBi does better than RoPE throughout: 1.30 nats per byte against 1.46 "
+        "up to byte 256, and 0.56 against 1.23 beyond."
     )
     lab.get_by_role("button", name="Stretch with YaRN").press("Enter")
     expect(difference(lab)).to_have_text(
-        "Up to byte 256, RoPE does better than RoPE stretched 4 times by YaRN, with 1.70 nats per byte "
-        "against 1.75; beyond it, RoPE stretched 4 times by YaRN does, with 1.24 against 1.50."
+        "Up to byte 256, RoPE does better than RoPE stretched 4 times by YaRN, with 1.46 nats per byte "
+        "against 1.53; beyond it, RoPE stretched 4 times by YaRN does, with 1.03 against 1.23."
     )
     assert panel(lab, "B").get_by_label("RoPE read by").input_value() == "yarn"
     lab.get_by_role("button", name="One line, again and again").click()
@@ -384,7 +384,7 @@ def test_a_link_that_cannot_be_is_told_and_the_lab_starts_as_ever(
     expect(said).to_contain_text(allowed)
     expect(said).to_contain_text("starts as it always does")
     tab.get_by_role("button", name="Load the models").click()
-    expect(means(tab)).to_have_text([re.compile("1.70 nats"), re.compile("1.78 nats")])
+    expect(means(tab)).to_have_text([re.compile("1.46 nats"), re.compile("1.30 nats")])
 
 
 def test_rope_is_stretched_and_others_are_not(lab):

@@ -11,7 +11,15 @@ import pytest
 import safetensors.numpy
 import torch
 
-from posenc_course.experiments import byte_model, byte_models, export, lab, results, source_text
+from posenc_course.experiments import (
+    byte_model,
+    byte_models,
+    byte_models_beyond_counting,
+    export,
+    lab,
+    results,
+    source_text,
+)
 from posenc_course.experiments.byte_model_in_numpy import logits, read
 from posenc_course.experiments.export import ENCODINGS, loaded, parameters_of, written
 from tests.present import present
@@ -100,24 +108,38 @@ def test_reading_needs_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_best_admitted_seed_of_each_encoding_is_exported(monkeypatch):
+def test_the_best_of_each_encoding_whose_weights_were_kept_is_exported(monkeypatch):
     def stored(encoding, seed, loss, verdict="admitted"):
         run = {"encoding": encoding, "seed": seed}
-        return {"run": run, "result": {"trained": {"loss": loss}}, "verdict": verdict}
+        return {"run": run, "result": {"trained": {"loss": loss}}, "verdict": verdict, "reason": "it lacks"}
 
-    runs = [
-        stored("none", 0, 1.3),
-        stored("rope", 0, 1.2),
-        stored("rope", 1, 1.1),
-        stored("rope", 2, 1.0, "not admitted"),
-        stored("kerple", 0, 0.9),
-        stored("t5", 0, 1.4, "not admitted"),
-    ]
-    monkeypatch.setattr(results, "stored_so_far", lambda name, full=False: runs)
-    assert export.runs() == [{"encoding": "rope", "seed": 1}, {"encoding": "none", "seed": 0}]
-    runs.clear()
-    with pytest.raises(ValueError, match=r"train them: .* byte-models"):
+    beyond = "byte-models-beyond-counting"
+    runs = {
+        beyond: [
+            stored("rope", 0, 0.9),  # of this seed, the weights are those of the training on another device
+            stored("rope", 1, 1.1),
+            stored("rope", 2, 1.0, "not admitted"),
+        ],
+        f"{beyond}-again": [stored("rope", 0, 1.2)],
+        f"{beyond}-others": [stored("t5", 0, 1.4), stored("t5", 1, 1.3)],
+    }
+    monkeypatch.setattr(results, "stored", lambda name, full=False: {"runs": runs[name]})
+    monkeypatch.setattr(export, "ENCODINGS", ("rope", "t5"))
+    assert export.runs() == [{"encoding": "rope", "seed": 1}, {"encoding": "t5", "seed": 0}]
+    runs[f"{beyond}-others"][0]["verdict"] = "not admitted"
+    with pytest.raises(ValueError, match=r"passes the gate .*it lacks"):
         export.runs()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_is_exported_is_the_model_that_the_book_quotes(encoding):
+    (exported,) = results.runs("exported", encoding=encoding)
+    quoted = [
+        each["result"]["trained"]["loss"]
+        for each in byte_models_beyond_counting.kept(encoding)
+        if each["run"]["seed"] == exported["run"]["seed"]
+    ]
+    assert quoted == [pytest.approx(exported["result"]["loss"], abs=1e-4)]
 
 
 def test_a_model_that_loses_too_much_is_not_published():
