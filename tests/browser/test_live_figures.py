@@ -485,8 +485,10 @@ def test_a_hand_that_is_pulled_twice_between_two_drawings_goes_where_the_pointer
     moves = [[x + 56 * math.sin(angle), y + 56 - 56 * math.cos(angle)] for angle in (1.1, 2.0, 2.9)]
     hand.evaluate(
         """(hand, moves) => {
-          for (const [clientX, clientY] of moves)
-            hand.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY, pointerId: 1, isPrimary: true }));
+          for (const [clientX, clientY] of moves) {
+            const where = { clientX, clientY, pointerId: 1, isPrimary: true };
+            hand.dispatchEvent(new PointerEvent("pointermove", where));
+          }
         }""",
         moves,
     )
