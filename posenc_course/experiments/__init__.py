@@ -66,5 +66,6 @@ LONG = {
 NEXT: dict[str, str] = {
     "rescaled-beyond-counting": "rescaled_beyond_counting",
     "needle-beyond-counting": "needle_beyond_counting",
+    "mistakes-beyond-counting": "mistakes_beyond_counting",
 }
 """The same of those that the book does not quote yet."""

@@ -305,13 +305,15 @@ def _of_padding(model: Decoder, passages: Tensor, length: int, by_file: ByFile) 
 # --- what the runs say
 
 
-def cost(mistake: str, encoding: str, at: int = 0, *, full: bool = False) -> uncertainty.Finding:
+def cost(
+    mistake: str, encoding: str, at: int = 0, *, full: bool = False, name: str = "mistakes"
+) -> uncertainty.Finding:
     """What a mistake costs, in nats a byte, over all admitted seeds.
 
     Raises:
         ValueError: nothing is stored or admitted, or there is no such case.
     """
-    found = results.runs("mistakes", full=full, encoding=encoding)
+    found = results.runs(name, full=full, encoding=encoding)
     cases = [
         case
         for each in found
