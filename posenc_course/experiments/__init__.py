@@ -67,5 +67,6 @@ LONG = {
 NEXT: dict[str, str] = {
     "rescaled-beyond-counting": "rescaled_beyond_counting",
     "needle-beyond-counting": "needle_beyond_counting",
+    "copying-heads": "copying_heads",
 }
 """The same of those that the book does not quote yet."""
