@@ -59,6 +59,7 @@ LONG = {
     "byte-models-larger": "byte_models_larger",
     "copies": "copies",
     "rope-and-copying": "rope_and_copying",
+    "copying-heads": "copying_heads",
     "causes-beyond-counting": "causes_beyond_counting",
     "mistakes-beyond-counting": "mistakes_beyond_counting",
 }
@@ -67,6 +68,5 @@ LONG = {
 NEXT: dict[str, str] = {
     "rescaled-beyond-counting": "rescaled_beyond_counting",
     "needle-beyond-counting": "needle_beyond_counting",
-    "copying-heads": "copying_heads",
 }
 """The same of those that the book does not quote yet."""
