@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from posenc_course.experiments import byte_model, byte_models, copying_heads
 from posenc_course.experiments.copying_heads import ALIKE, followed_before, knocked_out, scores_of
 from posenc_course.experiments.source_text import File
+
+RUN: dict[str, Any] = byte_models.FAST
 
 
 def test_what_followed_the_same_bytes_is_found():
@@ -29,7 +33,7 @@ def test_no_place_sees_what_is_ahead():
 
 def model_of(encoding="rope"):
     torch.manual_seed(0)
-    model = byte_model.build(byte_models.FAST | {"encoding": encoding})
+    model = byte_model.build(RUN | {"encoding": encoding})
     with torch.no_grad():
         for each in model.parameters():
             if not each.any():
@@ -39,14 +43,14 @@ def model_of(encoding="rope"):
 
 def test_a_head_that_is_removed_gives_nothing_and_the_others_what_they_gave():
     model = model_of()
-    attention = model.layers[1].attention
-    x = torch.randn(1, 9, byte_models.FAST["dim"])
-    other = knocked_out(model, 1, 0)
-    kept = []
-    for each in (attention, other.layers[1].attention):
+    attention: Any = model.layers[1].attention
+    x = torch.randn(1, 9, RUN["dim"])
+    without: Any = knocked_out(model, 1, 0).layers[1].attention
+    kept: list[Any] = []
+    for each in (attention, without):
         each.out_proj.register_forward_pre_hook(lambda _, given: kept.append(given[0]))
     with torch.no_grad():
-        of_both = [each(x) for each in (attention, other.layers[1].attention)]
+        of_both = [each(x) for each in (attention, without)]
     of_second_head = kept[0].clone()
     of_second_head[..., : attention.head_dim] = 0
     assert torch.allclose(of_both[1], of_second_head @ attention.out_proj.weight.mT, atol=1e-6)
@@ -58,13 +62,15 @@ def test_even_attention_scores_what_even_attention_scores():
     model = model_of("none")
     with torch.no_grad():
         for layer in model.layers:
-            layer.attention.in_proj_weight.zero_()
+            attention: Any = layer.attention
+            attention.in_proj_weight.zero_()
     files = tuple(File(f"{n}.py", b"name = value\n" * 20) for n in range(3))
-    scores, even = scores_of(model, files, byte_models.FAST["length"])
+    scores, even = scores_of(model, files, RUN["length"])
     assert scores.shape == (4, 2)
     assert even > 0.02
     assert torch.allclose(torch.tensor(scores), torch.full((4, 2), even), atol=1e-5)
-    assert not any(layer.attention.record_weights for layer in model.layers)
+    heads: list[Any] = [layer.attention for layer in model.layers]
+    assert not any(attention.record_weights for attention in heads)
 
 
 def test_the_copying_head_is_the_one_with_the_highest_score():
