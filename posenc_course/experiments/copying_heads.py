@@ -9,8 +9,9 @@ passage saves, with the head and without it, is measured as in `copies`, on the 
 The models are those of `byte_models_beyond_counting` whose weights were kept: three seeds of the four, and
 one of the others that beat counting.
 
-Written when the six models of the lab had been seen, and no other. (Of those, the four that copy have a head
-with a score of 0.29 to 0.37, where even attention has 0.01, and the two that do not have none above 0.04.
+Written when the six models of the lab had been seen, and no other. (Of those, on the first bytes of the lab's
+own text, where few places repeat, the four that copy have a head with a score of 0.29 to 0.37, where even
+attention has 0.01, and the two that do not have none above 0.04.
 Without that head, three of the four save less than half.) For all models:
 
 * a model's *copying head* is the one with the highest score on the files to choose by;
