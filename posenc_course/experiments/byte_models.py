@@ -93,7 +93,13 @@ def best_rates(full: bool = False, *, sweep: str = SWEEP) -> dict[str, float]:
 
 
 def difference(
-    one: str, other: str, *, name: str = "byte-models", full: bool = False, one_from: str = ""
+    one: str,
+    other: str,
+    *,
+    name: str = "byte-models",
+    full: bool = False,
+    one_from: str = "",
+    **of_the_one: Any,
 ) -> uncertainty.Finding:
     """Of two encodings, all admitted seeds of each: the difference of their losses at the length of training.
 
@@ -102,13 +108,17 @@ def difference(
         name: the experiment that they are from.
         full: its large form.
         one_from: the experiment that the one is from, if it is another.
+        of_the_one: which of its runs, if not all.
 
     Raises:
         ValueError: nothing is stored, or fewer than two seeds of one of them are admitted.
     """
     a, b = (
-        [each["result"]["trained"]["by_file"] for each in results.runs(origin, full=full, encoding=encoding)]
-        for origin, encoding in ((one_from or name, one), (name, other))
+        [each["result"]["trained"]["by_file"] for each in results.runs(origin, full=full, **which)]
+        for origin, which in (
+            (one_from or name, {"encoding": one, **of_the_one}),
+            (name, {"encoding": other}),
+        )
     )
     return uncertainty.compare([seed["loss"] for seed in a], [seed["loss"] for seed in b], a[0]["bytes"])
 
@@ -133,14 +143,20 @@ def rise(encoding: str, *, name: str = "byte-models") -> uncertainty.Finding:
     return uncertainty.compare(found, np.zeros_like(found), np.ones(found.shape[1]))
 
 
-def rises(encoding: str, *, name: str = "byte-models") -> NDArray[np.float64]:
+def rises(encoding: str, *, name: str = "byte-models", at: int = -1, **settings: Any) -> NDArray[np.float64]:
     """(seeds, files) the same of each admitted run and each file.
 
+    Args:
+        encoding, name, settings: which runs.
+        at: the place of the longer windows among the lengths of the test.
+
     Raises:
-        ValueError: nothing is stored, or no run is admitted.
+        ValueError: nothing is stored, or no run with these settings is admitted.
     """
-    found = [each["result"]["longer"]["by_length"] for each in results.runs(name, encoding=encoding)]
-    return np.array([np.subtract(each[-1], each[0]) for each in found])
+    found = [
+        each["result"]["longer"]["by_length"] for each in results.runs(name, encoding=encoding, **settings)
+    ]
+    return np.array([np.subtract(each[at], each[0]) for each in found])
 
 
 def gain_of_the_whole(encoding: str, *, name: str = "byte-models", full: bool = False) -> uncertainty.Finding:
