@@ -56,7 +56,7 @@ class FillMargin(SphinxPostTransform):
             if paragraph is None or name not in sources:
                 continue
             beside = notes.setdefault(paragraph, [])
-            if len(beside) * BESIDE_A_SOURCE < words(paragraph):
+            if len(beside) * BESIDE_A_SOURCE + _taken(paragraph) < words(paragraph):
                 beside.append(_note(sources.pop(name)))
         for paragraph, beside in notes.items():
             paragraph[:0] = beside
@@ -74,6 +74,12 @@ def _is_short_aside(box: nodes.admonition) -> bool:
     plain = all(isinstance(each, nodes.paragraph) for each in inside)
     kinds = {each for each in box["classes"] if not each.startswith("admonition-")}
     return kinds == {"dropdown"} and plain and sum(map(words, inside)) <= LONGEST and _is_text(box.parent)
+
+
+def _taken(paragraph: nodes.paragraph) -> int:
+    """How many words of it are beside the aside that stands before it, which comes first in the margin."""
+    before = paragraph.previous_sibling()
+    return words(before) if isinstance(before, nodes.admonition) and "posenc-aside" in before["classes"] else 0
 
 
 def _paragraph(node: nodes.Node) -> nodes.paragraph | None:
