@@ -61,7 +61,7 @@ PYODIDE_PACKAGES = ("numpy", "micropip", "ipython", "jedi", "sqlite3")
 """The pages need the first, the notebooks all of them."""
 OWN, NETWORK = "own", "network"
 """Where a page's Python comes from, beside the folder of a release."""
-NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints"}
+NOT_INPUTS = {"node_modules", "__pycache__", ".ipynb_checkpoints", "my-answers"}
 OURS = ("posenc_lib", "posenc_course")
 NOT_FOR_BROWSERS = ("nn", "grading", "experiments", "__pycache__")
 """Parts of library and course that no page can use: a browser has no torch or nbgrader. And leftovers."""

@@ -79,7 +79,9 @@ def _is_short_aside(box: nodes.admonition) -> bool:
 def _taken(paragraph: nodes.paragraph) -> int:
     """How many words of it are beside the aside that stands before it, which comes first in the margin."""
     before = paragraph.previous_sibling()
-    return words(before) if isinstance(before, nodes.admonition) and "posenc-aside" in before["classes"] else 0
+    return (
+        words(before) if isinstance(before, nodes.admonition) and "posenc-aside" in before["classes"] else 0
+    )
 
 
 def _paragraph(node: nodes.Node) -> nodes.paragraph | None:

@@ -94,4 +94,4 @@ def _ungraded(course: Course, student: str, assignment: str) -> Entry:
 def _copy_again(course: Course, entry: Entry) -> None:
     """In the place of what nbgrader copied, also from where links lead, what `posenc grade` copies."""
     student, assignment = entry.grade.student, entry.grade.assignment
-    copy_others(course.submitted / student / assignment, course.autograded / student / assignment, entry)
+    copy_others(course.submitted / student / assignment, course.autograded / student / assignment)

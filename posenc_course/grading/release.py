@@ -29,6 +29,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
 from posenc_course.grading.answer_cell import BEGIN
 from posenc_course.grading.course import find_own_programs
+from posenc_course.grading.own_work import id_of, own_work_kept
 from posenc_course.translation import _, ngettext
 
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
@@ -150,11 +151,13 @@ def _release_chapter(root: Path, text: Path, api: NbGraderAPI) -> Path:
     source = root / "solutions" / chapter / f"{chapter}.ipynb"
     source.parent.mkdir(exist_ok=True)
     nbformat.write(source_notebook(text), source)
-    result = api.generate_assignment(chapter, force=True, create=True)
-    if not result["success"]:
-        told = _("nbgrader could not release {chapter}:").format(chapter=chapter)
-        raise ReleaseError(f"{told}\n{result.get('log') or result.get('error')}")
-    released = root / "exercises" / chapter / f"{chapter}.ipynb"
+    folder = root / "exercises" / chapter
+    with own_work_kept(folder):
+        result = api.generate_assignment(chapter, force=True, create=True)
+        if not result["success"]:
+            told = _("nbgrader could not release {chapter}:").format(chapter=chapter)
+            raise ReleaseError(f"{told}\n{result.get('log') or result.get('error')}")
+    released = folder / f"{chapter}.ipynb"
     nbformat.write(_tidy(nbformat.read(released, as_version=4)), released)
     return released
 
@@ -185,7 +188,7 @@ def _tidy(notebook: NotebookNode) -> NotebookNode:
     notebook.metadata = NotebookNode(KERNEL)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for number, cell in enumerate(notebook.cells):
-        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell-{number}").replace("_", "-")
+        cell.id = id_of(cell.metadata.get("nbgrader", {}), number)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     return notebook

@@ -150,6 +150,8 @@ TIMESTAMPS: dict[str, tuple[bytes | None, str]] = {
 }
 
 
+FROM_THE_EXCHANGE = {"timestamp.txt": "2026-01-02 03:04:05.000000 UTC", "submission_secret.txt": "5ec2e7"}
+"""Beside a notebook that came through it, and beside a page that it is to give back."""
 GRADED_TIMES = ("a folder", "digits", "a zone that is a path")
 
 
@@ -173,6 +175,8 @@ def work(released, tmp_path_factory) -> Class:
         write(one, name, make(one))
     for name, (put, _told) in REFUSED.items():
         put(one, name)
+    for name, data in FROM_THE_EXCHANGE.items():
+        one.submitted("deep json").with_name(name).write_text(data)
     for name in GRADED_TIMES:
         content, _told = TIMESTAMPS[name]
         path = one.hand_in(f"time: {name}").with_name("timestamp.txt")
@@ -214,6 +218,12 @@ def test_everyone_has_a_page(work):
     for student, (_make, told) in REFUSED.items():
         page = work.feedback(student).replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">")
         assert told in page, student
+
+
+@pytest.mark.slow
+def test_the_exchange_gives_back_the_page_of_what_could_not_be_read(work):
+    folder = work.root / "course" / "feedback" / "deep json" / CHAPTER
+    assert {name: (folder / name).read_text() for name in FROM_THE_EXCHANGE} == FROM_THE_EXCHANGE
 
 
 @pytest.mark.slow

@@ -121,6 +121,7 @@ def test_marks_are_those_of_the_gradebook(graded, report, tmp_path):
 def test_the_same_marks_as_nbgraders_own_export(graded, report, tmp_path):
     report("--marks", str(tmp_path / "marks.csv"))
     graded.nbgrader("export", "--to", str(tmp_path / "theirs.csv"))
+    assert (tmp_path / "theirs.csv").stat().st_mode & 0o777 == 0o600  # names and marks: for one pair of eyes
     assert rows(tmp_path / "theirs.csv")[1][0] == CHAPTER
     assert "'" + FORMULA in [row[3] for row in rows(tmp_path / "theirs.csv")]
     with (tmp_path / "theirs.csv").open(encoding="utf-8") as file:

@@ -70,7 +70,7 @@ def _write_notebook(course: Course, release: Release, entry: Entry) -> tuple[str
     student, assignment = entry.grade.student, entry.grade.assignment
     notebook = autograded_notebook(release, entry)
     autograded = course.autograded / student / assignment
-    remarks = copy_others(course.submitted / student / assignment, autograded, entry)
+    remarks = copy_others(course.submitted / student / assignment, autograded)
     write_atomically(
         autograded / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
     )
@@ -130,6 +130,7 @@ def _write_feedback(course: Course, entry: Entry, page: str) -> None:
             write_atomically(folder / name, data.decode(), mode=0o644)
 
 
-def copy_others(submitted: Path, autograded: Path, entry: Entry) -> tuple[str, ...]:
-    """Copy what was handed in beside the notebook; nothing where that was not read, as it may be a link."""
-    return copy_other_files(submitted if entry.cells else None, autograded)
+def copy_others(submitted: Path, autograded: Path) -> tuple[str, ...]:
+    """Copy what was handed in beside a notebook, be that readable or not; nothing where a link leads."""
+    leads = submitted.is_symlink() or submitted.parent.is_symlink()
+    return copy_other_files(None if leads else submitted, autograded)

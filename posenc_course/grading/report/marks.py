@@ -173,8 +173,9 @@ class SafeExport(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         destination = Path(self.to or "grades.csv")
-        with destination.open("w", encoding="utf-8", newline="") as file:
-            spreadsheet.write(file, self._rows(gradebook))
+        table = io.StringIO(newline="")
+        spreadsheet.write(table, self._rows(gradebook))
+        write_atomically(destination, table.getvalue(), mode=FOR_ONE)
         self.log.info(_("Exported grades to {path}").format(path=destination))
 
     def _rows(self, gradebook: Gradebook) -> Iterator[Sequence[object]]:
