@@ -46,8 +46,12 @@ def gate_after(of_the_base: Gate) -> Gate:
     )
 
 
-BASE_GATE = gates.of_the_base(gates.BYTE_MODELS)
-GATE = gate_after(BASE_GATE)
+BASE_GATES = {
+    "needle": gates.of_the_base(gates.BYTE_MODELS),
+    "needle-beyond-counting": gates.of_the_base(gates.BYTE_MODELS_BEYOND_COUNTING),
+}
+"""Of the models that each round begins with."""
+GATE = gate_after(BASE_GATES["needle"])
 
 STORES_EACH = HAS_FULL = True
 SWEEP = byte_models.SWEEP
@@ -118,7 +122,9 @@ def runs_from(
     ]
 
 
-def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[dict[str, Any]]:
+def harder(
+    encoding: str, rule: str, kind: str, *, full: bool = False, name: str = "needle"
+) -> list[dict[str, Any]]:
     """What "harder" holds, of the seeds that can do this kind at the length of training after it.
 
     It is a test of its own: whether a run passed after the first tuning does not count here.
@@ -126,8 +132,6 @@ def harder(encoding: str, rule: str, kind: str, *, full: bool = False) -> list[d
     Raises:
         ValueError: nothing is stored.
     """
-    found = [
-        each["result"] for each in results.runs("needle", every=True, full=full, encoding=encoding, rule=rule)
-    ]
-    begun_well = [each for each in found if BASE_GATE.shortfall({}, each) is None]
+    every = results.runs(name, every=True, full=full, encoding=encoding, rule=rule)
+    begun_well = [found for each in every if BASE_GATES[name].shortfall({}, found := each["result"]) is None]
     return [each["harder"] for each in begun_well if each["harder"]["trained"][kind] >= LEAST]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from posenc_course.colours import COLOURS, GREY
-from posenc_course.experiments import needle, rescaled
-from posenc_course.experiments.results import runs
+from posenc_course.experiments import byte_models_beyond_counting, needle, rescaled
+from posenc_course.experiments.results import runs, stored
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.picture import DASHES, GUIDE, SEED, SHADES, Picture, canvas, finish
 
@@ -29,17 +29,21 @@ MAPS = {
 }
 
 
-def stretched(*, full: bool = False) -> Picture:
+def stretched(*, full: bool = False, name: str = "rescaled") -> Picture:
     """The loss of a RoPE model by the length of the text: stretched to it by each rule, or in a window.
 
     Args:
         full: of the large form.
+        name: "rescaled", or "rescaled-beyond-counting", of models that know more.
     """
-    first = runs("rescaled", full=full, encoding="rope", rule="plain")[0]
+    first = runs(name, full=full, encoding="rope", rule="plain")[0]
+    models = None if name == "rescaled" else byte_models_beyond_counting.kept("rope")
     lengths, trained = first["result"]["lengths"], first["run"]["length"]
     told = []
     window = f"RoPE, a window of {trained}"
-    slid = np.stack([rescaled.in_a_window(n, full=full).mean(axis=1) for n in lengths], axis=1)
+    files = len(rescaled.losses("plain", length=lengths[0], full=full, name=name)[1])
+    windows = [rescaled.in_a_window(n, of=models, files=files, full=full) for n in lengths]
+    slid = np.stack([each.mean(axis=1) for each in windows], axis=1)
     of_window = ", ".join(f"{mean:.2f} at {n:,}" for n, mean in zip(lengths, slid.mean(axis=0), strict=True))
     with canvas(width=8.2, height=4.2) as figure:
         panels = figure.subplots(1, 2, sharey=True)
@@ -47,7 +51,7 @@ def stretched(*, full: bool = False) -> Picture:
             panels, (0, rescaled.SHARE), ("without tuning", "tuned for 1% of the training"), strict=True
         ):
             for number, rule in enumerate(("plain", "pi", "ntk", "yarn")):
-                at, rows = _at_own_factor(rule, share, lengths, trained, full)
+                at, rows = _at_own_factor(rule, share, lengths, trained, full, name)
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
                 axes.plot(at, rows.T, linewidth=SEED, alpha=0.6, **look)
                 axes.plot(at, rows.mean(axis=0), marker=MARKERS[number], label=RULES[rule], **look)
@@ -75,7 +79,7 @@ def stretched(*, full: bool = False) -> Picture:
 
 
 def _at_own_factor(
-    rule: str, share: float, lengths: list[int], trained: int, full: bool
+    rule: str, share: float, lengths: list[int], trained: int, full: bool, name: str
 ) -> tuple[list[int], np.ndarray]:
     """Lengths, and (seeds, lengths) of losses, each with the factor that just reaches the length."""
     at, columns = [], []
@@ -83,30 +87,32 @@ def _at_own_factor(
         factor = length // trained
         try:
             found, weights = rescaled.losses(
-                rule, 1 if rule == "plain" and not share else factor, share, length, full=full
+                rule, 1 if rule == "plain" and not share else factor, share, length, full=full, name=name
             )
         except ValueError:  # this form was not run at this factor
             if factor > 1 or share:
                 continue
-            found, weights = rescaled.losses("plain", length=length, full=full)
+            found, weights = rescaled.losses("plain", length=length, full=full, name=name)
         at.append(length)
         columns.append(np.average(found, axis=1, weights=weights))
     return at, np.stack(columns, axis=1)
 
 
-def needles(*, full: bool = False) -> Picture:
+def needles(*, full: bool = False, name: str = "needle") -> Picture:
     """Values found, by the length of the text and the depth of the needle; a map for each way to read.
 
     Args:
         full: of the large form.
+        name: "needle", or "needle-beyond-counting", of models that know more.
     """
-    ways = [each for each in (*needle.MAPS, *(needle.MORE if full else ())) if each in MAPS]
+    asked = {(each["run"]["encoding"], each["run"]["rule"]) for each in stored(name, full)["runs"]}
+    ways = [way for way in MAPS if way in asked]
     told = []
     with canvas(width=8.6, height=3.4) as figure:
         panels = figure.subplots(1, len(ways), sharey=True)
         image = None
         for axes, (encoding, rule) in zip(panels, ways, strict=True):
-            every = runs("needle", every=True, full=full, encoding=encoding, rule=rule)
+            every = runs(name, every=True, full=full, encoding=encoding, rule=rule)
             found = [each for each in every if each["verdict"] == "admitted"]
             shown = found or every
             share = 100 * np.mean([each["result"]["exact"] for each in shown], axis=0)
@@ -141,11 +147,12 @@ KINDS = {
 }
 
 
-def kinds_of_needles(*, full: bool = False) -> Picture:
+def kinds_of_needles(*, full: bool = False, name: str = "needle") -> Picture:
     """Values found, by the length of the text: a panel for each kind of question, a line for each way.
 
     Args:
         full: of the large form.
+        name: "needle", or "needle-beyond-counting", of models that know more.
     """
     told = []
     with canvas(width=8.6, height=3.6) as figure:
@@ -153,9 +160,9 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
         for axes, (kind, title) in zip(panels, KINDS.items(), strict=True):
             out = 0
             for number, (encoding, rule) in enumerate(needle.HARDER):
-                every = runs("needle", every=True, full=full, encoding=encoding, rule=rule)
-                lengths, name = every[0]["result"]["lengths"], MAPS[encoding, rule]
-                able = needle.harder(encoding, rule, kind, full=full)
+                every = runs(name, every=True, full=full, encoding=encoding, rule=rule)
+                lengths, way = every[0]["result"]["lengths"], MAPS[encoding, rule]
+                able = needle.harder(encoding, rule, kind, full=full, name=name)
                 look = {"color": COLOURS[number], "linestyle": DASHES[number]}
                 for harder in (each["result"]["harder"] for each in every):
                     seed = 100 * np.mean(harder["exact"][kind], axis=1)
@@ -163,12 +170,12 @@ def kinds_of_needles(*, full: bool = False) -> Picture:
                     axes.plot(lengths, seed, **look | thin)
                 out += len(every) - len(able)
                 if not able:
-                    told.append(f"{title}, {name}: no run can do it at the trained length.")
+                    told.append(f"{title}, {way}: no run can do it at the trained length.")
                     continue
                 mean = 100 * np.mean([each["exact"][kind] for each in able], axis=(0, 2))
-                axes.plot(lengths, mean, marker=MARKERS[number], label=name, **look)
+                axes.plot(lengths, mean, marker=MARKERS[number], label=way, **look)
                 means = ", ".join(f"{share:.0f}% at {n:,}" for n, share in zip(lengths, mean, strict=True))
-                told.append(f"{title}, {name}, {len(able)} of {len(every)} runs: {means}.")
+                told.append(f"{title}, {way}, {len(able)} of {len(every)} runs: {means}.")
             axes.set_xscale("log", base=2)
             axes.set_xticks(lengths, [f"{n:,}" for n in lengths])
             axes.set_xlabel("length of the text (bytes)")
