@@ -287,7 +287,14 @@ def _moved(array: Array, device: Any = None, dtype: Any = None) -> Array:
         return array
     from array_api_compat import to_device
 
-    return to_device(array, device)
+    try:
+        return to_device(array, device)
+    except (TypeError, ValueError) as error:
+        library = _library(array)
+        raise TypeError(
+            f"{device!r} is neither a device nor a real floating-point dtype of {library}; give one such as "
+            f"{library}.float32"
+        ) from error
 
 
 def _is_dtype(given: Any, array: Array) -> bool:
@@ -377,7 +384,8 @@ def extremes(array: Array) -> tuple[float, float] | None:
             array = torch._C._functorch.get_unwrapped(array)
         if array.device.type == "meta" or _is_fake(array) or array.numel() == 0:
             return None
-        least, most = torch.aminmax(array.detach())
+        known = array.detach()
+        least, most = torch.aminmax(known if known.is_floating_point() else known.long())  # none of uint16
         return float(least), float(most)
     if _is_traced_by_jax(array) or 0 in array.shape:
         return None

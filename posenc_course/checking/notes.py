@@ -59,6 +59,16 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
     changed = next((each.changed for each in outcomes if each.changed is not None), None)
     if changed is None:
         return ()
+    first = next(iter(exercise.make_cases(np.random.default_rng(0))))  # an input is of one kind in all cases
+    given = dict(enumerate(first.args)).get(changed)
+    if isinstance(given, list | dict):
+        note = _(
+            "Your function changes {name}, or something inside it, and the code that called it may still "
+            "need the old values. Leave your inputs alone: pop, sort, append, += and [...] = ... all write "
+            "into them. {name}.copy() is not enough, because it shares what is inside; "
+            "copy.deepcopy({name}) shares nothing."
+        )
+        return (note.format(name=input_name(exercise, changed)),)
     note = _(
         "Your function changes {name} itself, and the code that called it may still need the old values. "
         "Leave your inputs alone: build a new result, or work on a copy, {name}.{copy}(). Watch out for "

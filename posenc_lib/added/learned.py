@@ -187,6 +187,8 @@ def _read_rows(positions: Any, table: Array, beyond: str) -> Array:
             f"positions have dtype {positions.dtype}, but a table has rows for whole positions only; "
             "give integers, or beyond='interpolate' to read between rows"
         )
+    if not is_floating(positions):  # in few bits PyTorch would wrap the length that it compares with
+        positions = xp.astype(positions, default_integer(xp), copy=False)
     return positions
 
 

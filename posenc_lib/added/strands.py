@@ -54,13 +54,14 @@ def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> Ar
     partners = _read_pairs(pairs)
     if bases.ndim == 0:
         raise ValueError("bases have no axis; give a sequence of them, (..., length)")
-    known = len(partners)
-    require.all_hold((bases >= 0) & (bases < known), bases, f"bases must be 0 to {known - 1}, those of pairs")
+    known, dtype = len(partners), bases.dtype
     xp = namespace(bases)
+    bases = xp.astype(bases, xp.int64, copy=False)  # PyTorch compares no uint16
+    require.all_hold((bases >= 0) & (bases < known), bases, f"bases must be 0 to {known - 1}, those of pairs")
     _require_not_one_hot(xp, bases, known)
-    table = xp.astype(constant(partners, bases), bases.dtype)
+    table = constant(partners, bases)
     places = xp.reshape(xp.astype(xp.flip(bases, axis=-1), xp.int64), (-1,))
-    return xp.reshape(xp.take(table, places, axis=0), tuple(bases.shape))
+    return xp.astype(xp.reshape(xp.take(table, places, axis=0), tuple(bases.shape)), dtype)
 
 
 def centred_positions(length: int, *, like: Array | None = None) -> Array:

@@ -227,6 +227,8 @@ def _read_offset(offset: Any, local: Array) -> Array:
         given = constant(given, local)
     xp = namespace(local, given)
     require.same_device(times=local, offset=given)
+    if not is_floating(given):  # in 16 bits PyTorch would wrap the length of a day
+        given = xp.astype(given, xp.int64, copy=False)
     seconds = xp.abs(given)
     require.all_hold(
         (given == 0) | ((seconds >= 25) & (seconds < _DAY)),

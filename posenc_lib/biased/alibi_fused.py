@@ -162,7 +162,7 @@ def _with_line(
     queries, keys = q.shape[2], k.shape[2]
     ahead = min(ROWS_OF_BLOCK, queries) - 1 if causal else min(keys - 1, window + ROWS_OF_BLOCK - 1)
     behind = min(keys - 1, window + ROWS_OF_BLOCK - 1)
-    relative = torch.arange(ahead, -behind - 1, -1)
+    relative = torch.arange(ahead, -behind - 1, -1, device=slopes.device)
     hidden = relative.abs() > reach[:, None]
     if causal:
         hidden |= relative > 0

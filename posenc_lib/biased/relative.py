@@ -178,7 +178,10 @@ def _read(given: Any, name: str) -> Array:
         raise type(error)(f"{name}: {error}") from None
     if array.ndim == 0:
         raise ValueError(f"{name} is one position with no axis; give positions of shape (..., {name})")
-    return array
+    if is_floating(array):
+        return array
+    xp = namespace(array)
+    return xp.astype(array, default_integer(xp), copy=False)  # in fewer bits, distances would wrap around
 
 
 def _read_count(given: Any, name: str) -> int:

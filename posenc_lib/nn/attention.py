@@ -165,7 +165,12 @@ class Attention(nn.Module):
             positions = packed_positions(ends, x.shape[1])
         past = 0 if cache is None else cache.length
         if positions is None:
-            positions = Span(past, past + x.shape[1])
+            before = Span(0, 0) if cache is None or not past else cache.positions
+            if not isinstance(before, Span):
+                raise ValueError(
+                    "earlier tokens in this cache came with positions of your own; give positions= again"
+                )
+            positions = Span(before.stop, before.stop + x.shape[1])
 
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
         heads = self.heads + 2 * self.kv_heads
@@ -176,10 +181,12 @@ class Attention(nn.Module):
         if self.scale is not None:  # of the queries, so that an encoding that reads them sees the same
             q = q * (self.scale * math.sqrt(self.head_dim))
         q, k = encoding.rotate(q, k, positions, positions)  # door 2
+        mask = _read_mask(mask, x, (x.shape[0], self.heads, q.shape[-2], past + k.shape[-2]))
         key_positions = positions
-        if cache is not None:
-            k, v, key_positions = cache.extend(k, v, positions)
-        mask = _read_mask(mask, x, (x.shape[0], self.heads, q.shape[-2], k.shape[-2]))
+        grown = LayerCache()
+        if cache is not None:  # which changes when all has gone well: a call that is refused leaves no keys
+            grown.k, grown.v, grown.positions = cache.k, cache.v, cache.positions
+            k, v, key_positions = grown.extend(k, v, positions)
         if ends is not None and values_are_known(ends) and not self.record_weights:
             at = as_tensor(read_places(positions, x), x.device)
             outputs = []
@@ -192,6 +199,8 @@ class Attention(nn.Module):
             mask = mask if ends is None else _both(mask, packed_mask(ends, x.shape[1]))
             output = self._look(q, k, v, positions, key_positions, encoding, mask, causal, past)
         joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
+        if cache is not None:
+            cache.k, cache.v, cache.positions = grown.k, grown.v, grown.positions
         return joined
 
     def _look(
@@ -358,14 +367,21 @@ class LayerCache:
         require.same_device(k=k, v=v)
         new = places_of_heads(positions, k)
         if self.k is None or self.v is None:
-            self.k, self.v, self.positions = k, v, new
+            own = new.clone() if isinstance(new, Tensor) else new  # the caller may count on in its tensor
+            self.k, self.v, self.positions = k, v, own
         else:
             if k.shape[0] != self.k.shape[0]:
                 raise ValueError(
                     f"{k.shape[0]} rows in the batch, but {self.k.shape[0]} in the cache; a cache belongs to "
                     "one batch, so make a new one"
                 )
+            require.same_device(k=k, **{"the cache": self.k})
             for name, given, kept in (("k", k, self.k), ("v", v, self.v)):
+                if given.dtype != kept.dtype:
+                    raise TypeError(
+                        f"{name} is {given.dtype}, but the cache holds {kept.dtype}; read the prompt and "
+                        "what follows in one dtype, under autocast both or neither, or make a new cache"
+                    )
                 if given.shape[1::2] != kept.shape[1::2]:
                     raise ValueError(
                         f"{name} has shape {tuple(given.shape)}, but the cache holds {tuple(kept.shape)}: it "

@@ -70,7 +70,7 @@ def _read(positions: Any, tokens: Tensor, name: str) -> Places:
         return positions.long() if positions.dtype in _WIDE_UNSIGNED else positions
     if isinstance(positions, range):
         if positions.step == 1:
-            return Span(positions.start, positions.stop)
+            return Span(positions.start, max(positions.start, positions.stop))
         return torch.arange(positions.start, positions.stop, positions.step, device=tokens.device)
     if not isinstance(positions, bool) and isinstance(positions, (Integral, torch.SymInt)):
         count: Any = positions

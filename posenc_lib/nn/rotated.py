@@ -267,7 +267,7 @@ class AxialRotary(TableRotation):
         places = in_grid(places, self.shape, self)
         table: RotaryTables = self._kept.whole(
             lambda: self._make(self._cells(x.device), dtype),
-            settings=(self.shape, self.sections and tuple(self.sections), self.base),
+            settings=(self.head_dim, self.shape, self.sections and tuple(self.sections), self.base),
             device=x.device,
             dtype=dtype,
         )

@@ -170,6 +170,7 @@ class Transformer(nn.Module):
                 encoding raises.
         """
         self._require_input(tokens, padding_mask, cache)
+        given = positions is not None
         padding = _with_past(padding_mask, cache, tokens)
         mask = None if padding is None else may_look(padding, tokens.shape[1])
         if cu_seqlens is not None:
@@ -183,8 +184,6 @@ class Transformer(nn.Module):
                 positions = packed_positions(cu_seqlens, tokens.shape[1])
         elif positions is None:
             positions = _count(tokens, padding_mask, cache)
-        elif cache is not None:
-            cache.given_positions = True
 
         x = self.embedding(tokens)
         positions = read_places(positions, x)
@@ -197,7 +196,8 @@ class Transformer(nn.Module):
             )
         if cache is not None:
             cache.length += tokens.shape[1]
-            cache.padding = padding
+            cache.padding = padding.clone() if padding is padding_mask and padding is not None else padding
+            cache.given_positions = cache.given_positions or given
         logits: Tensor = self.head(self.norm(x))
         return logits
 

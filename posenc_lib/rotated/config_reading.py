@@ -453,7 +453,7 @@ class Given:
             mine = {key: written[key] for key in ("partial_rotary_factor", "mrope_section") if key in written}
         else:
             mine = dict(written) or self._rule_left_out()
-        mine = {key: value for key, value in mine.items() if value is not None}
+        mine = {key: value for key, value in mine.items() if value is not None or key == "truncate"}
         if local is not None and not nested:
             theta = self.config.get(local.key)
             mine["rope_theta"] = local.base if theta is None else _of_layer(theta, index, local.key)
@@ -475,7 +475,7 @@ class Given:
         if (
             "rope_scaling" in self.config
             or "rope_parameters" in self.config
-            or beside not in (None, self.family.base)
+            or beside not in (None, self.family.rule.get("rope_theta", self.family.base))
         ):
             raise ValueError(
                 f"the config has no rope parameters, so model_type {self.model_type!r} uses a rule of its "
@@ -641,7 +641,7 @@ class Given:
             key, _, power = family.scale.partition("**")
             value = self._of_kind(config, kind).get(key)
             value = family.scale_default if value is None else value
-            return None if value is None else math.pow(float(value), float(power or 1.0))
+            return None if value is None else math.pow(require.positive(value, key), float(power or 1.0))
         try:
             plain = 1 / math.sqrt(self.query_width(config) / self.family.heads_wider)
         except ValueError:

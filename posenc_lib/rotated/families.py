@@ -206,6 +206,7 @@ HIGGS_AUDIO_V2: dict[str, Any] = {
     "low_freq_factor": 0.125,
     "original_max_position_embeddings": 1024,
     "rope_type": "llama3",
+    "rope_theta": 500000.0,
 }
 LAGUNA: dict[str, Any] = {
     "full_attention": {"rope_type": "default", "rope_theta": 500000.0, "partial_rotary_factor": 0.5},
@@ -220,6 +221,7 @@ MELLUM: dict[str, Any] = {
     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
 }
 MINISTRAL3: dict[str, Any] = {
+    "rope_theta": 1000000.0,
     "factor": 16.0,
     "original_max_position_embeddings": 16384,
     "beta_fast": 32.0,
@@ -336,7 +338,7 @@ FAMILIES: dict[str, Family] = {
     "granitemoe": Family(4096, 32, 32, 2048, scale="attention_multiplier", scale_default=1.0),
     "granitemoeshared": Family(4096, 32, 32, 2048, scale="attention_multiplier", scale_default=1.0),
     "helium": Family(2560, 20, 24, 4096, head=128, layout="interleaved", base=100000.0),
-    "higgs_audio_v2": Family(3072, 24, 28, 2048, head=128, base=500000.0, rule=HIGGS_AUDIO_V2),
+    "higgs_audio_v2": Family(3072, 24, 28, 2048, head=128, rule=HIGGS_AUDIO_V2),
     "hunyuan_v1_dense": Family(4096, 32, 32, 2048, extra=("alpha", "beta_fast", "beta_slow", "mscale",
         "mscale_all_dim")),
     "hunyuan_v1_moe": Family(4096, 32, 32, 2048, extra=("alpha", "beta_fast", "beta_slow", "mscale",
@@ -351,7 +353,7 @@ FAMILIES: dict[str, Family] = {
     "mimi_decoder": Family(512, 8, 8, 8000, window=250),
     "mimi_encoder": Family(512, 8, 8, 8000, window=250),
     "ministral": Family(4096, 32, 32, 131072, window=4096),
-    "ministral3": Family(4096, 32, 34, 262144, head=128, base=1000000.0, rule=MINISTRAL3,
+    "ministral3": Family(4096, 32, 34, 262144, head=128, rule=MINISTRAL3,
         temperature="ministral3", extra=("llama_4_scaling_beta", "max_position_embeddings")),
     "mistral": Family(4096, 32, 32, 32768, window=4096),
     "molmo2_text": Family(4096, 32, 36, 36864, head=128, scaled_layers=True),

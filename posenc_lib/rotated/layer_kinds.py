@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from posenc_lib import _require as require
+
 FULL, SLIDING, CHUNKED, LINEAR = (
     "full_attention",
     "sliding_attention",
@@ -66,11 +68,13 @@ def each(pattern: str, period: str = "", *, last: str = "") -> Kinds:
     def kinds(config: Mapping[str, Any], layers: int) -> list[str]:
         letters, length = pattern, config.get(period) if period else None
         if isinstance(length, str):  # "LLLG", as EXAONE 4 writes it
+            if not length or set(length) - set("LG"):
+                raise ValueError(f"{period} must be a number or letters L and G, got {length!r}")
             letters = length.translate(str.maketrans("LG", "sF"))
         elif length is not None:
             often = pattern[1] if pattern[0] == "F" else pattern[0]
             seldom = pattern.replace(often, "")
-            rest = often * (int(length) - 1)
+            rest = often * (require.count(length, period) - 1)
             letters = seldom + rest if pattern[0] == seldom else rest + seldom
         found = [LETTERS[letters[i % len(letters)]] for i in range(layers)]
         return [*found[:-1], LETTERS[last]] if last and found else found
@@ -176,6 +180,8 @@ def deepseek_v4(config: Mapping[str, Any], layers: int) -> list[str]:
         rest = [LETTERS["C"] if i % 2 else LETTERS["D"] for i in range(max(layers - 2, 0))]
         return [LETTERS["D"]] * min(layers, 2) + rest
     names = {0: SLIDING, 4: LETTERS["C"], 128: LETTERS["D"]}
+    if unknown := [ratio for ratio in ratios[:layers] if ratio not in names]:
+        raise ValueError(f"compress_ratios must be of {list(names)}, got {unknown[0]!r}")
     return [names[ratio] for ratio in ratios[:layers]]
 
 

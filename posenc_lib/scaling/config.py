@@ -81,7 +81,7 @@ def _yarn(given: _Given) -> Scaling:
         attention_factor=given.get("attention_factor"),
         mscale=given.get("mscale"),
         mscale_all_dim=given.get("mscale_all_dim"),
-        truncate=given.get("truncate", True),
+        truncate=given.parameters.get("truncate", True) or False,  # null is no, as in transformers
     )
 
 

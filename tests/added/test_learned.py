@@ -212,3 +212,9 @@ def test_hybrid_learns() -> None:
     table = torch.zeros(ROWS, DIM, requires_grad=True)
     hybrid(table, torch.tensor([1, 1, 9]), beyond="zero").sum().backward()
     assert present(table.grad)[:, 0].tolist() == [0, 2, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.uint16, torch.uint32, torch.uint64])
+def test_positions_of_every_integer_type_read_their_rows(dtype):
+    table, at = torch.randn(1_000, 2), torch.arange(200, 206)
+    assert torch.equal(learned(table, at.to(dtype)), table[200:206])

@@ -64,3 +64,10 @@ def test_in_every_library(own: Any) -> None:
 def test_every_position_has_a_number_of_its_own(dtype: torch.dtype) -> None:
     places = centred_positions(1001, like=torch.zeros(1, dtype=dtype))
     assert torch.equal(places, torch.arange(1001.0) - 500)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.uint16, torch.uint32, torch.uint64])
+def test_bases_of_every_integer_type_have_their_partners(dtype):
+    found = reverse_complement(torch.tensor([0, 1, 1]).to(dtype))
+    assert found.dtype == dtype
+    assert found.tolist() == [2, 2, 3]

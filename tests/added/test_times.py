@@ -158,3 +158,10 @@ def test_offsets_that_are_no_seconds(offset: Any) -> None:
     with pytest.raises(ValueError, match="-18000 for five hours behind"):
         calendar_phases(times, offset=offset)
     assert calendar_phases(times, offset=np.asarray([0, -18_000])).shape == (2, 3)
+
+
+def test_an_offset_in_16_bits_is_one():
+    noon = torch.tensor([12 * 3_600])
+    seven_hours = torch.tensor([25_200], dtype=torch.int16)
+    assert calendar_phases(noon, ("day",), offset=seven_hours).item() == pytest.approx(19 / 24)
+    assert calendar_phases(noon.to(torch.uint16), ("day",)).item() == pytest.approx(0.5)

@@ -194,3 +194,12 @@ def test_relative_positions_are_key_minus_query():
     assert relative_positions(1, 3, like=torch.zeros(1)).dtype == torch.int64
     assert relative_positions(0, 3).shape == (0, 3)
     assert relative_positions(0, 0).shape == (0, 0)
+
+
+@pytest.mark.parametrize("library", [np.asarray, torch.tensor])
+def test_positions_in_few_bits_do_not_wrap_around(library):
+    narrow = np.asarray([*range(256), 0, 1, 2], dtype=np.uint8)  # two texts in a row
+    wide = narrow.astype(np.int64)
+    found, right = (np.asarray(alibi_bias(2, library(at), library(at))) for at in (narrow, wide))
+    np.testing.assert_array_equal(found, right)
+    np.testing.assert_array_equal(relative_positions(narrow, narrow), wide - wide[:, None])

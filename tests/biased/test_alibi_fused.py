@@ -322,3 +322,10 @@ def test_it_compiles_without_a_graph_break():
     compiled = torch.compile(alibi_attention, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(q, k, v), alibi_attention(q, k, v))
     torch.testing.assert_close(compiled(q[:, :, :3], k, v), alibi_attention(q[:, :, :3], k, v))
+
+
+def test_another_default_device_is_not_that_of_the_inputs():
+    q = torch.randn(1, 2, 40, 8)
+    with torch.device("meta"):
+        found = alibi_attention(q, q, q)
+    assert torch.equal(found, alibi_attention(q, q, q))

@@ -191,3 +191,11 @@ def test_bad_calls(call, error, words):
     with pytest.raises(error) as caught:
         call()
     assert words in str(caught.value)
+
+
+def test_positions_in_few_bits_do_not_wrap_around():
+    at, back = torch.arange(10, dtype=torch.uint8), b.alibi_bias(8, 10, 10)
+    added = b.alibi_score_mod(8, at, at)(torch.tensor(0.0), 0, 0, torch.tensor(9), torch.tensor(5))
+    assert added == back[0, 9, 5]
+    sees = b.window_mask(torch.tensor([500]), torch.arange(100, dtype=torch.uint8), 2, sinks=300)
+    assert sees.all()  # they are all among the 300 first

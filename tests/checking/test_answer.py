@@ -50,3 +50,12 @@ def test_the_report_comes_back_right_or_wrong_and_only_a_call_that_is_none_raise
         report_on(FUNCTION.id, 3.0)
     with pytest.raises(ValueError, match="there is no exercise"):
         report_on("02-the-formula.nothing", starter)
+
+
+def test_the_advice_on_a_list_of_dicts_is_no_shallow_copy():
+    def pops(layers, tokens):
+        return [layer.pop("kind") for layer in layers.copy()]
+
+    told = str(report_on("10-position-from-content.cache_numbers", pops))
+    assert "copy.deepcopy(layers) shares nothing" in told
+    assert "layers *=" not in told

@@ -217,3 +217,33 @@ def test_what_a_layer_may_have_compiles_trains_and_is_cast_by_autocast():
     torch.testing.assert_close(rounded, layer(x, causal=True), rtol=0.1, atol=0.05)
     with torch.device("meta"):
         assert Attention(8, 2, sinks=True, window=2)(torch.ones(1, 4, 8), causal=True).is_meta
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mask": torch.ones(4, 5, dtype=torch.bool)}, {"encoding": ALiBi(8)}], ids=["mask", "encoding"]
+)
+def test_a_refused_call_leaves_no_keys_in_the_cache(wrong):
+    attention, cache = Attention(32, 4), LayerCache()
+    with pytest.raises(ValueError, match=r"mask|does not fit"):
+        attention(torch.randn(1, 4, 32), causal=True, cache=cache, **wrong)
+    assert cache.length == 0
+
+
+def test_positions_go_on_where_those_in_the_cache_end():
+    attention, x, cache, bias = Attention(32, 4), torch.randn(1, 6, 32), LayerCache(), ALiBi(4)
+    attention(x[:, :5], range(100, 105), bias, causal=True, cache=cache)
+    last = attention(x[:, 5:], None, bias, causal=True, cache=cache)
+    torch.testing.assert_close(last, attention(x, range(100, 106), bias, causal=True)[:, 5:])
+    cache = LayerCache()
+    attention(x[:, :5], torch.tensor([0, 1, 2, 4, 9]), bias, causal=True, cache=cache)
+    with pytest.raises(ValueError, match="positions of your own; give positions= again"):
+        attention(x[:, 5:], None, bias, causal=True, cache=cache)
+
+
+def test_keys_of_another_dtype_or_device_do_not_fit_into_a_cache():
+    cache, k = LayerCache(), torch.randn(1, 2, 3, 4)
+    cache.extend(k, k, 3)
+    with pytest.raises(TypeError, match=r"k is torch\.float16, but the cache holds torch\.float32"):
+        cache.extend(k.half(), k.half(), range(3, 6))
+    with pytest.raises(ValueError, match="device"):
+        cache.extend(k.to("meta"), k.to("meta"), range(3, 6))

@@ -772,3 +772,15 @@ def test_learned_numbers_on_meta_and_back(made) -> None:
     encoding.to_empty(device="cpu").reset_parameters()
     for ours, plain in zip(encoding.parameters(), made().parameters(), strict=True):
         assert torch.equal(ours, plain)
+
+
+def test_slopes_that_were_given_stay_as_they_were():
+    given = np.array([0.5, 0.25])
+    encoding = ALiBi(2, slopes=given)
+    given *= 10
+    assert list(encoding.slopes) == [0.5, 0.25]
+
+
+def test_an_empty_range_is_no_position():
+    q, _k = Rotary(8).rotate(torch.ones(1, 1, 0, 8), torch.ones(1, 1, 2, 8), range(5, 3), 2)
+    assert q.shape == (1, 1, 0, 8)

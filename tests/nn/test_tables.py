@@ -376,3 +376,10 @@ def test_a_capture_sees_what_is_written_into_tables_and_leaves_nothing_on_them(c
     captured["now"] = True
     assert torch.equal(rotated.rotate(x, of_tables, layout=layout), wanted)
     assert {key: id(each) for key, each in of_tables.__dict__.items()} == before
+
+
+def test_the_table_of_a_grid_is_of_the_width_that_heads_have_now():
+    encoding, q = AxialRotary(8, (2, 2)), torch.randn(1, 1, 4, 16)
+    encoding.rotate(q[..., :8], q[..., :8], 4, 4)
+    encoding.head_dim = 16
+    assert torch.equal(encoding.rotate(q, q, 4, 4)[0], AxialRotary(16, (2, 2)).rotate(q, q, 4, 4)[0])

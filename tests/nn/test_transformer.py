@@ -349,3 +349,27 @@ def test_a_causal_model_without_encoding_still_tells_order():
     assert (model(swapped)[:, -1] - model(tokens)[:, -1]).abs().max() > 1e-4
     one_layer = Transformer(VOCABULARY, DIM, 1, HEADS, encoding=NoPE()).eval()
     close(one_layer(swapped)[:, -1], one_layer(tokens)[:, -1])
+
+
+@torch.no_grad()
+def test_a_cache_keeps_positions_and_padding_as_they_were_given():
+    model, tokens = Transformer(50, 32, 2, 4, encoding="alibi").eval(), torch.randint(50, (2, 4))
+    cache, at, steps = Cache(), torch.tensor([0]), []
+    for step in range(4):
+        steps.append(model(tokens[:, step : step + 1], positions=at, cache=cache))
+        at += 1  # the caller's own tensor
+    torch.testing.assert_close(torch.cat(steps, dim=1), model(tokens), atol=1e-5, rtol=1e-5)
+    padding = torch.tensor([[True, False, False, False], [False] * 4])
+    one, other = Cache(), Cache()
+    model(tokens, padding_mask=padding.clone(), cache=one)
+    model(tokens, padding_mask=padding, cache=other)
+    padding.zero_()
+    after = [model(tokens[:, :1], cache=each) for each in (one, other)]
+    torch.testing.assert_close(*after)
+
+
+def test_positions_that_were_refused_are_not_those_of_the_cache():
+    model, tokens, cache = Transformer(50, 32, 2, 4), torch.zeros(1, 4, dtype=torch.long), Cache()
+    with pytest.raises(ValueError, match="positions"):
+        model(tokens, positions=torch.arange(3), cache=cache)
+    model(tokens, cache=cache)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -674,3 +675,37 @@ def test_deepseek_without_latent_attention() -> None:
     (layer, *_) = layers_from_config(config)
     assert layer.rope == RopeSettings(128, 128, 1e4, None, "half")
     assert layer.softmax_factor == 1.0
+
+
+@pytest.mark.parametrize(
+    ("model_type", "rule", "base"),
+    [
+        ("ministral3", {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16_384}, 1e6),
+        ("higgs_audio_v2", {"rope_type": "linear", "factor": 4.0}, 5e5),
+    ],
+)
+def test_the_base_of_a_familys_own_rule_is_not_that_of_a_rule_that_is_written(model_type, rule, base):
+    """As in transformers, where `default_theta` stands in for a `rope_theta` that is not written."""
+    sizes = {"model_type": model_type, "hidden_size": 4096, "num_attention_heads": 32, "head_dim": 128}
+    assert rope_from_config(sizes).base == base
+    assert rope_from_config({**sizes, "rope_parameters": rule}).base == 10_000
+
+
+def test_a_ramp_is_not_rounded_where_truncate_is_null():
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768, "rope_theta": 1e6}
+    assert scaling_from_config({**yarn, "truncate": None}) == scaling_from_config({**yarn, "truncate": False})
+    assert scaling_from_config({**yarn, "truncate": None}) != scaling_from_config(yarn)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"sliding_window_pattern": 0}, "sliding_window_pattern=0 is too small"),
+        ({"sliding_window_pattern": "SSSF"}, "a number or letters L and G, got 'SSSF'"),
+        ({"query_pre_attn_scalar": 0}, "query_pre_attn_scalar=0 is not allowed"),
+    ],
+)
+def test_what_no_layer_can_be_made_of_is_told_with_its_key(wrong, told):
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "num_hidden_layers": 6}
+    with pytest.raises(ValueError, match=re.escape(told)):
+        rope_from_config({"model_type": "gemma3_text", **sizes, **wrong})

@@ -47,6 +47,8 @@ def _gate_cases(rng: Generator) -> Iterator[Case]:
             sizes[0] = 2 * sizes.sum()
             gain[0] = 0.2
         yield Case(label, (counted - gain, counted, sizes))
+    same = np.array([1.5, 1.75, 1.25])
+    yield Case("it counts, and no more", (same, same.copy(), np.array([1000.0, 3000.0, 2000.0])))
 
 
 def _gain_changed(change: Callable[[float, float], tuple[float, float, bool]]) -> Callable[..., Any]:

@@ -53,6 +53,12 @@ def _verdict_cases(rng: Generator) -> Iterator[Case]:
         losses = base + np.concatenate([before, 0 * before, after], axis=1)
         order = [3, 1, 2, 0] if label == "lengths in another order" else [0, 1, 2, 3]
         yield Case(label, (lengths[order], losses[:, order], trained, slack))
+    lengths, before = np.array([128, 256, 512]), np.array([[2.5, 2.0], [2.25, 1.5]])
+    for label, ends in {
+        "it rises by just the slack": [2.5, 1.5],
+        "it falls by just the slack": [1.5, 0.5],
+    }.items():
+        yield Case(label, (lengths, np.column_stack([before, ends]), 256, 0.5))
 
 
 def _judge(

@@ -39,6 +39,13 @@ def _centred(rng: Generator, n: int, error: float) -> Array:
     return np.asarray(drawn / drawn.std(ddof=1) * error * np.sqrt(n))
 
 
+def _uneven(rng: Generator, *shape: int) -> Array:
+    """Numbers whose rows and columns have mean 0: no mean of a seed or of a file moves."""
+    drawn = rng.normal(size=shape)
+    drawn -= drawn.mean(axis=0)
+    return np.asarray(drawn - drawn.mean(axis=1, keepdims=True))
+
+
 def _cases(rng: Generator) -> Iterator[Case]:
     groups: list[list[Kind]] = [
         [(label, -1) for label in COUNTS],
@@ -46,14 +53,22 @@ def _cases(rng: Generator) -> Iterator[Case]:
         [(label, sign) for label in COUNTS_NOT for sign in (-1, 1)],
     ]
     for label, sign in enough_of_each(rng, *groups):
-        size, of_the_text, of_the_seeds, unlike = (COUNTS | COUNTS_NOT)[label]
-        files, unit = int(rng.integers(20, 40)), float(rng.uniform(0.005, 0.03))
-        t = 4.303
-        of_files = 1.2 + unit * unlike * rng.uniform(-1, 1, size=files)
-        per_file = _centred(rng, files, unit * of_the_text / 1.96)
-        per_seed = [_centred(rng, 3, unit * of_the_seeds / t / np.sqrt(2)) for _model in range(2)]
-        a = of_files + per_file + sign * size * unit + per_seed[0][:, None]
-        yield Case(label, (a, of_files + per_seed[1][:, None], t))
+        yield _case(rng, label, sign, 4.303)
+    yield _case(rng, "above both together", -1, 2.776)
+    yield _case(rng, "the seeds are too far apart", 1, 9.925)
+
+
+def _case(rng: Generator, label: str, sign: int, t: float) -> Case:
+    size, of_the_text, of_the_seeds, unlike = (COUNTS | COUNTS_NOT)[label]
+    files, unit = int(rng.integers(20, 40)), float(rng.uniform(0.005, 0.03))
+    of_files = 1.2 + unit * unlike * rng.uniform(-1, 1, size=files)
+    per_file = _centred(rng, files, unit * of_the_text / 1.96)
+    per_seed = [
+        _centred(rng, 3, unit * of_the_seeds / t / np.sqrt(2))[:, None] + 0.42 * unit * _uneven(rng, 3, files)
+        for _model in range(2)
+    ]
+    a = of_files + per_file + sign * size * unit + per_seed[0]
+    return Case(label, (a, of_files + per_seed[1], t))
 
 
 def _word(difference: Any, uncertainty: Any) -> str:

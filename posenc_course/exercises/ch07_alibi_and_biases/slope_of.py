@@ -158,7 +158,9 @@ SLOPE_OF = Exercise(
         Mistake(
             "one-added",
             lambda weights: math.log1p(weights[-1, -1] / weights[-1, -2]),
-            "The function np.log1p(x) is log(1 + x). Take the logarithm of the ratio itself, np.log.",
+            "This is the logarithm of 1 plus the ratio. np.log1p gives that, and so do two weights of the "
+            "first two rows, one above the other. Each row was divided by a sum of its own: take the "
+            "logarithm of the ratio of two weights in one row.",
         ),
         Mistake(
             "share-of-the-others",

@@ -67,6 +67,11 @@ def _write_cases(rng: Generator) -> Iterator[Case]:
     ):
         tokens, draws = rng.integers(0, 11, size=n), rng.random(steps)
         yield Case(label, (tokens, draws, _model(rng, encoding, layers=layers), temperature))
+    # With four alike, every sum of shares is exact.
+    model = _model(rng, "rope", layers=1)
+    model = {**model, "embedding": model["embedding"][:4], "head": np.zeros_like(model["head"][:4])}
+    tokens, draws = rng.integers(0, 4, size=3), np.array([0.25, 0.5, 0.75, 0.0])
+    yield Case("four tokens all alike, and draws on the borders", (tokens, draws, model, 1.0))
 
 
 def _written_by_the_whole(tokens: Any, draws: Array, model: Model, temperature: float) -> list[int]:

@@ -19,6 +19,7 @@ def _kept_cases(rng: Generator) -> Iterator[Case]:
     yield Case("one more than fits", (11, 4, 6))
     yield Case("no sink", (20, 0, 5))
     yield Case("fewer tokens than sinks", (2, 4, 3))
+    yield Case("fewer tokens than the window", (5, 1, 8))
     for _ in range(3):
         yield Case("drawn", (int(rng.integers(30, 300)), int(rng.integers(1, 6)), int(rng.integers(2, 20))))
 

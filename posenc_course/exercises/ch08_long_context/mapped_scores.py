@@ -35,6 +35,8 @@ def _score_cases(rng: Generator) -> Iterator[Case]:
     for _ in range(2):
         n, dim = int(rng.integers(3, 8)), 2 * int(rng.integers(2, 6))
         yield Case("distances, drawn", inputs(n, dim, rng.integers(0, 50, size=(n, n)), 1000.0))
+    i, j = i_j(6)
+    yield Case("positions interpolated, 6 tokens", inputs(6, 8, (i - j) / 4, 10000.0))
 
 
 def _pairs(x: Array) -> Array:

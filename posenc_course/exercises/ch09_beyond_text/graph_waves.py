@@ -90,7 +90,7 @@ GRAPH_WAVES = Exercise(
             about="form",
         ),
         Property(
-            lambda args, value: bool((np.asarray(value)[0] > 0).all()),
+            lambda args, value: bool((np.asarray(value)[0] > -1e-9).all()),
             "At node 0 every wave should be positive.",
         ),
         Property(

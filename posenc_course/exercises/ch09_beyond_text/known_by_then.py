@@ -27,6 +27,7 @@ def _known_cases(rng: Generator) -> Iterator[Case]:
         published = rng.permutation(60)[:n]
         now = np.concatenate([rng.integers(0, 70, size=4), published[:3]])
         yield Case("drawn", (now, about, published))
+    yield Case("two days, published in one second", arrays([15, 25], [1, 2, 2], [10, 10, 20]))
 
 
 def _known_with(

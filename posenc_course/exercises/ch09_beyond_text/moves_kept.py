@@ -31,6 +31,10 @@ _BOXES: dict[str, tuple[Moves, Pairs]] = {
         (True, False, False),
         lambda x, y, a, b: np.tanh(x - a) - np.abs(y - b),
     ),
+    "a penalty on the distance, and a slope across": (
+        (False, False, False),
+        lambda x, y, a, b: -np.hypot(x - a, y - b) + 0.1 * (x - y),
+    ),
     "dot products": ((False, True, True), lambda x, y, a, b: x * a + y * b),
     "a liking for what lies further out": (
         (False, True, True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch04_extrapolation.admitted import ADMITTED
 from posenc_course.experiments.uncertainty import mean_over_files
 from tests.exercises.ch04_extrapolation.shared import SEEDS
@@ -49,3 +50,11 @@ NOT_KNOWN = (
     ("admitted", with_a_limit(1 / 1.96), "does not follow from the first two"),
     ("admitted", with_a_limit(1.96), "does not follow from the first two"),
 )
+
+
+def test_no_gain_is_not_above_no_uncertainty():
+    def at_least(model, counted, sizes):
+        gain, uncertain, _above = ADMITTED.reference(model, counted, sizes)
+        return gain, uncertain, gain >= uncertain
+
+    assert not report_on(ADMITTED.id, at_least).passed

@@ -22,6 +22,8 @@ def test_verdicts_are_those_that_the_labels_say():
         "two seeds of three fall": "holds",
         "it falls, and comes back to where it was": "holds",
         "all seeds fall a little": "holds",
+        "it rises by just the slack": "holds",
+        "it falls by just the slack": "holds",
         "it stays at first, and falls at last": "gains",
     }
     for seed in SEEDS:
@@ -57,3 +59,11 @@ WRITTEN_IN_ANOTHER_WAY = (
     ("verdict", averaged_first, "mean-over-seeds"),
     ("verdict", gains_asked_first, "gains-before-breaks"),
 )
+
+
+def test_just_the_slack_is_not_more_than_it():
+    for case in VERDICT.make_cases(np.random.default_rng(0)):
+        if "just the slack" in case.label:
+            lengths, losses, trained, slack = case.args
+            assert VERDICT.reference(*case.args) == "holds"
+            assert VERDICT.reference(lengths, losses, trained, 0.999 * slack) != "holds"

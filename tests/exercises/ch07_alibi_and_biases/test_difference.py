@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch07_alibi_and_biases.difference import COUNTS, DIFFERENCE
 
 
@@ -57,3 +58,22 @@ NOT_KNOWN = (
 
 
 WRITTEN_IN_ANOTHER_WAY = (("difference", with_the_variance_of_the_files_by_n, "files-divided-by-n"),)
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [
+        lambda losses, t: t * losses.std(axis=0, ddof=1).mean() / len(losses) ** 0.5,
+        lambda losses, t: t * losses[:, 0].std(ddof=1) / len(losses) ** 0.5,
+        lambda losses, t: 4.303 * losses.mean(axis=1).std(ddof=1) / len(losses) ** 0.5,
+    ],
+    ids=["file by file", "of one file", "of three seeds always"],
+)
+def test_the_spread_of_seeds_is_that_of_their_means_with_the_t_that_is_given(spread):
+    def answer(a, b, t):
+        by_file = a.mean(axis=0) - b.mean(axis=0)
+        of_the_text = 1.96 * by_file.std(ddof=1) / len(by_file) ** 0.5
+        uncertainty = np.sqrt(of_the_text**2 + spread(a, t) ** 2 + spread(b, t) ** 2)
+        return "none" if abs(by_file.mean()) <= uncertainty else "lower" if by_file.mean() < 0 else "higher"
+
+    assert not report_on(DIFFERENCE.id, answer).passed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch08_long_context.kept_positions import KEPT_POSITIONS
 from posenc_course.exercises.ch08_long_context.largest_offsets import LARGEST_OFFSETS
 from posenc_lib import layers_from_config
@@ -57,3 +58,10 @@ WRITTEN_IN_ANOTHER_WAY = (
         "no-sinks",
     ),
 )
+
+
+def test_a_slice_must_not_count_from_the_end():
+    def by_slices(tokens, sinks, window):
+        return np.asarray(sorted({*range(tokens)[:sinks], *range(tokens)[tokens - window :]}))
+
+    assert not report_on(KEPT_POSITIONS.id, by_slices).passed

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch08_long_context.mapped_scores import MAPPED_SCORES
 from posenc_lib import apply_rotary
 from tests.exercises.ch08_long_context.shared import SEEDS
@@ -22,3 +23,10 @@ def test_scores_at_true_distances_are_those_of_rope(seed):
 
 
 NOT_KNOWN = (("mapped_scores", lambda q, k, distances, base: distances * 1.0, None),)
+
+
+def test_a_map_may_have_fractions():
+    def of_whole_distances(q, k, distances, base):
+        return MAPPED_SCORES.reference(q, k, np.round(distances), base)
+
+    assert not report_on(MAPPED_SCORES.id, of_whole_distances).passed

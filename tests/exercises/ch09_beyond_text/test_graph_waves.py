@@ -31,3 +31,9 @@ WRITTEN_IN_ANOTHER_WAY = (
         "fastest-first",
     ),
 )
+
+
+def test_a_wave_that_is_nothing_at_node_0_is_not_told_to_be_positive():
+    [message] = [each for each in GRAPH_WAVES.properties if "At node 0" in each.message]
+    assert message.holds((), np.array([[-1e-16], [0.6], [-0.8]]))
+    assert not message.holds((), np.array([[-0.8], [0.6], [0.0]]))

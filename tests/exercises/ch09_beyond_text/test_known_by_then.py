@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch09_beyond_text.known_by_then import KNOWN_BY_THEN
 
 
@@ -46,3 +47,12 @@ WRITTEN_IN_ANOTHER_WAY = (
     ),
     ("known_by_then", last_of_the_list, "last-in-the-list"),
 )
+
+
+def test_a_stamp_belongs_to_its_day():
+    def by_stamp(now, about, published):
+        seen = [published <= t for t in now]
+        newest = [[published[row & (about == day)].max() for day in set(about[row])] for row in seen]
+        return [row & np.isin(published, stamps) for row, stamps in zip(seen, newest, strict=True)]
+
+    assert not report_on(KNOWN_BY_THEN.id, by_stamp).passed

@@ -45,3 +45,10 @@ NOT_KNOWN = (
         "Try several points, and a move, with numbers that are nothing special",
     ),
 )
+
+
+def test_a_shift_along_the_diagonal_is_not_every_shift():
+    scores = PlaneScores("a penalty on the distance, and a slope across")
+    points = np.random.default_rng(0).normal(size=(6, 2))
+    np.testing.assert_allclose(scores(points + 0.7), scores(points))
+    assert not np.allclose(scores(points + np.array([0.7, -0.2])), scores(points))
