@@ -63,10 +63,9 @@ LONG = {
     "causes-beyond-counting": "causes_beyond_counting",
     "mistakes-beyond-counting": "mistakes_beyond_counting",
     "rescaled-beyond-counting": "rescaled_beyond_counting",
+    "needle-beyond-counting": "needle_beyond_counting",
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
-NEXT: dict[str, str] = {
-    "needle-beyond-counting": "needle_beyond_counting",
-}
+NEXT: dict[str, str] = {}
 """The same of those that the book does not quote yet."""

@@ -353,7 +353,7 @@ IN_A_ROW = Question(
                 (
                     ("no", Leaf("as-trained", "RoPE, T5's bias or ALiBi", "byte-models")),
                     ("yes, near", Leaf("bear", "ALiBi", "byte-models")),
-                    ("yes, far", Leaf("find", "RoPE in windows, the rest see all", "", "yang2025rope")),
+                    ("yes, far", Leaf("find", "RoPE in windows, the rest see all", "needle-beyond-counting")),
                 ),
             ),
         ),

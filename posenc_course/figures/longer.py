@@ -121,7 +121,8 @@ def needles(*, full: bool = False, name: str = "needle") -> Picture:
             axes.set_xticks(range(len(lengths)), [f"{n:,}" for n in lengths], rotation=45, fontsize=9)
             axes.set_yticks(range(len(depths)), [f"{100 * depth:.0f}" for depth in depths])
             left_out = "" if len(found) == len(every) else f"\n{len(found)} of {len(every)} admitted"
-            axes.set_title(f"{MAPS[encoding, rule]}{left_out}", fontsize=10)
+            title = MAPS[encoding, rule].replace(", ", ",\n")
+            axes.set_title(f"{title}{left_out}", fontsize=10)
             axes.set_xlabel("length (bytes)")
             means = ", ".join(
                 f"{mean:.0f}% at {n:,}" for n, mean in zip(lengths, share.mean(axis=1), strict=True)
