@@ -56,7 +56,7 @@ def _keep(before: Path, folder: Path) -> None:
         to = _free(folder.parent / KEPT / folder.name / name)
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, to)
-        told = _("note: {path} is made anew; what you wrote there is now in {to}")
+        told = _("note: {path} was replaced; what you wrote there is now in {to}")
         print(told.format(path=folder / name, to=to), file=sys.stderr)
     shutil.rmtree(before, ignore_errors=True)
 

@@ -532,7 +532,8 @@ def _numbers(values: Any) -> np.ndarray:
     read = require.numbers(values, "slopes")
     if not values_are_known(read):
         raise ValueError("slopes have no values yet; give those to start from")
-    return np.array(read.detach().cpu() if isinstance(read, Tensor) else read, dtype=np.float64)  # a copy
+    read = read.detach().cpu() if isinstance(read, Tensor) else read
+    return np.asarray(read, dtype=np.float64).copy()
 
 
 def _maybe_learned(values: np.ndarray, learned: bool) -> nn.Parameter | np.ndarray:
