@@ -16,7 +16,7 @@ from posenc_course.translation import _
 
 KEPT = "my-answers"
 """The folder in `exercises/`: JupyterLab shows it, and nbgrader hands nothing of it out."""
-TO_WRITE = ("raise NotImplementedError  # replace this line", "YOUR ANSWER HERE")
+TO_WRITE = ("raise NotImplementedError", "YOUR ANSWER HERE")
 """What stands in a released answer where something is to be written: in programs, and in texts."""
 
 
