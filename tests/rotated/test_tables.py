@@ -120,7 +120,5 @@ def test_positions_are_indexed_by_integers_or_booleans() -> None:
 
 
 def test_tables_of_numpy_go_to_no_dtype_of_torch():
-    with pytest.raises(
-        TypeError, match=r"torch\.float32 is neither a device nor a real"
-    ):
+    with pytest.raises(TypeError, match=r"torch\.float32 is neither a device nor a real"):
         rotary_tables(5, 8).to(torch.float32)
