@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from posenc_course.experiments import (
     byte_model,
     byte_models,
@@ -120,6 +123,16 @@ def runs_from(
         for base in bases
         if (base["encoding"], base["seed"]) == (encoding, seed)
     ]
+
+
+def by_length(encoding: str, rule: str, *, name: str = "needle") -> NDArray[np.float64]:
+    """(seeds, lengths) the share of the values found, all depths together, of each admitted run.
+
+    Raises:
+        ValueError: nothing is stored, or no such run is admitted.
+    """
+    found = [each["result"]["exact"] for each in results.runs(name, encoding=encoding, rule=rule)]
+    return np.asarray(np.mean(found, axis=2))
 
 
 def harder(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from posenc_course.experiments import (
     byte_model,
     byte_models,
+    byte_models_beyond_counting,
     decoder,
     gates,
     ngram,
@@ -144,9 +144,7 @@ def losses(
     return found, weights
 
 
-def in_a_window(
-    length: int, *, of: Sequence[dict[str, Any]] | None = None, files: int | None = None, full: bool = False
-) -> NDArray[np.float64]:
+def in_a_window(length: int, *, name: str = "rescaled", full: bool = False) -> NDArray[np.float64]:
     """(seeds, files) of the losses that `losses` would give if no rule, but a window read the same bytes.
 
     The model is left as it was trained, and a window of the length of its training slides along. So a text
@@ -155,14 +153,16 @@ def in_a_window(
 
     Args:
         length: of the text.
-        of: the stored runs of the byte models; by default those of RoPE in the first round.
-        files: how many of the files; by default those that `rescaled` reads.
+        name: the experiment that stretches them.
+        full: of the large form.
     """
-    if of is None:
-        of = results.runs("byte-models", full=full, encoding="rope")
-    if files is None:
-        files = len(losses("plain", length=length, full=full)[1])
-    tested = [each["result"]["longer"] for each in of]
+    files = len(losses("plain", length=length, full=full, name=name)[1])
+    models = (
+        results.runs("byte-models", full=full, encoding="rope")
+        if name == "rescaled"
+        else byte_models_beyond_counting.kept("rope")
+    )
+    tested = [each["result"]["longer"] for each in models]
     begins = np.array([each["by_length"][0] for each in tested])
     slides = np.mean([each["sliding"] for each in tested], axis=2)
     share = tested[0]["lengths"][0] / length
@@ -176,17 +176,15 @@ def above_the_window(
     length: int,
     share: float = 0,
     name: str = "rescaled",
-    of: Sequence[dict[str, Any]] | None = None,
 ) -> uncertainty.Finding:
     """A form of a rule less the same model in a window that slides, on the same bytes, all admitted seeds.
 
     Args:
         rule, factor, length, share, name: which form; the arguments of `difference`.
-        of: the stored runs of the byte models that it begins with, as for `in_a_window`.
 
     Raises:
         ValueError: as `difference` does.
     """
     stretched, weights = losses(rule, factor, share, length, name=name)
-    above = np.subtract(stretched, in_a_window(length, of=of, files=len(weights)))
+    above = np.subtract(stretched, in_a_window(length, name=name))
     return uncertainty.compare(above, np.zeros_like(above), weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posenc_course.colours import COLOURS, GREY
-from posenc_course.experiments import byte_models_beyond_counting, needle, rescaled
+from posenc_course.experiments import needle, rescaled
 from posenc_course.experiments.results import runs, stored
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.picture import DASHES, GUIDE, SEED, SHADES, Picture, canvas, finish
@@ -37,13 +37,10 @@ def stretched(*, full: bool = False, name: str = "rescaled") -> Picture:
         name: "rescaled", or "rescaled-beyond-counting", of models that know more.
     """
     first = runs(name, full=full, encoding="rope", rule="plain")[0]
-    models = None if name == "rescaled" else byte_models_beyond_counting.kept("rope")
     lengths, trained = first["result"]["lengths"], first["run"]["length"]
     told = []
     window = f"RoPE, a window of {trained}"
-    files = len(rescaled.losses("plain", length=lengths[0], full=full, name=name)[1])
-    windows = [rescaled.in_a_window(n, of=models, files=files, full=full) for n in lengths]
-    slid = np.stack([each.mean(axis=1) for each in windows], axis=1)
+    slid = np.stack([rescaled.in_a_window(n, full=full, name=name).mean(axis=1) for n in lengths], axis=1)
     of_window = ", ".join(f"{mean:.2f} at {n:,}" for n, mean in zip(lengths, slid.mean(axis=0), strict=True))
     with canvas(width=8.2, height=4.2) as figure:
         panels = figure.subplots(1, 2, sharey=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 
 from posenc_course.translation import _
 
 KEPT = "my-answers"
 """The folder in `exercises/`: JupyterLab shows it, and nbgrader hands nothing of it out."""
-TO_WRITE = ("raise NotImplementedError", "YOUR ANSWER HERE")
-"""What stands in a released answer where something is to be written: in programs, and in texts."""
+RELEASED = "posenc_released"
+"""In the metadata of a notebook: the state in which it was handed out."""
 
 
 @contextmanager
@@ -42,16 +44,20 @@ def own_work_kept(folder: Path) -> Iterator[None]:
     _keep(before, folder)
 
 
-def id_of(grading: dict[str, Any], place: int) -> str:
-    """The id that a cell is released with: from what it is, the same every time."""
-    return str(grading.get("grade_id", f"cell-{place}")).replace("_", "-")
+def state_of(notebook: NotebookNode) -> str:
+    """Of all that somebody who works in it changes, in any language."""
+    cells = [
+        (cell.get("id"), cell["source"], cell.get("execution_count"), bool(cell.get("outputs")))
+        for cell in notebook["cells"]
+    ]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:16]
 
 
 def _keep(before: Path, folder: Path) -> None:
     notebook = Path(f"{folder.name}.ipynb")
     for path in sorted(each for each in before.rglob("*") if each.is_file()):
         name = path.relative_to(before)
-        if ".ipynb_checkpoints" in name.parts or (name == notebook and not _has_work(path, folder / name)):
+        if ".ipynb_checkpoints" in name.parts or (name == notebook and not _has_work(path)):
             continue
         to = _free(folder.parent / KEPT / folder.name / name)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -61,27 +67,13 @@ def _keep(before: Path, folder: Path) -> None:
     shutil.rmtree(before, ignore_errors=True)
 
 
-def _has_work(notebook: Path, anew: Path) -> bool:
-    """Whether a cell was run, answered, added or moved; it may have been, too, where nobody can read it."""
+def _has_work(notebook: Path) -> bool:
+    """Whether it is other than it was handed out; it may be, too, where nobody can read it."""
     try:
-        cells = _cells(notebook)
-        asked = {each["id"]: _to_write(each) for each in _cells(anew)}
-        return any(
-            each["id"] != id_of(each["metadata"].get("nbgrader", {}), place)
-            or _to_write(each) < asked.get(each["id"], 0)
-            or bool(each.get("outputs") or each.get("execution_count"))
-            for place, each in enumerate(cells)
-        )
+        found = nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
+        return bool(found["metadata"].get(RELEASED) != state_of(found))
     except Exception:  # what reading a file that is no notebook runs into has no common name
         return True
-
-
-def _cells(notebook: Path) -> list[Any]:
-    return list(nbformat.read(notebook, as_version=nbformat.NO_CONVERT)["cells"])
-
-
-def _to_write(cell: Any) -> int:
-    return sum(cell["source"].count(each) for each in TO_WRITE)
 
 
 def _free(path: Path) -> Path:

@@ -29,7 +29,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from posenc_course.exercises import Exercise, exercise, exercises_of, steps_of
 from posenc_course.grading.answer_cell import BEGIN
 from posenc_course.grading.course import find_own_programs
-from posenc_course.grading.own_work import id_of, own_work_kept
+from posenc_course.grading.own_work import RELEASED, own_work_kept, state_of
 from posenc_course.translation import _, ngettext
 
 CHECK_CALL = re.compile(r'^check\("(?P<id>[^"]+)"', re.MULTILINE)
@@ -158,7 +158,9 @@ def _release_chapter(root: Path, text: Path, api: NbGraderAPI) -> Path:
             told = _("nbgrader could not release {chapter}:").format(chapter=chapter)
             raise ReleaseError(f"{told}\n{result.get('log') or result.get('error')}")
     released = folder / f"{chapter}.ipynb"
-    nbformat.write(_tidy(nbformat.read(released, as_version=4)), released)
+    notebook = _tidy(nbformat.read(released, as_version=4))
+    notebook.metadata[RELEASED] = state_of(notebook)
+    nbformat.write(notebook, released)
     return released
 
 
@@ -188,7 +190,7 @@ def _tidy(notebook: NotebookNode) -> NotebookNode:
     notebook.metadata = NotebookNode(KERNEL)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for number, cell in enumerate(notebook.cells):
-        cell.id = id_of(cell.metadata.get("nbgrader", {}), number)
+        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell-{number}").replace("_", "-")
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     return notebook

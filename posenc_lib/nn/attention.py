@@ -21,6 +21,8 @@ from posenc_lib.nn.base import NoPE, PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
 from posenc_lib.packed import packed_mask, packed_positions, read_both
 
+GIVE_AGAIN = "earlier tokens in this cache came with positions of your own; give positions= again"
+
 
 class Attention(nn.Module):
     """Multi-head self-attention: softmax(q k^T / sqrt(head_dim) + bias) v, on rotated q and k.
@@ -167,9 +169,7 @@ class Attention(nn.Module):
         if positions is None:
             before = Span(0, 0) if cache is None or not past else cache.positions
             if not isinstance(before, Span):
-                raise ValueError(
-                    "earlier tokens in this cache came with positions of your own; give positions= again"
-                )
+                raise ValueError(GIVE_AGAIN)
             positions = Span(before.stop, before.stop + x.shape[1])
 
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
@@ -183,10 +183,9 @@ class Attention(nn.Module):
         q, k = encoding.rotate(q, k, positions, positions)  # door 2
         mask = _read_mask(mask, x, (x.shape[0], self.heads, q.shape[-2], past + k.shape[-2]))
         key_positions = positions
-        grown = LayerCache()
-        if cache is not None:  # which changes when all has gone well: a call that is refused leaves no keys
-            grown.k, grown.v, grown.positions = cache.k, cache.v, cache.positions
-            k, v, key_positions = grown.extend(k, v, positions)
+        seen = None if cache is None else cache.joined(k, v, positions)
+        if seen is not None:
+            k, v, key_positions = seen
         if ends is not None and values_are_known(ends) and not self.record_weights:
             at = as_tensor(read_places(positions, x), x.device)
             outputs = []
@@ -199,8 +198,8 @@ class Attention(nn.Module):
             mask = mask if ends is None else _both(mask, packed_mask(ends, x.shape[1]))
             output = self._look(q, k, v, positions, key_positions, encoding, mask, causal, past)
         joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
-        if cache is not None:
-            cache.k, cache.v, cache.positions = grown.k, grown.v, grown.positions
+        if cache is not None and seen is not None:  # all has gone well: a refused call leaves no keys
+            cache.k, cache.v, cache.positions = seen
         return joined
 
     def _look(
@@ -358,6 +357,11 @@ class LayerCache:
         Raises:
             TypeError, ValueError: keys, values or positions that do not fit each other, or the cache.
         """
+        self.k, self.v, self.positions = self.joined(k, v, positions)
+        return self.k, self.v, self.positions
+
+    def joined(self, k: Tensor, v: Tensor, positions: Positions) -> tuple[Tensor, Tensor, Places]:
+        """What `extend` returns, and the cache stays as it is."""
         require.vectors_of_heads(k, "k")
         require.vectors_of_heads(v, "v", k.shape[1])
         if v.shape[:3] != k.shape[:3]:
@@ -367,29 +371,27 @@ class LayerCache:
         require.same_device(k=k, v=v)
         new = places_of_heads(positions, k)
         if self.k is None or self.v is None:
-            own = new.clone() if isinstance(new, Tensor) else new  # the caller may count on in its tensor
-            self.k, self.v, self.positions = k, v, own
-        else:
-            if k.shape[0] != self.k.shape[0]:
-                raise ValueError(
-                    f"{k.shape[0]} rows in the batch, but {self.k.shape[0]} in the cache; a cache belongs to "
-                    "one batch, so make a new one"
+            # The caller may count on in its own tensor.
+            return k, v, new.clone() if isinstance(new, Tensor) else new
+        if k.shape[0] != self.k.shape[0]:
+            raise ValueError(
+                f"{k.shape[0]} rows in the batch, but {self.k.shape[0]} in the cache; a cache belongs to "
+                "one batch, so make a new one"
+            )
+        require.same_device(k=k, **{"the cache": self.k})
+        for name, given, kept in (("k", k, self.k), ("v", v, self.v)):
+            if given.dtype != kept.dtype:
+                raise TypeError(
+                    f"{name} is {given.dtype}, but the cache holds {kept.dtype}; read the prompt and "
+                    "what follows in one dtype, under autocast both or neither, or make a new cache"
                 )
-            require.same_device(k=k, **{"the cache": self.k})
-            for name, given, kept in (("k", k, self.k), ("v", v, self.v)):
-                if given.dtype != kept.dtype:
-                    raise TypeError(
-                        f"{name} is {given.dtype}, but the cache holds {kept.dtype}; read the prompt and "
-                        "what follows in one dtype, under autocast both or neither, or make a new cache"
-                    )
-                if given.shape[1::2] != kept.shape[1::2]:
-                    raise ValueError(
-                        f"{name} has shape {tuple(given.shape)}, but the cache holds {tuple(kept.shape)}: it "
-                        "belongs to another layer; make a new one"
-                    )
-            self.k, self.v = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
-            self.positions = _joined(self.positions, new, k.device)
-        return self.k, self.v, self.positions
+            if given.shape[1::2] != kept.shape[1::2]:
+                raise ValueError(
+                    f"{name} has shape {tuple(given.shape)}, but the cache holds {tuple(kept.shape)}: it "
+                    "belongs to another layer; make a new one"
+                )
+        every = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
+        return *every, _joined(self.positions, new, k.device)
 
 
 class Cache:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib._arrays import values_are_known
-from posenc_lib.nn.attention import Attention, Cache, LayerCache, read_texts, require_input
+from posenc_lib.nn.attention import GIVE_AGAIN, Attention, Cache, LayerCache, read_texts, require_input
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.encodings import Sizes, make_encoding
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, read_places
@@ -327,9 +327,7 @@ def _count(tokens: Tensor, padding: Tensor | None, cache: Cache | None) -> Place
     past: int | Tensor = 0
     if cache is not None:
         if cache.given_positions:
-            raise ValueError(
-                "earlier tokens in this cache came with positions of your own; give positions= again"
-            )
+            raise ValueError(GIVE_AGAIN)
         past = cache.counts()
     if padding is not None:
         return count_tokens(padding, past)

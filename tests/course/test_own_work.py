@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
 
-from posenc_course.grading.own_work import KEPT, TO_WRITE
+from posenc_course.grading.own_work import KEPT
 from posenc_course.grading.release import ReleaseError, release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,13 +46,18 @@ def written(course: Path, change) -> str:
 
 
 def answer(cells) -> None:
-    cell = next(each for each in cells if TO_WRITE[0] in each.source)
-    cell.source = cell.source.replace(TO_WRITE[0], "return 1  #")
+    cell = next(each for each in cells if "raise NotImplementedError" in each.source)
+    cell.source = cell.source.replace("raise NotImplementedError", "return 1")
+
+
+def begin_an_answer(cells) -> None:
+    cell = next(each for each in cells if "raise NotImplementedError" in each.source)
+    cell.source = cell.source.replace("raise NotImplementedError", "x = 1\n    raise NotImplementedError")
 
 
 def answer_one_question(cells) -> None:
-    cell = next(each for each in cells if each.source.count(TO_WRITE[1]) > 1)
-    cell.source = cell.source.replace(TO_WRITE[1], "Which base?", 1)
+    cell = next(each for each in cells if each.source.count("YOUR ANSWER HERE") > 1)
+    cell.source = cell.source.replace("YOUR ANSWER HERE", "Which base?", 1)
 
 
 def run_one(cells) -> None:
@@ -63,7 +68,7 @@ def add_one(cells) -> None:
     cells.append(nbformat.v4.new_markdown_cell("what I found"))
 
 
-CHANGES = (answer, answer_one_question, run_one, add_one)
+CHANGES = (answer, begin_an_answer, answer_one_question, run_one, add_one)
 
 
 @pytest.mark.slow
@@ -99,6 +104,7 @@ def test_what_nobody_touched_leaves_nothing(course, capsys):
     checkpoints = course / "exercises" / CHAPTER / ".ipynb_checkpoints"
     checkpoints.mkdir()
     (checkpoints / f"{CHAPTER}-checkpoint.ipynb").touch()
+    written(course, lambda _cells: None)  # opened and saved
     release(course)
     assert [path.name for path in (course / "exercises").iterdir()] == [CHAPTER]
     assert capsys.readouterr().err == ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 import torch
 
-from posenc_course.experiments import byte_models, needle, retrieval, source_text
+from posenc_course.experiments import byte_models, needle, results, retrieval, source_text
 from posenc_course.experiments.lab import perform
 from posenc_course.experiments.retrieval import EXTRA, exact, planted
 from tests.present import present
@@ -148,3 +151,18 @@ def test_every_map_begins_with_a_byte_model_that_there_is():
         begins = {name: run[name] for name in known[0]} | {"rate": None}
         assert begins in known
     assert {(run["encoding"], run["rule"]) for run in needle.runs()} == set(needle.MAPS)
+
+
+def test_no_other_line_of_the_texts_looks_like_a_needle():
+    """`measured` says so of every round: a model need not read the name to find the value."""
+    for files in source_text.split():
+        assert re.search(rb"\n[a-z]{4} = [0-9]{4}\n", source_text.joined(files)) is None
+
+
+def test_found_by_length_is_the_mean_over_depths_of_each_admitted_run():
+    for name in ("needle", "needle-beyond-counting"):
+        every = results.runs(name, every=True, encoding="alibi", rule="plain")
+        admitted = [run["result"] for run in every if run["verdict"] == "admitted"]
+        found = needle.by_length("alibi", "plain", name=name)
+        assert found.shape == (len(admitted), len(admitted[0]["lengths"]))
+        assert found[0, 1] == pytest.approx(sum(admitted[0]["exact"][1]) / len(admitted[0]["depths"]))
