@@ -11,6 +11,7 @@ from nbgrader.apps import NbGraderAPI
 
 from posenc_course.grading.own_work import KEPT
 from posenc_course.grading.release import ReleaseError, release
+from tests.conftest import load_build
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "capstone"
@@ -128,3 +129,8 @@ def test_what_a_killed_run_had_set_aside_is_kept_by_the_next(course):
     release(course)
     assert (course / "exercises" / KEPT / CHAPTER / f"{CHAPTER}.ipynb").read_text() == mine
     assert sorted(path.name for path in (course / "exercises").iterdir()) == [CHAPTER, KEPT]
+
+
+def test_nothing_is_built_of_what_was_kept():
+    assert KEPT in load_build().NOT_INPUTS
+    assert f"/exercises/{KEPT}/" in (ROOT / ".gitignore").read_text().splitlines()

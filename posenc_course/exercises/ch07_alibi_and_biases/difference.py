@@ -63,6 +63,8 @@ def _case(rng: Generator, label: str, sign: int, t: float) -> Case:
     files, unit = int(rng.integers(20, 40)), float(rng.uniform(0.005, 0.03))
     of_files = 1.2 + unit * unlike * rng.uniform(-1, 1, size=files)
     per_file = _centred(rng, files, unit * of_the_text / 1.96)
+    # Uneven by enough that single files spread otherwise than the seeds' means, and not by so much that a
+    # spread file by file is taken for another mistake.
     per_seed = [
         _centred(rng, 3, unit * of_the_seeds / t / np.sqrt(2))[:, None] + 0.42 * unit * _uneven(rng, 3, files)
         for _model in range(2)
