@@ -67,5 +67,7 @@ LONG = {
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
-NEXT: dict[str, str] = {}
+NEXT: dict[str, str] = {
+    "needle-and-windows": "needle_and_windows",
+}
 """The same of those that the book does not quote yet."""
