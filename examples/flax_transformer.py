@@ -35,7 +35,7 @@ class Layer(nnx.Module):
 
 @nnx.jit
 def step(layer: Layer, optimizer: nnx.Optimizer, x: jax.Array) -> jax.Array:
-    """One step on telling each token what stood one before it."""
+    """One step on telling each token which one came just before it."""
 
     def loss(layer: Layer) -> jax.Array:
         return jnp.mean((layer(x)[:, 1:] - x[:, :-1]) ** 2)

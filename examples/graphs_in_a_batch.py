@@ -46,7 +46,7 @@ class Model(nn.Module):
 
 
 def main() -> float:
-    """How much the first graph's vector changes when others stand beside it."""
+    """How much the first graph's vector changes when others share its batch."""
     torch.manual_seed(0)
     graphs = [networkx.cycle_graph(6), networkx.path_graph(3), networkx.petersen_graph()]
     model, together, alone = Model(), collate(graphs), collate(graphs[:1])
@@ -56,4 +56,4 @@ def main() -> float:
 
 
 if __name__ == "__main__":
-    print(f"a graph beside others differs from itself alone by {main():.0e}")
+    print(f"in a batch with others, a graph differs from itself alone by {main():.0e}")

@@ -29,7 +29,7 @@ def layer(weights, x, encoding):
 
 
 def loss(weights, x, encoding):
-    """How badly a layer tells each token what stood one before it."""
+    """How badly a layer tells each token which one came just before it."""
     return jnp.mean((layer(weights, x, encoding)[:, 1:] - x[:, :-1]) ** 2)
 
 

@@ -27,9 +27,10 @@ def extend(folder: Path, factor: float) -> None:
     """Rewrite config.json: `factor` times as many positions, by YaRN."""
     path = folder / "config.json"
     config = json.loads(path.read_text())
-    trained = config["max_position_embeddings"]
-    config["rope_parameters"] = {
-        "rope_theta": rope_from_config(config).base,
+    settings, trained = rope_from_config(config), config["max_position_embeddings"]
+    assert settings.scaling is None, "these weights were trained with a rule of their own"
+    config["rope_parameters"] = (config.get("rope_parameters") or {}) | {
+        "rope_theta": settings.base,
         "rope_type": "yarn",
         "factor": factor,
         "original_max_position_embeddings": trained,

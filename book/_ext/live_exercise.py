@@ -22,6 +22,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from edition import fingerprint
 from nbgrader.preprocessors import ClearSolutions
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -54,6 +55,11 @@ class Written:
     solution: str
     introduction: str = ""
     """Of all steps, before the first."""
+
+    @property
+    def mark(self) -> str:
+        """Changes when the starter does: whoever began with the old one is told."""
+        return hashlib.sha256(self.starter.encode()).hexdigest()[:8]
 
 
 def read_exercises(root: Path, chapter: str) -> dict[str, Written]:
@@ -162,6 +168,7 @@ class ExerciseDirective(SphinxDirective):
             heading=heading,
             setup=written.setup,
             live=asked.in_page,
+            starter=fingerprint(self.env, f"starter {asked.id}", written.mark),
             ids=[f"exercise-{asked.function.replace('_', '-')}"],
         )
         box += title
@@ -249,6 +256,7 @@ def _open_box(self: Any, node: live_exercise) -> None:
         "data-title": node["title"],
         "data-setup": node["setup"],
         "data-live": "yes" if node["live"] else "no",
+        "data-starter": node["starter"],
         **python_of(self.builder.app),
     }
     attributes = " ".join(f'{name}="{html.escape(str(value))}"' for name, value in data.items())

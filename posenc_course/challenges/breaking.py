@@ -6,6 +6,8 @@ The code that the reader sees is the code that the judge runs.
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,9 +115,10 @@ class Challenge:
 
 
 def _whole(text: str) -> int | None:
-    """A whole number as people type it: 1000, 1 000, 1_000."""
-    plain = "".join(str(text).split()).replace("_", "")
-    return int(plain) if plain.isascii() and plain.lstrip("-").isdigit() and len(plain) < 20 else None
+    """A whole number as people type it: 1000, 1 000, 1_000, 1,000, also in full width."""
+    plain = unicodedata.normalize("NFKC", str(text)).replace("\N{MINUS SIGN}", "-")
+    plain = re.sub(r"[\s_]|(?<=\d),(?=\d{3}(?!\d))", "", plain)
+    return int(plain) if re.fullmatch(r"-?[0-9]{1,19}", plain) else None
 
 
 def _out_of_range(field: Field, text: str) -> str:

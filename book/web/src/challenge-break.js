@@ -37,6 +37,8 @@ export async function open(place, seed, isOpen) {
       history.append(made("li", found.broken ? "posenc-good" : "", `${typed.join(", ")}: ${found.sentence}`));
   });
 
+  const own = scratch(place, drawn.code);
+  place.leave = own.leave;
   place.body.replaceChildren(
     made("h3", "", drawn.title),
     shown(drawn.code),
@@ -44,7 +46,7 @@ export async function open(place, seed, isOpen) {
     made("p", "", drawn.asked),
     form,
     history,
-    scratch(place, drawn.code),
+    own.element,
   );
   inputs[0].input.focus();
 }
@@ -67,6 +69,7 @@ function scratch(place, text) {
   let editor;
   const run = async () => {
     output.replaceChildren();
+    output.setAttribute("aria-busy", "true"); // heard once, at the end
     const printed = made("pre", "");
     const done = await place.ask({ do: "scratch", code: editor.code() }, (piece) => {
       if (!printed.parentNode) output.append(printed);
@@ -75,6 +78,7 @@ function scratch(place, text) {
     if (done?.kind === "error") {
       output.append(made("p", "posenc-error", done.line ? code.errorAt(done.error, done.line) : done.error));
     } else if (done && !printed.parentNode) output.append(made("p", "", words.printedNothing));
+    output.removeAttribute("aria-busy");
   };
   const box = made(
     "details",
@@ -103,5 +107,5 @@ function scratch(place, text) {
       onCheck: run,
     });
   });
-  return box;
+  return { element: box, leave: () => editor?.destroy() };
 }

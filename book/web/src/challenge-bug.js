@@ -21,12 +21,19 @@ export function open(place, seed, isOpen) {
   const line = solution.slice(0, solution.indexOf(right)).split("\n").length;
   const earlier = earlierThan(exercise, exercises);
   const check = (answer) => ({ do: "check", exercise, setup, earlier, unwritten: [], code: answer });
-  const judge = (answer) => place.ask(check(answer));
+  let quiet = Promise.resolve(); // what was asked without a word: Python does one thing at a time
+  const judge = async (answer) => {
+    await quiet;
+    return isOpen() ? place.ask(check(answer)) : null;
+  };
 
   let tries = 0;
   let solved = false;
   const clock = new Clock(place);
-  place.leave = () => clock.stop();
+  place.leave = () => {
+    clock.stop();
+    mend.leave();
+  };
 
   const listing = lines(faulty, seed);
   const mend = mending(place, faulty, async (answer, report) => {
@@ -60,7 +67,7 @@ export function open(place, seed, isOpen) {
     else {
       tries += 1;
       place.say(words.notThisLine(Number(chosen.value), tries > 1 && (line > Number(chosen.value) ? "down" : "up")));
-      if (tries === 1) showSymptom();
+      if (tries === 1) quiet = showSymptom();
     }
   });
 
@@ -161,7 +168,7 @@ function mending(place, text, check) {
     });
     editor.focus();
   };
-  return { element, open };
+  return { element, open, leave: () => editor?.destroy() };
 }
 
 /** Three minutes, if the reader likes; nothing ends when they are over. */

@@ -21,7 +21,7 @@ export function investigate(place, seed, isOpen, game) {
   for (const { name, title, how } of game.questions) {
     const ask = button(title, async () => {
       const found = await game.ask(name);
-      if (!found || !isOpen()) return;
+      if (!found || !isOpen() || asked.has(name)) return; // it may have been asked twice meanwhile
       asked.add(name);
       ask.disabled = true;
       evidence.append(measured(title, found));

@@ -26,6 +26,7 @@ export function start(elements) {
 /** Where challenges of one kind are played. */
 export class Place {
   #game = 0; // which one is open: what an earlier one still hears is passed over
+  #asks = false; // whether the open one waits for Python
 
   /**
    * @param {HTMLElement} element
@@ -98,6 +99,8 @@ export class Place {
   /** Make a challenge ready to begin. */
   show(seed) {
     this.#game += 1;
+    if (this.#asks) this.runner.stop(); // nobody waits for it any more
+    this.#asks = false;
     this.number.value = this.shown = seed;
     this.element.id = `${this.kind}-${seed}`;
     this.link.href = `#${this.element.id}`;
@@ -135,6 +138,8 @@ export class Place {
       return null;
     }
     this.say(this.runner.ready ? words.working : words.python.loading);
+    const game = this.#game;
+    this.#asks = true;
     try {
       const answer = this.runner.run(request, {
         seconds: this.seconds,
@@ -143,24 +148,32 @@ export class Place {
       });
       this.runner.tell(this);
       const found = await answer;
+      if (game !== this.#game) return null;
       this.say("");
       return found;
     } catch (problem) {
       if (!(problem instanceof NoVerdict)) throw problem;
+      if (game !== this.#game) return null;
       const sentences = { stopped: words.stopped, time: words.tooLong(this.seconds), broken: words.pythonBroke };
       this.say(sentences[problem.reason] ?? words.unreachable);
       return null;
+    } finally {
+      if (game === this.#game) this.#asks = false;
     }
   }
 
   /** What Python answers, or null, without a word: what one can do without. */
   async askQuietly(request) {
     if (this.runner.busy) return null;
+    const game = this.#game;
+    this.#asks = true;
     try {
       return await this.runner.run(request, { seconds: this.seconds });
     } catch (problem) {
       if (!(problem instanceof NoVerdict)) throw problem;
       return null;
+    } finally {
+      if (game === this.#game) this.#asks = false;
     }
   }
 

@@ -28,7 +28,7 @@ const tabPasses = [
 
 /**
  * An editor in `parent`. `describedBy` is the id of the text that tells how to leave it with the keyboard.
- * Returns {code(), setCode(text), focused(), focus(), goOnFrom(field)}, the last to write on where a field has the cursor.
+ * Returns {code(), setCode(text), focused(), focus(), destroy(), goOnFrom(field)}, the last to write on where a field has the cursor.
  */
 export function createEditor(parent, { code, label, describedBy, onChange, onCheck }) {
   const check = () => {
@@ -51,7 +51,12 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
       highlightActiveLine(),
       EditorView.lineWrapping,
       syntaxHighlighting(classHighlighter), // colours stand in exercises.css
-      keymap.of([{ key: "Mod-Enter", run: check }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      keymap.of([
+        ...["Mod-Enter", "Ctrl-Enter"].map((key) => ({ key, run: check })), // a Mac's own, and the one that the page names
+        ...defaultKeymap,
+        ...historyKeymap,
+        indentWithTab,
+      ]),
       EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy }),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],
@@ -62,6 +67,7 @@ export function createEditor(parent, { code, label, describedBy, onChange, onChe
     setCode: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
     focused: () => view.hasFocus,
     focus: () => view.focus(),
+    destroy: () => view.destroy(),
     goOnFrom({ selectionStart: anchor, selectionEnd: head }) {
       view.focus();
       view.dispatch({ selection: { anchor, head } });

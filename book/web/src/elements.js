@@ -31,6 +31,16 @@ export function status(className) {
   return element;
 }
 
+/** Say it, unless it says so already: what is set anew is read aloud anew. */
+export function tellOnce(status, sentence) {
+  if (status.textContent !== sentence) status.textContent = sentence;
+}
+
+/** What has the focus gives it to another, before it is disabled or goes. */
+export function yieldFocus(from, to) {
+  if (from === document.activeElement) to.focus({ preventScroll: true });
+}
+
 /** Scroll as little as it takes to see it; not at all if it is in view. */
 export function intoView(element) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

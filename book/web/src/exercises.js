@@ -107,6 +107,7 @@ class LiveExercise extends Workplace {
     this.place = element.querySelector(".posenc-editor");
     this.still = this.place.querySelector("pre"); // what is there until the editor is
     this.starter = this.still.textContent.trimEnd();
+    this.mark = element.dataset.starter;
     /** @type {HTMLDetailsElement[]} */
     this.hints = Array.from(element.querySelectorAll(".posenc-hint"));
     /** @type {HTMLDetailsElement} */
@@ -184,15 +185,17 @@ class LiveExercise extends Workplace {
     const fresh = {
       code: this.starter,
       starter: this.starter,
+      mark: this.mark,
       attempts: 0,
       hints: 0,
       passed: false,
       solutionShown: false,
     };
     if (!record) return fresh;
-    const found = { ...fresh, starter: undefined, ...record };
+    const found = { ...fresh, starter: undefined, mark: undefined, ...record };
+    if (found.starter === this.starter) found.mark = this.mark; // a record from before there were marks
     const untouched = found.code === found.starter;
-    return untouched ? { ...found, code: this.starter, starter: this.starter } : found;
+    return untouched ? { ...found, code: this.starter, starter: this.starter, mark: this.mark } : found;
   }
 
   #build() {
@@ -225,7 +228,7 @@ class LiveExercise extends Workplace {
 
   /** Make the page show what the record says. */
   #refresh() {
-    const { hints, passed, solutionShown, former, starter } = this.record;
+    const { hints, passed, solutionShown, former, starter, mark } = this.record;
     const { hint, solution } = this.controls;
     this.badge.hidden = !passed;
     this.hints.forEach((each, index) => (each.hidden = index >= hints));
@@ -237,7 +240,7 @@ class LiveExercise extends Workplace {
       this.solution.hidden = !solutionShown && !passed; // a right answer has nothing to lose by it
       solution.hidden = !this.solution.hidden;
     }
-    this.#showNotices(this.begun && starter !== this.starter);
+    this.#showNotices(this.begun && (mark ? mark !== this.mark : starter !== this.starter));
   }
 
   #showNotices(starterChanged) {
@@ -254,7 +257,10 @@ class LiveExercise extends Workplace {
       shown.push(
         made("p", "", words.starterChanged),
         button(words.keepMine, () => this.#keepMine()),
-        button(words.takeNew, () => this.#replace(this.starter, words.wasReset)),
+        button(words.takeNew, () => {
+          this.#replace(this.starter, words.wasReset);
+          this.editor?.focus();
+        }),
       );
     }
     this.notices.replaceChildren(...shown);
@@ -343,7 +349,7 @@ class LiveExercise extends Workplace {
   /** Other code in place of this; this stays within reach. */
   #replace(code, sentence) {
     const former = this.begun ? this.code : this.record.former;
-    this.#save({ former, code, starter: this.starter });
+    this.#save({ former, code, starter: this.starter, mark: this.mark });
     this.#setCode(code);
     this.#refresh();
     this.result.replaceChildren();
@@ -353,7 +359,7 @@ class LiveExercise extends Workplace {
 
   #keepMine() {
     this.#elsewhere = false;
-    this.#save({ starter: this.starter });
+    this.#save({ starter: this.starter, mark: this.mark });
     this.#refresh();
     this.editor?.focus();
   }
@@ -391,8 +397,8 @@ class LiveExercise extends Workplace {
   #edited(code) {
     if (code === this.code) return; // set by this page, not typed
     this.touch();
-    const starter = this.record.starter ?? this.starter;
-    this.record = { ...this.record, code, starter };
+    const { starter, mark } = this.record.starter === undefined ? this : this.record;
+    this.record = { ...this.record, code, starter, mark };
     clearTimeout(this.#saving);
     this.#saving = setTimeout(() => this.#save({}), SAVE_AFTER);
   }
@@ -402,9 +408,10 @@ class LiveExercise extends Workplace {
     this.#saving = undefined;
     this.#join();
     this.record = { ...this.record, ...changes };
+    const before = store.available;
     this.record = store.save("exercise", this.id, this.record);
     this.#agreed = this.code;
-    if (this.#elsewhere) this.#refresh();
+    if (this.#elsewhere || before !== store.available) this.#refresh();
   }
 
   /** What another tab has kept meanwhile is not lost: it counts, and its code stays within reach. */

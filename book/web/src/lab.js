@@ -1,5 +1,5 @@
 // The lab: two trained models read the same text, and write on.
-import { button, made, status } from "./elements.js";
+import { button, made, status, yieldFocus } from "./elements.js";
 import { Client } from "./lab/client.js";
 import { curve } from "./lab/curve.js";
 import { choice, labelled, slider } from "./lab/fields.js";
@@ -40,7 +40,7 @@ function bench(place) {
   let whole = lengthened(textOf(START.text), MOST);
   let { layer, head } = START;
   let at = cellOf(START.at);
-  let [frame, settling, pause, asked] = [0, 0, 0, 0];
+  let [frame, settling, keeping, pause, asked] = [0, 0, 0, 0, 0];
   let panels;
 
   const presets = Object.fromEntries(
@@ -199,13 +199,13 @@ function bench(place) {
   }
 
   async function copyLink() {
-    keep();
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(new URL(linkTo(state()), location.href).href);
       copied.textContent = words.copied;
     } catch {
       copied.textContent = words.notCopied;
     }
+    keep();
   }
 
   /** The address is that of what is shown. */
@@ -274,7 +274,8 @@ function bench(place) {
             parts.map((nats) => decimals(nats, 2)),
           )
         : "";
-    if (isLink(location.hash) || presetOf(state()) !== "trained") keep();
+    clearTimeout(keeping); // browsers refuse a flood of addresses
+    if (isLink(location.hash) || presetOf(state()) !== "trained") keeping = setTimeout(keep, SETTLED);
   }
 
   function draw() {
@@ -318,7 +319,9 @@ function bench(place) {
   async function write() {
     const given = { temperature: Number(temperature.field.value), seed: Number(seed.field.value) || 0, count: WRITTEN };
     const bytes = whole.bytes.slice(0, shown());
-    [go.disabled, stop.disabled] = [true, false];
+    stop.disabled = false;
+    yieldFocus(go, stop);
+    go.disabled = true;
     writing.textContent = words.writing;
     try {
       const done = await Promise.all(panels.map((panel) => panel.write(bytes, given)));
@@ -328,7 +331,9 @@ function bench(place) {
     } catch (problem) {
       writing.textContent = words.panelProblem(problem.message);
     }
-    [go.disabled, stop.disabled] = [false, true];
+    go.disabled = false;
+    yieldFocus(stop, go);
+    stop.disabled = true;
   }
 }
 
@@ -338,7 +343,8 @@ function starter(element, opened) {
   Object.assign(meter, { ariaLabel: words.start, hidden: true });
   const said = status("posenc-lab-said");
   const bring = button(words.start, begin);
-  element.append(made("div", "posenc-row", bring, meter), said);
+  const bytes = made("span", ""); // not read aloud: it changes with every piece
+  element.append(made("div", "posenc-row", bring, meter, bytes), said);
 
   async function begin() {
     if (bring.disabled) return;
@@ -349,11 +355,12 @@ function starter(element, opened) {
         if (meter.hidden) return; // another file has failed
         if (total) meter.value = received / total;
         const [some, all] = [received, total].map((each) => number(Math.round(each / 1000)));
-        said.textContent = total ? words.coming(some, all) : words.comingSoFar(some);
+        bytes.textContent = received === total ? "" : total ? words.coming(some, all) : words.comingSoFar(some);
         if (received === total) said.textContent = words.starting;
       });
     } catch (problem) {
       console.error(problem);
+      bytes.textContent = "";
       said.textContent = words.problem(problem.message);
       bring.textContent = words.tryAgain;
       bring.disabled = false;

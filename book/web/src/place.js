@@ -16,7 +16,7 @@ export function start() {
 
 /** The section that is being read; none at the opening of the chapter. */
 function current() {
-  const sections = [...document.querySelectorAll(".bd-article section section[id]")];
+  const sections = [...document.querySelectorAll(".bd-article section section[id]:has(> :is(h2, h3, h4))")];
   return sections.findLast((each) => each.getBoundingClientRect().top <= 0.3 * innerHeight);
 }
 

@@ -15,7 +15,11 @@ export function start(elements) {
 /** A quiz shows its next question when the one before has been answered, or all of them when asked to. */
 function startQuiz(quiz) {
   for (const question of quiz.querySelectorAll(".posenc-question")) startQuestion(question);
-  const all = button(words.all, () => quiz.classList.remove("posenc-one-by-one"));
+  const all = button(words.all, () => {
+    const next = quiz.querySelector(".posenc-question:not(.posenc-met) ~ .posenc-question input");
+    quiz.classList.remove("posenc-one-by-one");
+    next?.focus();
+  });
   all.classList.add("posenc-all");
   quiz.append(all);
   quiz.classList.add("posenc-one-by-one");

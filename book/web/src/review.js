@@ -34,7 +34,7 @@ export function startReview(place) {
     const known = store.all("quiz");
     const dates = cards.flatMap(({ id }) => (known[id]?.due ? [new Date(known[id].due)] : []));
     const today = new Date();
-    const waiting = dates.filter((date) => date <= today).length;
+    const waiting = dates.filter((date) => isDue({ due: date.toISOString() }, today)).length;
     if (!dates.length) said.textContent = words.none;
     else if (waiting) said.textContent = words.due(waiting);
     else said.textContent = words.done(words.day(new Date(Math.min(...dates.map(Number)))));

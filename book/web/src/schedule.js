@@ -8,8 +8,9 @@ export function reschedule(record, right, now) {
   return placed(Math.min(record.box + 1, DAYS.length), now);
 }
 
+/** On its day, whatever the hour is where the reader is now. */
 export function isDue(record, now) {
-  return Date.parse(record.due) <= now.getTime();
+  return Date.parse(record.due) <= new Date(now).setHours(23, 59, 59, 999);
 }
 
 function placed(box, now) {

@@ -21,7 +21,8 @@ export function sentenceField(sentence, onWords) {
     hint.textContent = found.length < FEWEST ? words.tooFew : found.length > MOST ? words.tooMany(MOST) : "";
     if (found.length >= FEWEST) onWords(found.slice(0, MOST));
   };
-  field.addEventListener("input", read);
+  field.addEventListener("input", (event) => (event instanceof InputEvent && event.isComposing) || read());
+  field.addEventListener("compositionend", read); // until then it holds letters, and no words
   return {
     element: made("div", "posenc-typed", made("label", "", made("span", "", words.sentence), field), hint),
     read,

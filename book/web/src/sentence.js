@@ -1,7 +1,7 @@
 // The reader's own sentence: its words can be moved, and a map shows who attends to whom while no position comes in.
 import { between, DIM, mixed, vectorOf } from "./attention.js";
 import { attentionMap } from "./attention-map.js";
-import { button, made, status } from "./elements.js";
+import { button, made, status, tellOnce } from "./elements.js";
 import { sentenceField } from "./sentence-field.js";
 import { wordRow } from "./word-row.js";
 import { joined } from "./words.js";
@@ -51,7 +51,7 @@ function startPlace(place) {
     const shares = between(texts, order);
     const isAsTyped = order.every((word, at) => word === at);
     map.draw({ texts, order, weights: shares, outputs: mixed(shares, texts.map(vectorOf)) });
-    verdict.textContent = joined(said, isAsTyped ? words.asItWas : words.sameRows);
+    tellOnce(verdict, joined(said, isAsTyped ? words.asItWas : words.sameRows));
     asTyped.disabled = isAsTyped;
   }
 }

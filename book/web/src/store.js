@@ -2,7 +2,7 @@
 //
 // One record an exercise, a quiz question or a predict box, each under a key of its own, so that two tabs
 // do not overwrite each other's work. A record is plain JSON:
-//   "exercise" {code, starter, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
+//   "exercise" {code, starter, mark, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
 //   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
 //   "cell"     {code, ran}, of a cell of a chapter that was changed,  id "<chapter>.<its place>"
@@ -21,6 +21,7 @@ const FIELDS = {
   exercise: {
     code: "string",
     starter: "string",
+    mark: "string", // of the starter, the same in every language
     attempts: "number",
     hints: "number",
     passed: "boolean",
@@ -82,8 +83,8 @@ export function exportAll() {
 }
 
 /**
- * Add what an export holds. Of two records the one updated last stays, and what was passed stays passed; of two
- * results of a challenge, the better one stays.
+ * Add what an export holds. Of two records the one updated last stays, what was passed stays passed, and code that
+ * was written here stays within reach; of two results of a challenge, the better one stays.
  * Returns {taken, kept, faulty}: how many records came in, how many here were as new, and the names of
  * those that could not be read. Throws an ImportProblem, and changes nothing, when it is no export at all.
  */
@@ -118,7 +119,7 @@ export class ImportProblem extends Error {
 
 /** Forget everything. */
 export function clearAll() {
-  for (const key of keys().filter((each) => each.startsWith(PREFIX))) {
+  for (const key of keys().filter((each) => each.startsWith(PREFIX) || each.startsWith(UNREADABLE))) {
     memory.delete(key);
     storage?.removeItem(key);
   }
@@ -130,9 +131,19 @@ function takeIn(kind, id, record) {
   const [stays, goes] = here && !replaces(kind, record, here) ? [here, record] : [record, here];
   const passes = goes?.passed && !stays.passed;
   if (stays === here && !passes) return "kept";
-  write(keyOf(kind, id), passes ? { ...stays, passed: true } : stays);
+  const mine = kind === "exercise" && stays === record ? writtenHere(here, record) : {};
+  write(keyOf(kind, id), { ...stays, ...mine, ...(passes && { passed: true }) });
   return "taken";
 }
+
+/** What stays of the code of this exercise that gives way to a newer record: all of it, if nothing was written there. */
+function writtenHere(here, record) {
+  if (!isWritten(here) || here.code === record.code) return {};
+  const { code, starter, mark } = here;
+  return isWritten(record) ? { former: code } : { code, starter, ...(mark && { mark }) };
+}
+
+const isWritten = (each) => typeof each?.code === "string" && each.code !== each.starter;
 
 /** The better result stays, of other records the newer one. */
 function replaces(kind, record, here) {

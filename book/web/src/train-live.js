@@ -1,5 +1,5 @@
 // Trains up to three small models while the reader watches, and tests them on longer and longer texts.
-import { button, made, status } from "./elements.js";
+import { button, made, status, yieldFocus } from "./elements.js";
 import { sliders } from "./figures/sliders.js";
 import { stage } from "./figures/stage.js";
 import { LOOKS, lossChart, shareChart } from "./train-live/charts.js";
@@ -24,6 +24,7 @@ function startPlace(place) {
   let begun = 0;
   let held = false;
   let asking;
+  let heard = ""; // what a screen reader has heard of the models
   let estimated = false; // whether it has been said how long it will take
 
   const chosen = START.map(choice);
@@ -167,11 +168,18 @@ function startPlace(place) {
 
   function show() {
     tellTime();
+    if (!training()) for (const each of [pause, stop]) yieldFocus(each, train);
     pause.disabled = stop.disabled = !training();
     pause.textContent = held ? words.goOn : words.pause;
     list.replaceChildren(...trainees.map((each, model) => item(model, standing(each))));
-    reading.replaceChildren(...trainees.map((each, model) => item(model, atLength(each, values.length))));
+    tell(trainees.map((each) => atLength(each, values.length)));
     draw();
+  }
+
+  /** What each model does at this length; a screen reader hears it when it changes, and not at every step. */
+  function tell(each) {
+    if (each.join("\n") !== heard) reading.replaceChildren(...each.map((text, model) => item(model, text)));
+    heard = each.join("\n");
   }
 
   function draw() {

@@ -141,9 +141,15 @@ class Cell extends Workplace {
 
   /** Make an editor of it. */
   async open(asked = false) {
-    if (this.panel) return;
+    if (this.panel) return undefined;
     this.panel = made("div", "posenc-trial");
-    const { createEditor } = await import("./editor.js");
+    const found = await import("./editor.js").catch(() => null);
+    if (!found) {
+      this.panel = undefined;
+      this.element.append(this.status);
+      return this.hear({ kind: "unreachable" });
+    }
+    const { createEditor } = found;
     const keys = made("p", "posenc-keys", words.keys);
     keys.id = `${this.element.id}-keys`;
     const place = made("div", "posenc-editor");
@@ -166,9 +172,9 @@ class Cell extends Workplace {
     this.still.hidden = this.begin.parentElement.hidden = true;
     if (!store.available) this.say(words.notKept);
     else if (asked) this.say(words.fresh);
-    if (!asked) return;
+    if (!asked) return undefined;
     this.#editor.focus();
-    this.touch();
+    return this.touch();
   }
 
   async run() {
@@ -200,6 +206,7 @@ class Cell extends Workplace {
   }
 
   #show(result, code) {
+    if (!this.panel) return undefined; // closed meanwhile: the page is as the book has it
     for (const each of this.shownByTheBook) each.hidden = true;
     if (result.kind === "above") return this.say(words.above(result.error));
     for (const { html, text } of result.shown ?? []) {
@@ -265,6 +272,8 @@ class Cell extends Workplace {
   /** The page as the book has it. What was written stays, and comes back with "Try it". */
   #close() {
     this.saveNow();
+    if (!this.stop.hidden) this.runner.stop(); // its Stop goes with the panel
+    this.#editor.destroy();
     this.panel.remove();
     this.panel = this.#editor = undefined;
     for (const each of this.shownByTheBook) each.hidden = false;

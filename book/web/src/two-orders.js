@@ -1,7 +1,7 @@
 // The first thing that a visitor touches: a sentence, and the same words in another order. A head of attention reads
 // both, and the arcs show what one of the words gives to the others. Only where a position comes in do they differ.
 import { between } from "./attention.js";
-import { button, made, status } from "./elements.js";
+import { button, made, status, tellOnce } from "./elements.js";
 import { picture, round } from "./figures/svg.js";
 import { sentenceField, wordsOf } from "./sentence-field.js";
 import { wordRow } from "./word-row.js";
@@ -78,7 +78,7 @@ function startPlace(place) {
     const asTyped = texts.map((_, index) => index);
     shares = [asTyped, order].map((each) => between(texts, each, door)[asking]);
     draw();
-    verdict.textContent = joined(said, judged());
+    tellOnce(verdict, joined(said, judged()));
     verdict.dataset.told = String(isTold());
   }
 

@@ -1,5 +1,5 @@
 // Words in a row that a pointer, a thumb or the arrow keys move to other places.
-import { button, made } from "./elements.js";
+import { button, made, yieldFocus } from "./elements.js";
 import { words } from "./words-landing.js";
 
 /**
@@ -68,8 +68,10 @@ export function wordRow({ label, onMove, onChoose = (_word) => {}, short = false
   function showChosen() {
     for (const chip of chips) chip.setAttribute("aria-pressed", String(chip === chosen));
     const at = chips.indexOf(chosen);
-    earlier.disabled = at <= 0;
-    later.disabled = at < 0 || at === chips.length - 1;
+    const ends = { first: at <= 0, last: at < 0 || at === chips.length - 1 };
+    if (chosen && ends.first) yieldFocus(earlier, chosen);
+    if (chosen && ends.last) yieldFocus(later, chosen);
+    [earlier.disabled, later.disabled] = [ends.first, ends.last];
   }
 
   function put(chip, to) {

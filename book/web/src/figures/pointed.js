@@ -77,9 +77,10 @@ export function pointed(element, markClass) {
   }
   field.addEventListener("pointermove", point);
   field.addEventListener("pointerdown", point);
-  field.addEventListener("pointerleave", ({ pointerType }) =>
-    show(pointerType !== "mouse" || field.matches(":focus-visible")),
-  );
+  field.addEventListener("pointercancel", () => show(false)); // the thumb scrolls the page
+  field.addEventListener("pointerleave", ({ pointerType }) => {
+    if (pointerType !== "touch") show(field.matches(":focus-visible")); // what a thumb tapped stays until it goes elsewhere
+  });
   field.addEventListener("focus", () => field.matches(":focus-visible") && show(true));
   field.addEventListener("blur", () => show(false));
   field.addEventListener("keydown", (event) => {

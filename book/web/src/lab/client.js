@@ -5,13 +5,17 @@ export class Client {
   #asked = new Map(); // id -> {onPiece, onProgress, resolve, reject}
   #last = 0;
 
-  constructor() {
-    this.#worker = new Worker(new URL("./lab-worker.js", import.meta.url), { type: "module" });
-    this.#worker.onmessage = ({ data }) => this.#hear(data);
-    this.#worker.onerror = (event) => {
+  /** A worker that did not come, or broke down, answers nothing more: the next question gets another. */
+  #begin() {
+    const worker = new Worker(new URL("./lab-worker.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = (event) => {
+      worker.terminate();
+      this.#worker = undefined;
       for (const { reject } of this.#asked.values()) reject(new Error(event.message || "lab-worker.js"));
       this.#asked.clear();
     };
+    return worker;
   }
 
   /** What the worker has done in the end; pieces and bytes that come before are told. */
@@ -19,6 +23,7 @@ export class Client {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#asked.set(id, { onPiece, onProgress, resolve, reject });
+      this.#worker ??= this.#begin();
       this.#worker.postMessage({ id, does, ...given });
     });
   }

@@ -7,8 +7,18 @@ let started;
 
 /** Start it, once. Its files lie beside the scripts (book/build.py), so that no other host is asked. */
 export function start(folder = new URL("../engine/", import.meta.url).href) {
-  started ??= begin(folder);
+  if (!started) {
+    started = begin(folder);
+    started.catch(giveUp);
+  }
   return started;
+}
+
+/** It cannot be started twice: the worker breaks down, and whoever asks again gets another (client.js). */
+function giveUp(problem) {
+  setTimeout(() => {
+    throw problem;
+  });
 }
 
 async function begin(folder) {
