@@ -36,6 +36,8 @@ def _softmax_cases(rng: Generator) -> Iterator[Case]:
     yield Case(
         "one row around 1000, one around 0", (np.array([[1000.0, 1001.0], [0.0, 1.0]]),), group="large scores"
     )
+    apart = np.array([[3000.0, 0.0, -3000.0], [0.0, 1.0, -1.0]])
+    yield Case("scores far apart", (apart,), group="large scores")
     nothing = "rows that may see nothing"
     yield Case("a row of minus infinity alone", (np.full(4, -np.inf),), group=nothing)
     some = rng.normal(size=(2, 3, 4))

@@ -52,6 +52,8 @@ def _checkpoint_cases(rng: Generator) -> Iterator[Case]:
         facts.append((layout, float(rng.integers(1000, 1_000_000)), columns))
     for number, each in enumerate(facts, start=1):
         yield Case(f"checkpoint {number}", (_Rotation(*each), MYSTERY_DIM))
+    yield Case("a wider head", (_Rotation("half", 20_000.0, 24), 24))
+    yield Case("a narrower head", (_Rotation("interleaved", 5_000.0, 6), 8))
 
 
 def _angle_of_pair(rotate: Rotate, head_dim: int, first: int, second: int, position: float = 1.0) -> float:

@@ -246,8 +246,9 @@ IS_RELATIVE = Exercise(
         Mistake(
             "exactly-equal",
             _exactly_equal,
-            "Your test finds nothing relative, not even a right rotation. Rounding makes scores differ in "
-            "the last digits: compare with np.isclose or np.allclose, not with ==.",
+            "Your test finds nothing relative, not even a right rotation. Do the query and the key both move "
+            "by the same number, and do you compare their scores? And rounding makes scores differ in the "
+            "last digits: compare with np.isclose or np.allclose, not with ==.",
         ),
         Mistake(
             "lengths-only",

@@ -98,6 +98,8 @@ ALIBI_BIAS = Exercise(
         look="The further back a key lies, the more is taken off its score.",
     ),
     reference=_right_bias,
+    where_not_finite="Minus infinity belongs to the keys after the query and to no others, and only with "
+    "causal=True. Where there are fewer queries than keys, the last query is at the last key.",
     make_cases=_alibi_cases,
     properties=(
         Property(

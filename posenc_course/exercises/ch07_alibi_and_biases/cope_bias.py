@@ -107,6 +107,8 @@ COPE_BIAS = Exercise(
     minutes=15,
     difficulty=4,
     reference=lambda q, k, table: _right_cope(q, k, table),
+    where_not_finite="Minus infinity belongs to the keys after the query and to no others: keep the lower "
+    "triangle, with the diagonal.",
     make_cases=_cope_cases,
     properties=(
         Property(

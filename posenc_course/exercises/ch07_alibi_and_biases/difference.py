@@ -18,6 +18,7 @@ COUNTS = {
     "near, but every file says so": (1.5, 0.5, 0.5, 60.0),
     "above both together": (1.2, 0.8, 0.8, 3.0),
     "just above the uncertainty of the files": (1.01, 1.0, 0.02, 3.0),
+    "worlds apart, and every file says so": (8.0, 0.5, 0.5, 60.0),
 }
 COUNTS_NOT = {
     "the seeds are too far apart": (1.0, 0.2, 1.5, 3.0),
@@ -56,6 +57,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield _case(rng, label, sign, 4.303)
     yield _case(rng, "above both together", -1, 2.776)
     yield _case(rng, "the seeds are too far apart", 1, 9.925)
+    a, b, t = _case(rng, "above each alone, not above both", -1, 4.303).args
+    yield Case("more seeds of one", (a, np.concatenate([b, b, b]), t))
 
 
 def _case(rng: Generator, label: str, sign: int, t: float) -> Case:

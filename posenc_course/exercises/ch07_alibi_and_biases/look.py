@@ -30,11 +30,13 @@ def _look_cases(rng: Generator) -> Iterator[Case]:
         ("RoPE, one new row after six", "rope", 2, 4, 6, 1),
         ("ALiBi, one new row after six", "alibi", 2, 4, 6, 1),
         ("RoPE, three new rows after four", "rope", 4, 2, 4, 3),
-        ("ALiBi, three new rows after four", "alibi", 4, 2, 4, 3),
+        ("ALiBi, three new rows after four", "alibi", 4, 4, 4, 3),
     ):
         past = rng.normal(size=(2, heads, kept, width))
         x = rng.normal(size=(n, heads * width))
-        yield Case(label, (x, _layer(rng, heads, width), settings(encoding, heads, 50.0), past))
+        yield Case(
+            label, (x, _layer(rng, heads, width), settings(encoding, heads, 50.0 if kept else 300.0), past)
+        )
 
 
 def _looked_head_by_head(x: Array, layer: Model, model: Model, past: Array) -> tuple[Any, Any]:

@@ -70,6 +70,10 @@ def _of_the_offset(queries: Array, keys: Array, rng: Generator) -> Array:
     return _slope(rng) * _gap(queries, keys)
 
 
+def _to_the_first_two(queries: Array, keys: Array, rng: Generator) -> Array:
+    return 1.0 * (keys[None, :] < 2) + 0.0 * queries[:, None]
+
+
 def _of_the_key(queries: Array, keys: Array, rng: Generator) -> Array:
     return _slope(rng) * keys[None, :] + 0.0 * queries[:, None]
 
@@ -139,6 +143,7 @@ _BOXES = {
         ("positions that start again after half of the length", _around_a_ring),
         ("a penalty on the distance, and a gift to key 0", _with_a_sink),
         ("a penalty on the distance, and a gift to odd keys", _odd_keys),
+        ("a gift to the first two keys", _to_the_first_two),
         ("a penalty on the distance, and a gift to one key of one query", _one_gift),
     ),
 }

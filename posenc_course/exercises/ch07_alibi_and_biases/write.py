@@ -58,15 +58,15 @@ def _write(
 
 
 def _write_cases(rng: Generator) -> Iterator[Case]:
-    for label, encoding, layers, n, steps, temperature in (
-        ("RoPE, warm", "rope", 1, 3, 5, 1.5),
-        ("ALiBi, warm", "alibi", 1, 3, 5, 1.5),
-        ("RoPE, cool, two layers", "rope", 2, 5, 4, 0.6),
-        ("one token to begin with", "alibi", 1, 1, 5, 0.8),
-        ("one token more", "alibi", 2, 5, 1, 1.0),
+    for label, encoding, layers, n, steps, temperature, size in (
+        ("RoPE, warm", "rope", 1, 3, 12, 1.5, (4, 6)),
+        ("ALiBi, warm", "alibi", 1, 3, 12, 1.5, (2, 4)),
+        ("RoPE, cool, two layers", "rope", 2, 5, 4, 0.6, (2, 4)),
+        ("one token to begin with", "alibi", 1, 1, 5, 0.8, (2, 4)),
+        ("one token more", "alibi", 2, 5, 1, 1.0, (2, 4)),
     ):
         tokens, draws = rng.integers(0, 11, size=n), rng.random(steps)
-        yield Case(label, (tokens, draws, _model(rng, encoding, layers=layers), temperature))
+        yield Case(label, (tokens, draws, _model(rng, encoding, *size, layers=layers), temperature))
     # With four alike, every sum of shares is exact.
     model = _model(rng, "rope", layers=1)
     model = {**model, "embedding": model["embedding"][:4], "head": np.zeros_like(model["head"][:4])}

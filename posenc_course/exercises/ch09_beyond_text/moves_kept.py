@@ -163,8 +163,9 @@ MOVES_KEPT = Exercise(
     properties=(
         Property(
             lambda args, value: not any(_moves(args[0])[move] and not value[move] for move in range(3)),
-            "You say that a move changes these scores. It changes them only by rounding, in the last "
-            "digits: compare with np.allclose.",
+            "You say that a move changes these scores, and such a move changes them only by rounding. Do all "
+            "points move by one and the same arrow or angle, does the mirror change the sign of x, and do "
+            "you compare with np.allclose?",
         ),
         Property(
             lambda args, value: not any(value[move] and not _moves(args[0])[move] for move in range(3)),
@@ -239,8 +240,8 @@ MOVES_KEPT = Exercise(
         Mistake(
             "stretched",
             _moves_with(turn=lambda points: points @ np.array([[0.7, 0.7], [-0.7, 0.7]])),
-            "Your turn shrinks the points a little. Use the cosine and the sine of one angle, with all "
-            "their digits.",
+            "Your turn is none: it changes how far the points are from each other. The matrix is "
+            "[[cos, sin], [-sin, cos]], with one minus, of one angle with all its digits.",
         ),
         Mistake(
             "the-sum-alone",

@@ -33,6 +33,11 @@ NOT_KNOWN = (
         )
         for least, words in ((1e-8, "You miss a difference"), (1e-12, "has noticed nothing"))
     ),
+    (
+        "noticed",
+        lambda y, z, order: np.abs(z[np.argsort(order)] - y).mean(axis=1) > 1e-9,
+        "You miss a difference",
+    ),
     ("noticed", lambda y, z, order: np.zeros(len(y), dtype=bool), None),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y).max(axis=0) > 1e-9, "along axis 1"),
     ("noticed", lambda y, z, order: np.abs(z[np.argsort(order)] - y) > 1e-9, "along axis 1"),

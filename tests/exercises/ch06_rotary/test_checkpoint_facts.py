@@ -33,7 +33,13 @@ def with_the_partner_half_a_head_away(rotate, head_dim):
     return layout, base, columns
 
 
+def with_a_head_of_sixteen(rotate, head_dim):
+    """Never looks at how wide the head is."""
+    return CHECKPOINT_FACTS.reference(rotate, 16)
+
+
 NOT_KNOWN = (
+    ("checkpoint_facts", with_a_head_of_sixteen, None),
     ("checkpoint_facts", lambda rotate, dim: ("half", 7.0, 6), "the base"),
     ("checkpoint_facts", lambda rotate, dim: (7.0, "half", 6), "The layout comes first"),
     ("checkpoint_facts", lambda rotate, dim: ("rotate_half", 7.0, 6), "one of two words"),

@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from posenc_course.checking import report_on
+from posenc_course.exercises.ch07_alibi_and_biases._decoder import decode
 from posenc_course.exercises.ch07_alibi_and_biases.write import WRITE, _shares, _write
 
+
+def with_axes_exchanged(tokens, draws, model, temperature):
+    """An empty cache whose layers and heads have changed places."""
+    layers, heads = len(model["layers"]), model["heads"]
+    past = np.zeros((layers, heads, 2, 0, model["embedding"].shape[1] // heads))
+    _, past = decode(tokens, model, past)
+    return _write(tokens, draws, model, temperature)
+
+
 NOT_KNOWN = (
+    ("write", with_axes_exchanged, None),
     ("write", lambda tokens, draws, model, temperature: np.zeros(len(draws), dtype=int), None),
     ("write", lambda tokens, draws, model, temperature: (draws * 256).astype(int), "number of rows of head"),
 )

@@ -38,7 +38,7 @@ def turned_once_round(scores):
 
 NOT_KNOWN = (
     ("moves_kept", lambda scores: (True, False, True), None),
-    ("moves_kept", exactly_equal, "It changes them only by rounding"),
+    ("moves_kept", exactly_equal, "such a move changes them only by rounding"),
     (
         "moves_kept",
         turned_once_round,
