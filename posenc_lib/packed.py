@@ -130,6 +130,10 @@ class Placed(NamedTuple):
     """(tokens,) its position in that text."""
 
 
+QUERIES = "cu_seqlens"
+"""What the ends of the queries' texts are called."""
+
+
 def placed(ends: Array, of_keys: Array, length: int | None) -> Placed:
     """The tokens with these cu_seqlens, of which the last in each text is at the text's last key."""
     xp = namespace(ends)
@@ -152,7 +156,7 @@ def read_both(
 
     The lengths are those of the tokens. Without cu_seqlens of the keys, those of the queries serve for both.
     """
-    ends = _read(given, length, "cu_seqlens", like)
+    ends = _read(given, length, QUERIES, like)
     if keys is None:
         return ends, ends
     of_keys = _read(keys, keys_length, "the cu_seqlens of keys", ends)
@@ -201,6 +205,7 @@ def _require_order(ends: Array, length: int | None, whose: str) -> None:
         if length is not None and values[1] != length:
             raise ValueError(f"{wanted}; these end with {values[1]}, but there are {length} tokens")
     elif length is None:
-        raise TypeError(f"the values of {whose} are not known during tracing; give length=")
+        remedy = "give length=" if whose == QUERIES else "make the mask outside of what is traced"
+        raise TypeError(f"the values of {whose} are not known during tracing; {remedy}")
     elif torch_of(ends) is not None and is_compiling():
         refuse_unless((ends[0] == 0) & rises & (ends[-1] == length), wanted)

@@ -146,7 +146,7 @@ def _weights(
     weights = np.zeros((new, old))
     for tap in (-1, 0, 1, 2):  # beyond the edge is the row at the edge
         share = _kernel(mode, middles - (below + tap), sharpness=-0.75)
-        np.add.at(weights, (i, np.clip(below + tap, 0, old - 1)), share)
+        weights += share[:, None] * (np.clip(below + tap, 0, old - 1)[:, None] == np.arange(old))
     return weights
 
 

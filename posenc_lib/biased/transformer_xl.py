@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, ArrayT, namespace
+from posenc_lib._arrays import Array, ArrayT, device_of, namespace, surely
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.relative import default_scale
 
@@ -51,6 +51,8 @@ def _shifted(x: Array, keys: int) -> Array:
     causal = _is_causal(width, queries, keys, f"x of shape {tuple(x.shape)}")
     xp = namespace(x)
     batch = tuple(x.shape[:-2])
+    if surely(queries == 0):
+        return xp.zeros((*batch, 0, keys), dtype=x.dtype, device=device_of(x))
     # One more column makes rows of width + 1; read as rows of `width`, each starts a column later.
     padded = xp.concat([x, xp.zeros_like(x[..., :1])], axis=-1)
     flat = xp.reshape(padded, (*batch, queries * (width + 1)))

@@ -55,7 +55,7 @@ class Attention(nn.Module):
     Raises:
         TypeError, ValueError: heads do not divide dim, or kv_heads heads; one of them, or a window, scale,
             softcap or qk_norm, is not above 0; dropout with sinks or a softcap, for which there is no fused
-            kernel.
+            kernel; when called, a softcap with an encoding that `replaces_products`.
 
     Attributes:
         record_weights: set to True to find the attention weights of the last call, (batch, heads, queries,
@@ -217,6 +217,11 @@ class Attention(nn.Module):
         if self.window is not None and not surely(k.shape[2] <= self.window):
             near = window_mask(q.shape[2], k.shape[2], self.window, causal=causal, like=q)
             mask = _both(mask, near)
+        if self.softcap is not None and encoding.replaces_products:
+            raise ValueError(
+                f"softcap={self.softcap!r} with {type(encoding).__name__}: its scores take the place of q . k, "
+                "and are not capped; leave out softcap, or take another encoding"
+            )
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
         bias = encoding.bias(q, k, q_positions, k_positions, looks)  # door 3
         if bias is not None:
@@ -357,7 +362,10 @@ class LayerCache:
         Raises:
             TypeError, ValueError: keys, values or positions that do not fit each other, or the cache.
         """
-        self.k, self.v, self.positions = self.joined(k, v, positions)
+        first = self.k is None
+        k, v, places = self.joined(k, v, positions)
+        # The caller may write into its own tensors.
+        self.k, self.v, self.positions = (k.clone(), v.clone(), places) if first else (k, v, places)
         return self.k, self.v, self.positions
 
     def joined(self, k: Tensor, v: Tensor, positions: Positions) -> tuple[Tensor, Tensor, Places]:

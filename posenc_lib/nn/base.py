@@ -28,6 +28,9 @@ class PositionalEncoding(nn.Module):
     causal_only = False
     """Whether it is defined for causal attention alone."""
 
+    replaces_products = False
+    """Whether its bias takes q . k off again, and puts other scores there, which a softcap does not reach."""
+
     reads_neighbours = False
     """Whether `add` looks at the tokens beside each one. Then padding has to be zeros, each text of a row
     stands alone, and a cache of keys is not enough to go on from."""

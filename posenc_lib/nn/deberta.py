@@ -39,6 +39,7 @@ class DeBERTa(ScoreBias):
     """
 
     per_layer = True
+    replaces_products = True
     heads: int
     head_dim: int
 

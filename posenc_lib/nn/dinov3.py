@@ -98,7 +98,7 @@ class DINOv3Rotary(TableRotation):
 
     def _settings(self, augmented: bool) -> Hashable:
         """All that the tables depend on, besides the device and the dtype."""
-        fixed = (tuple(self.shape), self.first, self.base, self.periods, self.normalize)
+        fixed = (self.head_dim, tuple(self.shape), self.first, self.base, self.periods, self.normalize)
         return (*fixed, self._draws if augmented else None)
 
     def _drawn_now(self) -> Tensor | None:

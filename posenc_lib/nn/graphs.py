@@ -78,7 +78,7 @@ class _OfNodes(PositionalEncoding):
         )
         table: Tensor = self._kept.whole(
             lambda: torch.from_numpy(nodes).to(dtype).to(x.device),
-            settings=id(nodes),
+            settings=nodes.tobytes(),
             device=x.device,
             dtype=dtype,
         )

@@ -39,6 +39,7 @@ class PaTH(ScoreBias):
 
     per_layer = True
     causal_only = True
+    replaces_products = True
     heads: int
     head_dim: int
 

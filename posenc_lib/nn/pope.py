@@ -30,6 +30,7 @@ class PoPE(ScoreBias):
     from -2 pi to 0.
     """
 
+    replaces_products = True
     heads: int
     head_dim: int
 

@@ -21,6 +21,7 @@ class _MappedRotary(ScoreBias):
     So queries and keys are not rotated, and a cache holds keys as they were.
     """
 
+    replaces_products = True
     head_dim: int
 
     def __init__(self, head_dim: int, base: float, layout: Layout, scaling: Any) -> None:

@@ -155,7 +155,7 @@ class Transformer(nn.Module):
                 padding left out, on from those in the cache.
             padding_mask: (batch, length) booleans, True at padding, which no token looks at (as
                 `src_key_padding_mask` of torch; Hugging Face's `attention_mask` is its opposite). Padding may
-                are on the left or on the right.
+                be on the left or on the right.
             cache: a `Cache`, for decoding step by step: tokens are those that come after it.
             cu_seqlens: for texts packed one after another, (1, length), in place of padding: where they end,
                 as in `Attention`.

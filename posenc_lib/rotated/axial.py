@@ -194,7 +194,8 @@ def mrope_positions(
         elif isinstance(part, (list, tuple)) and len(part) == 3:
             sizes = [require.count(size, "a size of a grid") for size in part]
             block = np.indices(sizes).reshape(3, -1)
-            block[0] = np.floor(block[0] * apart)
+            # In float32, as the models' code: in float64, 3 frames of 2/3 s at 25 tokens/s are below 50.
+            block[0] = np.floor(block[0].astype(np.float32) * np.float32(apart))
         else:
             raise TypeError(
                 f"{part!r} is not a part of a sequence; give a number of words, or (frames, rows, columns)"

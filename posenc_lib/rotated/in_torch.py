@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import is_captured, is_compiling, is_exporting, is_watched, writes
+from posenc_lib._arrays import is_captured, is_compiling, is_exporting, is_watched, register_pytree, writes
 from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned_members
 
@@ -48,7 +48,9 @@ def rotate(
     if is_watched(x):
         return _rotate_watched(x, beside_heads(tables, seq_axis), layout, out)
     if seq_axis != -2:
-        tables = _kept(tables, f"_beside_{seq_axis}", lambda *_: beside_heads(tables, seq_axis))
+        learned = tables.cos.requires_grad or tables.sin.requires_grad  # a kept view would have no way back
+        make = lambda *_: beside_heads(tables, seq_axis)  # noqa: E731
+        tables = make() if learned else _kept(tables, f"_beside_{seq_axis}", make)
     return _rotate_unwatched(x, tables, layout, out)
 
 
@@ -234,7 +236,17 @@ class _Rotation(torch.autograd.Function):
                 "make new tables, or call backward first"
             )
         back = RotaryTables(ctx.tables.cos, -ctx.tables.sin)
+        if torch._C._functorch.is_legacy_batchedtensor(grad):  # autograd's own vmap knows few functions
+            return _turned_for_vmap(grad, back, ctx.layout), None, None
         return _Rotation.turned(grad, back, ctx.layout), None, None
+
+
+def _turned_for_vmap(x: torch.Tensor, tables: RotaryTables, layout: str) -> torch.Tensor:
+    """`turn`, by the functions that autograd's own vmap knows: `cat` is one, `concat` is none."""
+    first, second = turned_members(array_api_compat.torch, x, tables, layout)
+    pairs = torch.cat if layout == "half" else torch.stack
+    turned = pairs([first, second], dim=-1).reshape(*first.shape[:-1], tables.dim)
+    return torch.cat([turned, x[..., tables.dim :]], dim=-1)
 
 
 def _rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tensor | None) -> torch.Tensor:
@@ -405,8 +417,13 @@ def _same_place(x: torch.Tensor, out: torch.Tensor) -> bool:
 
 def _overlaps(x: torch.Tensor, out: torch.Tensor) -> bool:
     """Whether writing into out might change what is yet to be read from x, otherwise than in place."""
-    same_memory = x.untyped_storage().data_ptr() == out.untyped_storage().data_ptr()
+    (first, size), (second, more) = ((s.data_ptr(), s.nbytes()) for s in map(_storage, (x, out)))
+    same_memory = first < second + more and second < first + size  # two views of one NumPy array begin apart
     return same_memory and not _same_place(x, out)
+
+
+def _storage(x: torch.Tensor) -> torch.UntypedStorage:
+    return x.untyped_storage()
 
 
 _FITTING = frozenset(
@@ -430,3 +447,5 @@ _CASTS = {
     torch.bfloat16: torch.Tensor.bfloat16,
     torch.float16: torch.Tensor.half,
 }
+
+register_pytree(RotaryTables, torch.empty(0))  # `torch.load` knows the class before the first table is made

@@ -318,3 +318,9 @@ def test_cope_without_order_counts_every_key_from_j_on():
     table = np.arange(9.0)[:, None] * np.ones(4)
     bias = cope_bias(q, np.concatenate([k, k], axis=1), table, causal=False, scale=0.25)
     assert bias[0].tolist() == [[2.0, 1.5, 1.0, 0.5]] * 2  # every gate half open
+
+
+@pytest.mark.parametrize("columns", [3, 2])
+def test_transformer_xl_of_no_queries(columns):
+    """The causal form has a column for each key, the wide one as many for keys after the query."""
+    assert relative_shift(np.zeros((2, 0, columns)), 3).shape == (2, 0, 3)

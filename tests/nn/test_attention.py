@@ -198,6 +198,31 @@ def test_a_window_and_a_scale_beside_a_bias_that_reads_queries():
         torch.testing.assert_close(torch.cat(stepwise, dim=1), expected)
 
 
+def test_a_softcap_beside_scores_in_place_of_products_is_refused():
+    """It would cap q . k, which such a bias then takes off again."""
+    layer, x = Attention(32, 2, softcap=5.0), torch.randn(1, 5, 32)
+    for name in ENCODINGS:
+        encoding = make_encoding(name, Sizes(32, 2, length=16))
+        if not encoding.replaces_products:
+            continue
+        with pytest.raises(ValueError, match=r"softcap=5.0 with .* its scores take the place of q . k"):
+            layer(x, encoding=encoding, causal=True)
+    assert {name for name in ENCODINGS if make_encoding(name, Sizes(32, 2, length=16)).replaces_products} == {
+        *("self-extend", "dual-chunk", "path", "pope", "deberta")
+    }
+
+
+def test_a_cache_keeps_nothing_that_the_caller_writes_into():
+    k, v = torch.randn(2, 1, 2, 3, 4)
+    cache = LayerCache()
+    cache.extend(k, v, 3)
+    before = k.clone(), v.clone()
+    k.zero_()
+    v.zero_()
+    assert torch.equal(present(cache.k), before[0])
+    assert torch.equal(present(cache.v), before[1])
+
+
 @pytest.mark.parametrize("more", [{"softcap": 5.0}, {"sinks": True}])
 def test_dropout_beside_what_has_no_fused_kernel(more):
     with pytest.raises(ValueError, match="give dropout=0"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -208,3 +210,11 @@ def test_a_padded_text_and_packed_texts_are_each_read_alone():
     torch.testing.assert_close(model(tokens, padding_mask=mask)[:, 2:7], alone)
     packed = model(tokens, cu_seqlens=torch.tensor([0, 2, 7, 9]))
     torch.testing.assert_close(packed[:, 2:7], alone)
+
+
+def test_what_is_written_into_the_nodes_counts_at_once():
+    walk, x = RandomWalk(RING, DIM, steps=4), torch.zeros(1, len(RING), DIM)
+    before = walk(x)
+    walk.nodes[:] = 0.5
+    assert not torch.equal(walk(x), before)
+    assert torch.equal(walk(x), copy.deepcopy(walk)(x))

@@ -49,6 +49,13 @@ def test_another_shape_counts_from_the_next_call_on():
     assert torch.equal(turned(rope, q, 6), turned(DINOv3Rotary(8, (3, 2)), q, 6))
 
 
+def test_another_width_of_heads_counts_from_the_next_call_on():
+    rope, q = DINOv3Rotary(8, SHAPE), torch.randn(1, 4, 6, 16)
+    turned(rope, q[..., :8], 6)
+    rope.head_dim = 16
+    assert torch.equal(turned(rope, q, 6), turned(DINOv3Rotary(16, SHAPE), q, 6))
+
+
 def test_in_training_one_draw_serves_all_calls_until_the_next():
     rope, q = DINOv3Rotary(8, SHAPE, shift=0.5, jitter=2.0, rescale=2.0), torch.randn(1, 4, 6, 8)
     plain = turned(rope.eval(), q, 6)

@@ -46,3 +46,8 @@ def test_it_looks_rows_up_and_stretches_when_it_is_told_to():
 def test_bad_calls_raise_and_say_why(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_stretched_it_compiles_in_one_piece():
+    grid, x = LearnedGrid((2, 2), 8, stretch_to=(3, 3)), torch.randn(1, 9, 8)
+    torch.testing.assert_close(torch.compile(grid, backend="eager", fullgraph=True)(x), grid(x))

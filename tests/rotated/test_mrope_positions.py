@@ -38,6 +38,15 @@ def test_token_by_token(parts, start, apart):
     assert np.array_equal(got, one_by_one(parts, start, apart))
 
 
+def test_frames_are_rounded_down_as_the_models_code_rounds_them():
+    """In float32: 3 frames of two thirds of a second are 50 positions there, and in float64 just below."""
+    for rate in (2, 4, 25):
+        for a_second in (1.5, 3.0, 7.0, 23.976, 29.97):
+            got = mrope_positions([(96, 1, 1)], seconds_per_grid=rate / a_second)[0]
+            theirs = (torch.arange(96) * (rate / a_second)).floor().long()
+            assert got.tolist() == theirs.tolist(), (rate, a_second)
+
+
 def test_a_picture_takes_as_many_positions_as_its_longer_side():
     whole = mrope_positions([10, (1, 20, 30), 10])
     assert whole.shape == (3, 620)

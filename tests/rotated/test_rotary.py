@@ -311,6 +311,30 @@ def test_out_may_overlap_x(layout: Layout, rotary_dim: int, monkeypatch: pytest.
     torch.testing.assert_close(rotate(x, tables, layout=layout, out=out), expected, rtol=0, atol=1e-6)
 
 
+def test_out_may_overlap_x_in_memory_that_is_numpys() -> None:
+    """Two views of one array, each with a storage of its own that begins elsewhere."""
+    memory = vectors(16385, 64).astype(np.float32)
+    tables = rotary_tables(torch.arange(16384), 64)
+    expected = rotate(torch.from_numpy(memory[:-1].copy()), tables, layout="half")
+    rotate(torch.from_numpy(memory[:-1]), tables, layout="half", out=torch.from_numpy(memory[1:]))
+    np.testing.assert_array_equal(memory[1:], expected.numpy())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("rotary_dim", [8, 4])
+def test_gradients_in_batches(layout: Layout, rotary_dim: int) -> None:
+    """Autograd's own vmap, which is not that of torch.func."""
+
+    def added_up(x: torch.Tensor) -> torch.Tensor:
+        return apply_rotary(x, 3, layout=layout, rotary_dim=rotary_dim).sum(dim=(0, 1))
+
+    x = torch.from_numpy(vectors(2, 3, 8))
+    one_by_one, at_once = (
+        torch.autograd.functional.jacobian(added_up, x, vectorize=vectorize) for vectorize in (False, True)
+    )
+    torch.testing.assert_close(at_once, one_by_one)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_blocks_depend_on_threads_and_results_do_not(

@@ -7,6 +7,7 @@ import io
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,23 @@ def test_loading_with_weights_only() -> None:
     torch.save(TABLES, stored)
     stored.seek(0)
     torch.testing.assert_close(torch.load(stored).cos, TABLES.cos)
+
+
+def test_loading_before_any_table_was_made(tmp_path: Path) -> None:
+    torch.save(TABLES, tmp_path / "tables.pt")
+    code = f"import torch, posenc_lib.nn; print(torch.load({str(tmp_path / 'tables.pt')!r}).cos.shape)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{TABLES.cos.shape}\n"
+
+
+def test_learned_tables_get_their_gradient_after_they_were_looked_at_without_one() -> None:
+    rates = torch.ones(4, requires_grad=True)
+    theta = torch.arange(5.0)[:, None] * rates
+    tables, x = RotaryTables(theta.cos(), theta.sin()), torch.ones(2, 5, 3, 8)
+    with torch.no_grad():
+        rotate(x, tables, seq_axis=-3)
+    (gradient,) = torch.autograd.grad(rotate(x, tables, seq_axis=-3).sum(), rates)
+    assert gradient.abs().min() > 0.1
 
 
 def test_neither_torch_nor_jax_is_loaded_for_it() -> None:
