@@ -219,7 +219,7 @@ class Attention(nn.Module):
             mask = _both(mask, near)
         if self.softcap is not None and encoding.replaces_products:
             raise ValueError(
-                f"softcap={self.softcap!r} with {type(encoding).__name__}: its scores take the place of q . k, "
+                f"softcap={self.softcap!r} with {type(encoding).__name__}: its scores take the place of q . k "
                 "and are not capped; leave out softcap, or take another encoding"
             )
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
