@@ -465,6 +465,13 @@ def is_traced() -> bool:
     return is_compiling() or torch._C._len_torch_dispatch_stack() > 0
 
 
+def is_in_autograds_vmap(x: Any) -> bool:
+    """Whether a tensor is a batch of autograd's own vmap, that of `jacobian(vectorize=True)`."""
+    import torch
+
+    return bool(torch._C._functorch.is_legacy_batchedtensor(x))
+
+
 def is_captured(device: Any) -> bool:
     """Whether what this device is told to do is not done now, but recorded in a CUDA graph.
 

@@ -256,8 +256,6 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         ).format(dtype=given.dtype)
     if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given):
         return _("Its numbers are float16, which keeps only about three digits. Compute in float64.")
-    if given.ndim and given.dtype == np.float32 and not exercise.dtype and _nearly(expected, given, 1e-4):
-        return _("Its numbers are float32, which keeps only about seven digits. Compute in float64.")
     return None
 
 
@@ -267,10 +265,10 @@ def _cut_down(expected: np.ndarray, given: np.ndarray) -> bool:
     return any(np.array_equal(given, cut(expected)) for cut in cuts)
 
 
-def _nearly(expected: np.ndarray, given: np.ndarray, share: float = 2e-3) -> bool:
-    """Whether they are as near as float16 can tell, or another share of the largest."""
+def _nearly(expected: np.ndarray, given: np.ndarray) -> bool:
+    """Whether they are as near as float16 can tell."""
     scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
-    return bool(np.isclose(given, expected, rtol=share, atol=share * scale, equal_nan=True).all())
+    return bool(np.isclose(given, expected, rtol=2e-3, atol=2e-3 * scale, equal_nan=True).all())
 
 
 def no_number(got: Any) -> str | None:

@@ -26,6 +26,7 @@ MAPS = {
     ("alibi", "plain"): "ALiBi",
     ("rope-and-none", "plain"): "RoPE in 3 layers of 4",
     ("rope-window-and-none", "plain"): "RoPE in a window, nothing in the rest",
+    ("rope-window-and-rope", "plain"): "RoPE in a window, RoPE in the rest",
 }
 
 
@@ -100,7 +101,8 @@ def needles(*, full: bool = False, name: str = "needle") -> Picture:
 
     Args:
         full: of the large form.
-        name: "needle", or "needle-beyond-counting", of models that know more.
+        name: "needle", or "needle-beyond-counting", of models that know more, or "needle-and-windows", of two
+            kinds more of these.
     """
     asked = {(each["run"]["encoding"], each["run"]["rule"]) for each in stored(name, full)["runs"]}
     ways = [way for way in MAPS if way in asked]

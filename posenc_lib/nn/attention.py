@@ -218,9 +218,10 @@ class Attention(nn.Module):
             near = window_mask(q.shape[2], k.shape[2], self.window, causal=causal, like=q)
             mask = _both(mask, near)
         if self.softcap is not None and encoding.replaces_products:
+            name = type(encoding).__name__
             raise ValueError(
-                f"softcap={self.softcap!r} with {type(encoding).__name__}: its scores take the place of q . k "
-                "and are not capped; leave out softcap, or take another encoding"
+                f"softcap={self.softcap!r} with {name}: its scores take the place of q . k, and are not "
+                "capped; leave out softcap, or take another encoding"
             )
         looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
         bias = encoding.bias(q, k, q_positions, k_positions, looks)  # door 3

@@ -13,6 +13,7 @@ from posenc_lib.rotated.families import (
     FAMILIES,
     IMAGES,
     KEYS_UNREAD,
+    PART_DEFAULTS,
     UNROTATED,
     UNROTATED_KINDS,
     WHOLES,
@@ -20,7 +21,15 @@ from posenc_lib.rotated.families import (
     WITHOUT_LATENT_ATTENTION,
     Family,
 )
-from posenc_lib.rotated.layer_kinds import FULL, KNOWN, OLDER_NAMES, SLIDING, WITHOUT_ATTENTION
+from posenc_lib.rotated.layer_kinds import (
+    FULL,
+    KNOWN,
+    OLDER_NAMES,
+    SLIDING,
+    WITHOUT_ATTENTION,
+    by_no_rope_layers,
+    of_layer,
+)
 from posenc_lib.rotated.settings import LayerPositions, QueryTemperature, RopeSettings
 from posenc_lib.rotated.tables import Layout
 from posenc_lib.rotated.turn import LAYOUTS
@@ -236,17 +245,12 @@ class Given:
         if family.turning is not None and kind not in family.turning:
             return bool(family.turning_unless) and self._with_window().get(family.turning_unless) is None
         if family.still == "no_rope_layers":
-            written = config.get("no_rope_layers")
-            if written:
-                return bool(_of_layer(written, index, "no_rope_layers"))
-            interval = config.get("no_rope_layer_interval")
-            every = 4 if interval is None else require.count(interval, "no_rope_layer_interval")
-            return (index + 1) % every != 0
+            return by_no_rope_layers(config, index)
         if family.still == "layer_rope_theta":
             written = config.get("layer_rope_theta")
             if written is None:
                 return not family.still_where_full or kind != FULL
-            return bool(_of_layer(written, index, "layer_rope_theta"))
+            return bool(of_layer(written, index, "layer_rope_theta"))
         if family.still:
             key, _, value = family.still.partition("=")
             return str(config.get(key)) == value
@@ -265,7 +269,8 @@ class Given:
                 f"the config gives the kinds of {len(found)} layers, but there are {layers}; give "
                 "layer_types, one for each"
             )
-        return found[:layers]
+        found = found[:layers]
+        return [*found[:-1], self.family.last] if self.family.last and found else found
 
     def written_kinds(self, layers: int) -> list[str] | None:
         """`layer_types` and its older spellings; None where the config has none of them."""
@@ -321,8 +326,8 @@ class Given:
         """Whether all layers of one kind do the same: neither family nor config tells one by its number."""
         family = self.family
         told = ("per_layer_config", "cross_attention_layers", "rope_scaling_layers")
-        bases, local = self._base_keys(), family.local.key if family.local else "rope_theta"
-        listed = (*bases, local, family.share_key, *SHARES)
+        local = family.local.key if family.local else "rope_theta"
+        listed = (family.base_key, local, family.share_key, *SHARES)
         return (
             not (family.still or family.cross or family.per_layer)
             and not any(self.config.get(key) for key in told)
@@ -454,12 +459,12 @@ class Given:
         else:
             mine = dict(written) or self._rule_left_out()
         mine = {key: value for key, value in mine.items() if value is not None or key == "truncate"}
-        if local is not None and not nested:
+        if local is not None and (not nested or mine.get("rope_theta") is None):
             theta = self.config.get(local.key)
-            mine["rope_theta"] = local.base if theta is None else _of_layer(theta, index, local.key)
+            mine["rope_theta"] = local.base if theta is None else of_layer(theta, index, local.key)
         elif mine.get("rope_theta") is None:
             beside = self._beside(index)
-            mine["rope_theta"] = (local.base if local else family.base) if beside is None else beside
+            mine["rope_theta"] = family.base if beside is None else beside
         if "partial_rotary_factor" not in mine:
             mine["partial_rotary_factor"] = self._share(index, config)
         original = self.config.get("original_max_position_embeddings")
@@ -487,21 +492,14 @@ class Given:
     def _beside(self, index: int) -> Any:
         """The base that is written next to the rope parameters, or None."""
         if self.family.still == "layer_rope_theta" and self.config.get("layer_rope_theta"):
-            return _of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
-        for key in self._base_keys():
-            found = _follow(self.config, key)
-            if found is not None:
-                return _of_layer(found, index, key)
-        return None
-
-    def _base_keys(self) -> tuple[str, ...]:
-        return (self.family.base_key, "rope_theta", "rotary_emb_base")
+            return of_layer(self.config["layer_rope_theta"], index, "layer_rope_theta")
+        return of_layer(_follow(self.config, self.family.base_key), index, self.family.base_key)
 
     def _share(self, index: int, config: Mapping[str, Any]) -> Any:
         """Which share of the columns turns, from beside the rope parameters or from the family."""
         for key in (self.family.share_key, *SHARES):
             if config.get(key) is not None:
-                return _of_layer(config[key], index, key)
+                return of_layer(config[key], index, key)
         return self.family.share
 
     def _rotary_dim(self, parameters: Mapping[str, Any], head_dim: int) -> int:
@@ -535,7 +533,7 @@ class Given:
             )
         if written is None and self.family.sections is None:
             return None
-        sections = tuple(require.count(n, "mrope_section", 0) for n in written or self.family.sections or ())
+        sections = tuple(require.count(n, "mrope_section") for n in written or self.family.sections or ())
         if sum(sections) != rotary_dim // 2:
             raise ValueError(
                 f"mrope_section={list(sections)} shares out {sum(sections)} pairs, but {rotary_dim // 2} "
@@ -597,7 +595,7 @@ class Given:
         elif counts == "both sides, for one" and told.get("sliding_window") is not None:
             key, counts = "sliding_window", "keys"  # halved already
         elif self.config.get(self.family.both_ways_key) in (True, "all"):
-            counts = "both sides"
+            counts = self.family.both_ways_counts
         by_layer = next(filter(None, told.get("attention_windows") or ()), None)  # UltraBERT's older spelling
         found = told.get(key, told.get("sliding_window")) if by_layer is None else by_layer
         return None if found is None else WINDOW_COUNTS[counts](require.count(found, key, 0))
@@ -641,11 +639,13 @@ class Given:
             key, _, power = family.scale.partition("**")
             value = self._of_kind(config, kind).get(key)
             value = family.scale_default if value is None else value
-            return None if value is None else math.pow(require.positive(value, key), float(power or 1.0))
+            if value is not None:
+                return math.pow(require.positive(value, key), float(power or 1.0))
         try:
-            plain = 1 / math.sqrt(self.query_width(config) / self.family.heads_wider)
+            width = self.query_width(config) / self.family.heads_wider
         except ValueError:
             return None
+        plain = math.pow(width, -0.5) if family.scale else 1 / math.sqrt(width)  # as their code writes it
         return plain * self._latent_softmax_factor(kind) if family.mla else plain
 
     def _latent_softmax_factor(self, kind: str) -> float:
@@ -694,7 +694,8 @@ def _text_part(config: Mapping[str, Any], family: str | None) -> tuple[Mapping[s
         if part is None:
             break
         inside = True
-        config = part if part.get("model_type") or not default else {**part, "model_type": default}
+        own = {**PART_DEFAULTS.get(name, {}), **part}
+        config = own if part.get("model_type") or not default else {**own, "model_type": default}
     if family is not None:
         return config, family, inside
     images = "depth" in config or "patch_size" in config
@@ -732,14 +733,3 @@ def _follow(config: Mapping[str, Any], path: str) -> Any:
     for key in path.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
     return found
-
-
-def _of_layer(value: Any, index: int, key: str) -> Any:
-    """A value for all layers, or this layer's out of a list."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    if index >= len(value):
-        raise ValueError(
-            f"{key} holds {len(value)} values, but there is a layer {index}; give one for each layer"
-        )
-    return value[index]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from posenc_lib.rotated import layer_kinds as kinds
-from posenc_lib.rotated.layer_kinds import SLIDING, Kinds, each
+from posenc_lib.rotated.layer_kinds import FULL, SLIDING, Kinds, each
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Family:
         head_key: where the width of the part that carries the rotation is.
         heads_wider: how many times width / heads a head is wide. Its scores are scaled as for a narrow one.
         layout: "half" or "interleaved".
-        base, base_key: the default of the base, and its key where that is not `rope_theta`.
+        base, base_key: the default of the base, and its key where that is not `rope_theta`: then
+            `rope_theta` beside the rope parameters is not read.
         rope_ratio: whether the key of that name multiplies the base.
         share, share_key: the default of `partial_rotary_factor`, and an older key of it.
         rule: what the family takes where a config has no rope parameters at all.
@@ -53,6 +54,7 @@ class Family:
         labels: names of these nested parameters that are not kinds: {kind: label}.
         local: where other layers' base is in the old spelling.
         kinds: how the kinds of layers follow, where `layer_types` is missing.
+        last: the kind of the last layer, whatever `layer_types` says (Gemma 4).
         turning: the kinds of layers that rotate; None for all that have attention.
         turning_unless: a key without which all layers rotate (EXAONE 4 without a window).
         still: "no_rope_layers" or "layer_rope_theta": lists that hold 0 for a layer that does not rotate.
@@ -65,10 +67,11 @@ class Family:
         window, window_key: the default of `sliding_window`, and its key where that has another name.
         window_counts: what its window counts, a name of WINDOW_COUNTS.
         both_ways_key: a key that, where it is true or "all", makes the window count keys on both sides.
+        both_ways_counts: what the window then counts, a name of WINDOW_COUNTS.
         also: what layers do with positions that no entry of `LayerPositions` holds: {kind: in words}.
         scale: what scores are multiplied by: a number, or the name of a key; "key**-0.5" for its inverse
             root, "key**-1" for its inverse. None for 1/sqrt(head_dim).
-        scale_default: what that key is where it is left out.
+        scale_default: what that key is where it is left out; None where the scale is then 1/sqrt(head_dim).
         mla: latent attention: a head is `qk_nope_head_dim` columns that stay and `qk_rope_head_dim` that
             turn, and with YaRN the scores get the square of 0.1 * mscale_all_dim * ln(factor) + 1.
         nope: the default of `qk_nope_head_dim`, the columns of a head that do not turn.
@@ -110,6 +113,7 @@ class Family:
     labels: Mapping[str, str] = field(default_factory=dict)
     local: Local | None = None
     kinds: Kinds = kinds.all_alike
+    last: str = ""
     turning: tuple[str, ...] | None = None
     turning_unless: str = ""
     still: str = ""
@@ -122,6 +126,7 @@ class Family:
     window_key: str = "sliding_window"
     window_counts: str = "keys"
     both_ways_key: str = ""
+    both_ways_counts: str = "both sides"
     also: Mapping[str, str] = field(default_factory=dict)
     scale: str | float | None = None
     scale_default: float | None = None
@@ -151,6 +156,7 @@ WINDOW_COUNTS: dict[str, Callable[[int], int]] = {
     "keys before": lambda window: window + 1,
     "each side": lambda window: window + 1,
     "both sides": lambda window: window // 2 + 1,
+    "both sides, one more each": lambda window: window // 2 + 2,
     "both sides, for one": lambda window: window // 2,
     "both sides, one more ahead": lambda window: (window + 1) // 2,
 }
@@ -278,7 +284,7 @@ FAMILIES: dict[str, Family] = {
     "evolla": Family(4096, 32, 32, 8192, base=500000.0),
     "falcon": Family(4544, 71, 32, 2048),
     "flex_olmo": Family(4096, 32, 32, 4096, base=500000.0),
-    "gemma": Family(2048, 8, 18, 8192, head=256),
+    "gemma": Family(3072, 16, 28, 8192, head=256),
     "glm4_moe": Family(4096, 96, 46, 131072, share=0.5),
     "glmasr_encoder": Family(1280, 20, 32, 1500, share=0.5),
     "gradium_phonon_tts": Family(768, 12, 6, 8192),
@@ -321,7 +327,7 @@ FAMILIES: dict[str, Family] = {
     "apertus1p5_text": Family(4096, 32, 32, 65536, base=12000000.0, rule=APERTUS),
     "blt_global_transformer": Family(2048, 16, 25, 4096, layout="interleaved", base=500000.0),
     "blt_local_decoder": Family(1024, 16, 9, 24576, layout="interleaved", base=500000.0),
-    "blt_local_encoder": Family(1024, 16, 1, 24576, layout="interleaved", base=500000.0, window=512),
+    "blt_local_encoder": Family(1024, 16, 1, 24576, layout="interleaved", base=500000.0),
     "blt_patcher": Family(768, 12, 14, 8192, layout="interleaved", window=512),
     "cohere": Family(8192, 64, 40, 8192, layout="interleaved", base=500000.0),
     "dia_decoder": Family(2048, 16, 18, 3072, head=128, scale=1.0),
@@ -345,8 +351,7 @@ FAMILIES: dict[str, Family] = {
         "mscale_all_dim")),
     "hunyuan_vl_text": Family(4096, 32, 32, 2048, mixed_sections=True, rule_names={"xdrope": "dynamic"},
         extra=("alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim")),
-    "hyperclovax": Family(4096, 32, 32, 2048, scale="attention_multiplier",
-        scale_default=0.08838834764831845),
+    "hyperclovax": Family(4096, 32, 32, 2048, scale="attention_multiplier"),
     "jetmoe": Family(2048, 32, 12, 4096, head=128, head_key="kv_channels"),
     "kyutai_speech_to_text": Family(2048, 32, 48, 750, window=375),
     "mimi": Family(512, 8, 8, 8000, window=250),
@@ -355,7 +360,7 @@ FAMILIES: dict[str, Family] = {
     "ministral": Family(4096, 32, 32, 131072, window=4096),
     "ministral3": Family(4096, 32, 34, 262144, head=128, rule=MINISTRAL3,
         temperature="ministral3", extra=("llama_4_scaling_beta", "max_position_embeddings")),
-    "mistral": Family(4096, 32, 32, 32768, window=4096),
+    "mistral": Family(4096, 32, 32, 131072, window=4096),
     "molmo2_text": Family(4096, 32, 36, 36864, head=128, scaled_layers=True),
     "moonshine": Family(288, 8, 6, 512, layout="interleaved", share=0.9),
     "moonshine_streaming": Family(320, 8, 6, 4096, layout="interleaved", share=0.8),
@@ -372,7 +377,7 @@ FAMILIES: dict[str, Family] = {
     "pocket_tts_audio_tokenizer_decoder": Family(512, 8, 2, 8000, window=250),
     "pocket_tts_audio_tokenizer_encoder": Family(512, 8, 2, 8000, window=250),
     "voxtral_realtime_encoder": Family(1280, 32, 32, 1500, head=64, window=750),
-    "voxtral_realtime_text": Family(3072, 32, 26, 131072, head=128, base=1000000.0, window=8192),
+    "voxtral_realtime_text": Family(4096, 32, 32, 131072, head=128, window=4096),
     # ---- latent attention (MLA)
     "axk1": Family(7168, 64, 61, 32768, mla=True, head_key="qk_rope_head_dim", head=64, nope=128,
         layout="interleaved"),
@@ -423,12 +428,12 @@ FAMILIES: dict[str, Family] = {
         layout="interleaved", kinds=each("i"), sections=(12, 10, 10), dealt="in turn"),
     "paddleocr_vl_text": Family(1024, 16, 18, 131072, head=128, base=500000.0, sections=(16, 24, 24)),
     "qwen2_5_omni_talker": Family(3584, 28, 28, 32768, head=128, base=1000000.0,
-        kinds=kinds.after_max_window_layers, window=4096, sections=(16, 24, 24)),
-    "qwen2_5_omni_text": Family(3584, 28, 28, 32768, base=1000000.0, kinds=kinds.after_max_window_layers,
+        kinds=kinds.from_max_window_layers(28), window=32768, sections=(16, 24, 24)),
+    "qwen2_5_omni_text": Family(3584, 28, 28, 32768, base=1000000.0, kinds=kinds.from_max_window_layers(28),
+        window=32768, sections=(16, 24, 24)),
+    "qwen2_5_vl_text": Family(8192, 64, 80, 32768, base=1000000.0, kinds=kinds.from_max_window_layers(80),
         window=4096, sections=(16, 24, 24)),
-    "qwen2_5_vl_text": Family(8192, 64, 80, 32768, base=1000000.0, kinds=kinds.after_max_window_layers,
-        window=4096, sections=(16, 24, 24)),
-    "qwen2_vl_text": Family(8192, 64, 80, 32768, base=1000000.0, kinds=kinds.after_max_window_layers,
+    "qwen2_vl_text": Family(8192, 64, 80, 32768, base=1000000.0, kinds=kinds.from_max_window_layers(80),
         window=4096, sections=(16, 24, 24)),
     "qwen3_5_moe_text": Family(2048, 16, 40, 32768, head=256, share=0.25, kinds=each("---F",
         "full_attention_interval"), sections=(11, 11, 10), dealt="in turn"),
@@ -454,17 +459,18 @@ FAMILIES: dict[str, Family] = {
     "cohere2_moe": Family(8192, 64, 40, 8192, head=128, layout="interleaved", window=4096,
         kinds=kinds.cohere2_moe, turning=(SLIDING,)),
     "cwm": Family(6144, 48, 64, 131072, head=128, base=1000000.0, rule=CWM, window=8192, kinds=each("Fsss")),
-    "deepseek_ocr2_encoder": Family(4096, 32, 32, 32768, kinds=kinds.after_max_window_layers, window=4096),
+    "deepseek_ocr2_encoder": Family(4096, 32, 32, 32768, kinds=kinds.from_max_window_layers(28), window=4096),
     "deepseek_v4": Family(4096, 64, 43, 1048576, head=64, layout="interleaved", window=128,
         kinds=kinds.deepseek_v4, head_key="qk_rope_head_dim", base_key="compress_rope_theta", base=160000.0,
         local=Local("rope_theta", 10000.0), labels={SLIDING: "main", "compressed_sparse_attention":
         "compress", "heavily_compressed_attention": "compress"}, yarn_factor=1.0, nope=448),
     "diffusion_gemma_text": Family(2304, 8, 30, 131072, head=256, by_kind=GEMMA_4, window=512,
-        both_ways_key="use_bidirectional_attention",
-        kinds=each("sssssF"), scale=1.0, full_head=512),
-    "dots1": Family(4608, 32, 62, 2048, window=4096, kinds=kinds.after_max_window_layers),
+        both_ways_key="use_bidirectional_attention", both_ways_counts="both sides, one more each",
+        kinds=each("sssssF"), last=FULL, scale=1.0, full_head=512),
+    "dots1": Family(4608, 32, 62, 2048, window=4096, kinds=kinds.from_max_window_layers(62, always=True)),
     "embedding_gemma2_text": Family(512, 4, 24, 262144, head=256, by_kind=EMBEDDING_GEMMA_2, window=512,
-        window_counts="each side", kinds=each("sssssF"), scale=1.0, full_head=512),
+        window_counts="each side", kinds=each("sssssF", "sliding_window_pattern"), last=FULL, scale=1.0,
+        full_head=512),
     "dory": Family(2560, 16, 36, 8192, head=256, by_kind=DORY, window=1024, kinds=each("sssF"),
         blocks_apart=True),
     "exaone4": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF", "sliding_window_pattern"),
@@ -485,11 +491,11 @@ FAMILIES: dict[str, Family] = {
     "gemma3n_text": Family(2048, 8, 35, 32768, head=256, window=512, kinds=each("ssssF"),
         local=Local("rope_local_base_freq", 10000.0), scale=1.0, base=1000000.0),
     "gemma4_text": Family(2304, 8, 30, 131072, head=256, by_kind=GEMMA_4, window=512,
-        both_ways_key="use_bidirectional_attention",
-        kinds=each("sssssF"), scale=1.0, full_head=512),
+        both_ways_key="use_bidirectional_attention", both_ways_counts="both sides, one more each",
+        kinds=each("sssssF"), last=FULL, scale=1.0, full_head=512),
     "gemma4_unified_text": Family(2304, 8, 30, 262144, head=256, by_kind=GEMMA_4, window=1024,
-        both_ways_key="use_bidirectional_attention",
-        kinds=each("sssssF"), scale=1.0, full_head=512),
+        both_ways_key="use_bidirectional_attention", both_ways_counts="both sides, one more each",
+        kinds=each("sssssF"), last=FULL, scale=1.0, full_head=512),
     "gpt_oss": Family(2880, 64, 36, 131072, head=64, base=150000.0, rule=GPT_OSS_YARN, window=128,
         kinds=each("sF")),
     "granite_swa": Family(2560, 20, 24, 8192, window=128, kinds=each("Fsss"), still="layer_rope_theta",
@@ -536,20 +542,20 @@ FAMILIES: dict[str, Family] = {
     "olmo3": Family(4096, 32, 32, 2048, window=4096, kinds=each("sssF"), local=Local("rope_theta",
         500000.0), base=500000.0),
     "olmo_hybrid": Family(3840, 30, 32, 65536, kinds=each("---F")),
-    "qwen2": Family(4096, 32, 32, 32768, kinds=kinds.after_max_window_layers, window=4096),
-    "qwen2_moe": Family(2048, 16, 24, 32768, kinds=kinds.every_other_below_max_window_layers),
-    "qwen3": Family(1024, 16, 28, 40960, head=128, kinds=kinds.after_max_window_layers, window=4096),
-    "qwen3_moe": Family(2048, 32, 24, 32768, kinds=kinds.all_alike),
+    "qwen2": Family(4096, 32, 32, 32768, kinds=kinds.from_max_window_layers(28), window=4096),
+    "qwen2_moe": Family(2048, 16, 24, 32768, kinds=kinds.qwen2_moe, window=4096),
+    "qwen3": Family(4096, 32, 32, 32768, head=128, kinds=kinds.from_max_window_layers(28), window=4096),
+    "qwen3_moe": Family(2048, 32, 24, 32768, kinds=kinds.only_where_used, window=4096),
     "qwen3_next": Family(2048, 16, 48, 32768, head=256, share=0.25, kinds=each("---F",
         "full_attention_interval")),
     "qwen3_omni_moe_talker_code_predictor": Family(1024, 16, 5, 32768, head=128,
-        kinds=kinds.after_max_window_layers, window=4096),
+        kinds=kinds.from_max_window_layers(28, always=True)),
     "recurrent_gemma": Family(2560, 10, 26, share=0.5, window=2048, kinds=each("--s"),
         window_key="attention_window_size"),
-    "smollm3": Family(2048, 16, 36, 32768, base=2000000.0, kinds=kinds.after_max_window_layers,
+    "smollm3": Family(2048, 16, 36, 32768, base=2000000.0, kinds=kinds.smollm3,
         still="no_rope_layers"),
     "step3p5": Family(4096, 64, 45, 128000, head=128, kinds=each("F"),
-        scale="query_pre_attn_scalar**-0.5", scale_default=128, local=Local("rope_theta", 10000.0)),
+        scale="query_pre_attn_scalar**-0.5", local=Local("rope_theta", 10000.0)),
     "t5_gemma_module": Family(2304, 8, 26, 8192, head=256, window=4096, kinds=each("sF"),
         also={SLIDING: T5GEMMA_ENCODER},
         scale="query_pre_attn_scalar**-0.5", scale_default=256),
@@ -767,6 +773,36 @@ WHOLES: dict[str, tuple[str, str]] = {
 }
 """Models of several parts: where the part that reads text is, and its family if that part names none."""
 
+_PERCEPTION_ENCODER = {"hidden_size": 1024, "num_hidden_layers": 22, "num_attention_heads": 16}
+PART_DEFAULTS: dict[str, dict[str, Any]] = {
+    "glmasr": {
+        "hidden_size": 2048,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "max_position_embeddings": 8192,
+    },
+    "pe_audio": _PERCEPTION_ENCODER,
+    "pe_audio_video": _PERCEPTION_ENCODER,
+    "pe_video": _PERCEPTION_ENCODER,
+    "voxtral": {
+        "hidden_size": 3072,
+        "num_hidden_layers": 30,
+        "max_position_embeddings": 131072,
+        "rope_theta": 100000000.0,
+        "head_dim": 128,
+    },
+    "voxtral_realtime": {
+        "hidden_size": 3072,
+        "num_hidden_layers": 26,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 131072,
+        "rope_theta": 1000000.0,
+        "head_dim": 128,
+        "sliding_window": 8192,
+    },
+}
+"""What the text part of these has where it leaves it out, in place of its family's own."""
+
 # fmt: off
 UNROTATED = frozenset({
     "aimv2_text_model", "aimv2_vision_model", "albert", "align_text_model", "align_vision_model",
@@ -852,9 +888,11 @@ WITHOUT_LATENT_ATTENTION = {"deepseek_v2": "deepseek"}
 
 UNROTATED_KINDS: dict[str, Kinds] = {
     **dict.fromkeys(("falcon_mamba", "mamba", "mamba2", "rwkv", "xlstm"), each("-")),
+    "glm5_next_text": each("---i"),
     "jamba": kinds.jamba,
     "kimi_linear": kinds.kimi_linear,
     "nemotron_h": kinds.nemotron_h,
+    "zamba": kinds.zamba,
 }
 """Of these, the ones with layers of other kinds than full attention."""
 

@@ -21,7 +21,15 @@ import numpy as np
 import torch
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import is_captured, is_compiling, is_exporting, is_watched, register_pytree, writes
+from posenc_lib._arrays import (
+    is_captured,
+    is_compiling,
+    is_exporting,
+    is_in_autograds_vmap,
+    is_watched,
+    register_pytree,
+    writes,
+)
 from posenc_lib.rotated.tables import RotaryTables
 from posenc_lib.rotated.turn import beside_heads, columns, fitting, turn, turned_members
 
@@ -49,8 +57,10 @@ def rotate(
         return _rotate_watched(x, beside_heads(tables, seq_axis), layout, out)
     if seq_axis != -2:
         learned = tables.cos.requires_grad or tables.sin.requires_grad  # a kept view would have no way back
-        make = lambda *_: beside_heads(tables, seq_axis)  # noqa: E731
-        tables = make() if learned else _kept(tables, f"_beside_{seq_axis}", make)
+        if learned:
+            tables = beside_heads(tables, seq_axis)
+        else:
+            tables = _kept(tables, f"_beside_{seq_axis}", lambda *_: beside_heads(tables, seq_axis))
     return _rotate_unwatched(x, tables, layout, out)
 
 
@@ -236,7 +246,7 @@ class _Rotation(torch.autograd.Function):
                 "make new tables, or call backward first"
             )
         back = RotaryTables(ctx.tables.cos, -ctx.tables.sin)
-        if torch._C._functorch.is_legacy_batchedtensor(grad):  # autograd's own vmap knows few functions
+        if is_in_autograds_vmap(grad):  # which knows few functions
             return _turned_for_vmap(grad, back, ctx.layout), None, None
         return _Rotation.turned(grad, back, ctx.layout), None, None
 

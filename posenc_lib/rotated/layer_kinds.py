@@ -92,17 +92,62 @@ def from_the_end(config: Mapping[str, Any], layers: int) -> list[str]:
     return [FULL if (layers - 1 - i) % 4 == 0 else SLIDING for i in range(layers)]
 
 
-def after_max_window_layers(config: Mapping[str, Any], layers: int) -> list[str]:
-    """Qwen 2 and 3: where `use_sliding_window`, the layers from `max_window_layers` on have a window."""
-    window = config.get("sliding_window") if config.get("use_sliding_window") else None
-    first = int(config.get("max_window_layers") or 0)
-    return [SLIDING if window is not None and i >= first else FULL for i in range(layers)]
+def only_where_used(config: Mapping[str, Any], layers: int) -> list[str]:
+    """Qwen3-MoE: a sliding window for every layer, where `use_sliding_window`."""
+    return all_alike(config, layers) if config.get("use_sliding_window") else [FULL] * layers
 
 
-def every_other_below_max_window_layers(config: Mapping[str, Any], layers: int) -> list[str]:
+def from_max_window_layers(default: int, *, always: bool = False) -> Kinds:
+    """Qwen 2 and 3: where `use_sliding_window`, the layers from `max_window_layers` on have a window.
+
+    `default` is that key where it is left out; `always` is for models that do not read `use_sliding_window`.
+    """
+
+    def kinds(config: Mapping[str, Any], layers: int) -> list[str]:
+        used = always or config.get("use_sliding_window")
+        window = config.get("sliding_window") if used else None
+        first = _max_window_layers(config, default)
+        return [SLIDING if window is not None and i >= first else FULL for i in range(layers)]
+
+    return kinds
+
+
+def qwen2_moe(config: Mapping[str, Any], layers: int) -> list[str]:
     """Qwen2-MoE: where `use_sliding_window`, every other layer before `max_window_layers` has a window."""
-    windows, last = bool(config.get("use_sliding_window")), int(config.get("max_window_layers") or 0)
+    windows, last = bool(config.get("use_sliding_window")), _max_window_layers(config, 28)
     return [SLIDING if windows and i < last and (i + 1) % 2 else FULL for i in range(layers)]
+
+
+def _max_window_layers(config: Mapping[str, Any], default: int) -> int:
+    written = config.get("max_window_layers")
+    return default if written is None else require.count(written, "max_window_layers", 0)
+
+
+def smollm3(config: Mapping[str, Any], layers: int) -> list[str]:
+    """SmolLM3: where `use_sliding_window`, the layers that do not rotate have a window."""
+    windows = config.get("use_sliding_window") and config.get("sliding_window") is not None
+    return [SLIDING if windows and not by_no_rope_layers(config, i) else FULL for i in range(layers)]
+
+
+def by_no_rope_layers(config: Mapping[str, Any], index: int) -> bool:
+    """Whether a layer rotates: `no_rope_layers` holds 0 for one that does not; else every fourth does not."""
+    written = config.get("no_rope_layers")
+    if written:
+        return bool(of_layer(written, index, "no_rope_layers"))
+    interval = config.get("no_rope_layer_interval")
+    every = 4 if interval is None else require.count(interval, "no_rope_layer_interval")
+    return (index + 1) % every != 0
+
+
+def of_layer(value: Any, index: int, key: str) -> Any:
+    """A value for all layers, or this layer's out of a list."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if index >= len(value):
+        raise ValueError(
+            f"{key} holds {len(value)} values, but there is a layer {index}; give one for each layer"
+        )
+    return value[index]
 
 
 def mimo(config: Mapping[str, Any], layers: int) -> list[str]:
@@ -205,6 +250,13 @@ def jamba(config: Mapping[str, Any], layers: int) -> list[str]:
     """Jamba: attention in every `attn_layer_period`-th layer, from `attn_layer_offset` on."""
     period, offset = config.get("attn_layer_period", 8), config.get("attn_layer_offset", 4)
     return [FULL if i % period == offset else LINEAR for i in range(layers)]
+
+
+def zamba(config: Mapping[str, Any], layers: int) -> list[str]:
+    """Zamba: shared attention in the third layer, and from there on as in Jamba, with a period of 6."""
+    period, offset = config.get("attn_layer_period", 6), config.get("attn_layer_offset", 4)
+    rest = [LETTERS["H"] if i % period == offset else LINEAR for i in range(max(layers - 3, 0))]
+    return [LINEAR, LINEAR, LETTERS["H"], *rest][:layers]
 
 
 def nemotron_h(config: Mapping[str, Any], layers: int) -> list[str]:

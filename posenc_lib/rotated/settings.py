@@ -35,8 +35,8 @@ class RopeSettings:
         backwards: whether vectors turn the other way (nanochat).
 
     Raises:
-        TypeError, ValueError: as `rotary_tables`; sections that do not share out rotary_dim/2 pairs;
-            sections_interleaved or time_last without sections, or both.
+        TypeError, ValueError: as `rotary_tables`; a section below 1, or sections that do not share out
+            rotary_dim/2 pairs; sections_interleaved or time_last without sections, or both.
 
     Example:
         >>> import numpy as np
@@ -80,7 +80,7 @@ class RopeSettings:
     def _read_sections(self, given: Any) -> None:
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"sections={given!r}; give the pairs of each axis, such as (16, 24, 24), or None")
-        sections = tuple(require.count(n, "an element of sections", 0) for n in given)
+        sections = tuple(require.count(n, "an element of sections") for n in given)
         if sum(sections) != self.rotary_dim // 2:
             raise ValueError(
                 f"sections={sections} add up to {sum(sections)} pairs; give {self.rotary_dim // 2} in all, "

@@ -183,6 +183,22 @@ def test_an_endless_loop_is_stopped_and_the_next_run_works(chapter):
     expect(cell.printed).to_have_text("3\n", use_inner_text=False)
 
 
+def test_a_cell_that_is_closed_while_it_runs_ends_and_the_page_is_as_the_book_has_it(chapter):
+    """Its Stop goes with it: nobody could end it any more, and every other cell would wait."""
+    cell, other = Cell(chapter, COLUMNS).open(), Cell(chapter, SETTINGS).open()
+    cell.write("print('round')\nwhile True:\n    pass")
+    cell.tab.keyboard.press("Control+Enter")
+    expect(cell.printed).to_contain_text("round")
+    cell.button("Close").click()
+    expect(cell.button("Try it")).to_be_focused()
+    expect(cell.by_the_book).to_be_visible()
+    other.run("print(6 * 7)")
+    expect(other.printed).to_have_text("42\n", use_inner_text=False)
+    expect(cell.by_the_book).to_be_visible()
+    other.button("Reset").click()
+    cell.open().button("Reset").click()
+
+
 def test_every_character_typed_arrives_and_survives_a_reload(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/book/{FORMULA}.html", wait_until=READ)

@@ -307,6 +307,33 @@ def test_a_wrong_line_shows_what_comes_of_the_mistake_and_then_which_way_to_look
     expect(place.locator(".posenc-after .posenc-report")).to_contain_text("The positions begin at 0")
 
 
+@pytest.mark.parametrize("again", ["Begin again", "Another one"])
+def test_who_presses_once_more_while_python_loads_gets_the_game_that_was_asked_for_last(
+    newcomer, address, again
+):
+    tab = open_page(newcomer(), address, PAGE)
+    place = begin(tab, BREAK, 8)
+    expect(said(place)).to_contain_text("Python")
+    place.get_by_role("button", name=again).click()
+    seed = int(place.get_by_role("spinbutton").input_value())
+    expect(place.locator(".posenc-promise")).to_contain_text(breaking.draw(seed).promise)
+    expect(said(place)).to_be_empty()
+    assert tab.complaints == []
+
+
+def test_the_right_line_gets_its_report_though_python_still_loads_for_a_wrong_one(newcomer, address):
+    """Python does one thing at a time, and what comes of the mistake was asked for before."""
+    tab = open_page(newcomer(), address, PAGE)
+    place = begin(tab, BUG, SEED)
+    line = bugs.draw(SEED).line(solution(bugs.draw(SEED).exercise)[0])
+    for number in (1, line):
+        place.locator(".posenc-line").nth(number - 1).click()
+        place.get_by_role("button", name="It is this line").click()
+    expect(place.locator(".posenc-after .posenc-report")).to_contain_text("The positions begin at 0")
+    expect(said(place)).to_have_text(re.compile(f"it is line {line}.*8 of 10 points.$"))
+    assert tab.complaints == []
+
+
 def test_a_checkpoint_is_named_from_what_was_measured(desk):
     tab = desk.tab
     drawn = mystery.draw(6)

@@ -231,6 +231,32 @@ def test_the_judge_of_a_chinese_page_speaks_chinese_and_counts_in_english_too(br
     context.close()
 
 
+def test_an_exercise_begun_in_english_is_the_same_in_chinese_though_its_comments_are_not(
+    newcomer, site, plain_address
+):
+    """Whoever changes the language is not told that the exercise was changed meanwhile."""
+    starters = [
+        present(parsed(site / folder / CHAPTER).select_one("#exercise-frequencies .posenc-editor pre")).text
+        for folder in ("", "zh")
+    ]
+    assert starters[0] != starters[1]
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/{CHAPTER}")
+    asked = Exercise(tab, "02-the-formula.frequencies")
+    asked.editor.click()
+    tab.keyboard.press("Control+End")
+    tab.keyboard.type("# begun")
+    begun_is_kept = "key => JSON.parse(localStorage.getItem(key))?.code.endsWith('# begun')"
+    tab.wait_for_function(begun_is_kept, arg=f"posenc:1:exercise:{asked.id}")
+    begun = asked.code
+    assert begun.endswith("# begun")
+    tab.goto(f"{plain_address}/zh/{CHAPTER}")
+    there = Exercise(tab, asked.id)
+    expect(there.editor).to_contain_text("# begun")
+    assert there.code == begun
+    expect(there.box.locator(".posenc-notices")).to_be_empty()
+
+
 def test_what_was_predicted_in_one_language_counts_in_the_other(newcomer, plain_address):
     tab = newcomer().new_page()
     tab.goto(f"{plain_address}/zh/{CHAPTER}")

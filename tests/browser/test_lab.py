@@ -218,6 +218,16 @@ def test_a_model_that_does_not_come_is_told_in_words_and_asked_for_again(newcome
         expect(tab.get_by_role("button", name="Try again")).to_be_enabled()
 
 
+def test_a_worker_that_did_not_come_is_asked_for_again(tab):
+    tab.route("**/lab-worker.js", lambda route: route.abort(), times=1)
+    tab.get_by_role("button", name="Load the models").click()
+    again = tab.get_by_role("button", name="Try again")
+    expect(tab.locator(".posenc-lab-start [role=status]")).to_contain_text("lab-worker.js")
+    again.click()
+    expect(means(tab)).to_have_text([re.compile("nats per byte")] * 2)
+    expect(again).to_be_hidden()
+
+
 def test_without_scripts_there_are_words_and_a_text(newcomer, plain_address):
     tab = newcomer(java_script_enabled=False).new_page()
     tab.goto(f"{plain_address}/{PAGE}")

@@ -21,7 +21,7 @@ from benchmarks.pages import BUDGETS, first_view
 from posenc_course.checking import report_on
 from posenc_course.exercises import all_exercises, wholes
 from posenc_lib import alibi_bias, apply_rotary, attention, sinusoidal
-from tests.browser.conftest import served
+from tests.browser.conftest import served, unfold
 
 pytestmark = pytest.mark.slow
 
@@ -636,6 +636,22 @@ def test_the_main_button_leads_back_to_the_section_that_was_left(newcomer, plain
     button.click()
     tab.wait_for_url(f"**/03-relative-position.html#{section}")
     expect(heading).to_be_in_viewport()
+    assert tab.complaints == []
+
+
+def test_a_chapter_left_at_an_exercise_is_left_in_the_section_around_it(newcomer, plain_address):
+    """An exercise is a section without a heading: it has no title to tell."""
+    tab = open_page(newcomer(viewport=DESK), plain_address, "book/02-the-formula.html")
+    exercise = tab.locator("#exercise-to-split")
+    unfold(exercise)
+    around = exercise.locator("xpath=ancestor::section[@id][h2 or h3][1]")
+    title = around.locator("h2, h3").first.evaluate("heading => heading.firstChild.textContent")
+    section = around.get_attribute("id")
+    exercise.evaluate("box => box.scrollIntoView({ block: 'start', behavior: 'instant' })")
+    tab.goto(f"{plain_address}/{PAGE}")
+    button = tab.locator(".posenc-start")
+    expect(button).to_have_text(f"Continue where you were2. The formula: {title}")
+    assert button.evaluate("link => link.hash") == f"#{section}"
     assert tab.complaints == []
 
 

@@ -453,6 +453,22 @@ def test_tab_goes_through_the_page_and_leaves_every_editor_as_it_is(writer):
     assert [key for key in tab.evaluate("Object.keys(localStorage)") if f":exercise:{ORDER}" in key] == []
 
 
+def test_on_a_mac_both_the_key_that_the_page_names_and_that_of_the_mac_check(newcomer, address):
+    """There, an editor takes Command for its own keys, and the page says Ctrl+Enter all the same."""
+    tab = newcomer(viewport=SMALL).new_page()
+    tab.add_init_script("Object.defineProperty(navigator, 'platform', { get: () => 'MacIntel' })")
+    tab.goto(f"{address}/book/{FORMULA}.html", wait_until=READ)
+    asked = Exercise(tab, f"{FORMULA}.longest_wavelength")
+    for attempt, key in enumerate(("Control+Enter", "Meta+Enter"), 1):
+        code = f"longest_wavelength = {attempt}"
+        asked.editor.click()
+        tab.keyboard.press("Meta+a")
+        tab.keyboard.type(code)
+        tab.keyboard.press(key)
+        expect(asked.status).to_contain_text("Not yet")
+        assert (asked.record["attempts"], asked.code) == (attempt, code)
+
+
 # --- Stopping ----------------------------------------------------------------------------------------
 
 

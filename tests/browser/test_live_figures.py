@@ -988,6 +988,29 @@ def test_a_still_chart_says_the_points_of_its_curves(newcomer, plain_address):
     expect(tip).to_have_text(told(512, curve["x"][20]))
 
 
+def test_a_thumb_that_scrolls_over_a_picture_leaves_no_words_on_it(newcomer, plain_address):
+    tab = newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
+    tab.goto(f"{plain_address}/book/03-relative-position.html")
+    uncover(tab)
+    tab.locator("svg[data-curves*='straight line']").scroll_into_view_if_needed()
+    chart = tab.locator(".posenc-mapped:has(svg[data-curves*='straight line'])")
+    field, tip = chart.locator(".posenc-field"), chart.locator(".posenc-tip")
+    box = field.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    field.evaluate("field => field.addEventListener('pointercancel', () => { window.scrolls = true })")
+    thumb = tab.context.new_cdp_session(tab)
+    touches = [
+        ("touchStart", [y]),
+        *(("touchMove", [y - 12 * step]) for step in range(1, 11)),
+        ("touchEnd", []),
+    ]
+    for what, heights in touches:
+        points = [{"x": x, "y": height} for height in heights]
+        thumb.send("Input.dispatchTouchEvent", {"type": what, "touchPoints": points})
+    tab.wait_for_function("window.scrolls")
+    expect(tip).to_be_hidden()
+
+
 def test_on_paper_the_picture_stays_and_the_sliders_go(tab):
     tab.emulate_media(media="print")
     for name in FIGURES:

@@ -554,6 +554,30 @@ def test_what_was_passed_elsewhere_counts_though_the_newer_work_is_here(context,
     assert kept(tab, FREQUENCIES) == {**newer, "passed": True}
 
 
+def test_code_written_here_stays_within_reach_when_a_newer_record_comes_in(context, plain_address, tmp_path):
+    """A starter that nobody touched there replaces nothing; other code makes of it the former version."""
+    here, _box, _editor, write = open_answer(context, plain_address)
+    write("# mine")
+    mine = present(kept(here, FREQUENCIES))
+    here.close()
+    tab = open_page(context, plain_address)
+    made = tab.evaluate("store.exportAll()")
+    for year, code in (("2998", mine["starter"]), ("2999", "theirs = 1")):
+        newer = {"code": code, "attempts": 7, "updated": f"{year}-01-01"}
+        made["records"]["exercise"][FREQUENCIES] = mine | newer
+        (tmp_path / "newer.json").write_text(json.dumps(made))
+        assert take_in(tab, tmp_path / "newer.json").startswith("One entry of the file was imported.")
+        assert present(kept(tab, FREQUENCIES))["attempts"] == 7
+        there, box, editor, _write = open_answer(context, plain_address)
+        if code != mine["starter"]:
+            expect(editor).to_have_text(code)
+            box.get_by_role("button", name="Bring back my earlier version").click()
+        expect(editor).to_contain_text("# mine")
+        assert present(kept(there, FREQUENCIES))["code"] == mine["code"]
+        assert there.complaints == []
+        there.close()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -213,6 +213,17 @@ def test_a_trained_checkpoint_is_measured_and_named(tab):
     assert present(kept(tab, f"trained:{seed}"))["points"] == 5
 
 
+def test_a_question_that_is_clicked_twice_is_measured_once(tab):
+    """The worker answers in turn: what the second click asked for comes before the next question."""
+    place = begin(tab, TRAINED, 5)
+    measured = place.locator(".posenc-measured h4")
+    twice, once = "Score by distance, first layer", "Score by distance, last layer"
+    place.get_by_role("button", name=twice).dblclick()
+    place.get_by_role("button", name=once).click()
+    expect(said(place)).to_contain_text("you get 8 of 10 points")
+    expect(measured).to_have_text([twice, once])
+
+
 def _titles():
     """What the page calls them: words-challenges.js needs a page's language, so it is read as text here."""
     return in_javascript(

@@ -61,6 +61,26 @@ def test_numbers_are_read_as_people_type_them(typed):
     assert breaking.draw(8).judge([typed]).broken
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("1,000", 1000),
+        ("1,000,000", 1_000_000),
+        ("１，０００", 1000),
+        ("１０", 10),
+        ("-5", -5),
+        ("\N{MINUS SIGN}5", -5),
+        ("--5", None),
+        ("5-", None),
+        ("1,00", None),
+        ("1,0000", None),
+        (",100", None),
+    ],
+)
+def test_a_comma_parts_thousands_and_nothing_else(typed, meant):
+    assert breaking._whole(typed) == meant
+
+
 def test_the_page_is_told_what_it_needs():
     told = answer("break", "draw", 8)
     assert set(told) == {"title", "promise", "asked", "code", "fields"}

@@ -58,24 +58,22 @@ class Seen:
 
 @functools.cache
 def configs() -> dict[str, Any]:
-    """The default config of every model_type of transformers, with all that stand inside others."""
+    """The default config of every model_type of transformers, with all that stand inside others alone."""
     import transformers
     from transformers.configuration_utils import PreTrainedConfig
 
     transformers.logging.set_verbosity_error()
-    found: dict[str, Any] = {}
+    names = sorted(set(transformers.CONFIG_MAPPING) - WITHOUT_DEFAULTS)
+    found = {name: transformers.CONFIG_MAPPING[name]() for name in names}
 
-    def visit(config: Any, name: str) -> None:
-        found.setdefault(name, config)
+    def visit(config: Any) -> None:
         for inner in vars(config).values():
             if isinstance(inner, PreTrainedConfig):
-                visit(inner, inner.model_type)
+                found.setdefault(inner.model_type, inner)  # a class's own defaults come before a parent's
+                visit(inner)
 
-    for name in sorted(transformers.CONFIG_MAPPING):
-        if name in WITHOUT_DEFAULTS:
-            continue
-        made = transformers.CONFIG_MAPPING[name]()
-        visit(made, name)
+    for config in list(found.values()):
+        visit(config)
     found.pop("", None)
     return found
 

@@ -562,6 +562,8 @@ def test_settings_refuse_vectors_of_another_width() -> None:
         ({"base": 0.0}, "base=0.0"),
         ({"layout": "llama"}, "layout='llama'"),
         ({"sections": (4, 3, 2)}, "9 pairs"),
+        ({"sections": (5, 3, 0)}, "an element of sections=0 is too small; give 1 or more"),
+        ({"sections": (9, 3, -4)}, "an element of sections=-4 is too small"),
         ({"sections_interleaved": True}, "there are no sections"),
         ({"time_last": True}, "there are no sections"),
         ({"sections": (3, 3, 2), "sections_interleaved": True, "time_last": True}, "one of the two"),
@@ -709,3 +711,53 @@ def test_what_no_layer_can_be_made_of_is_told_with_its_key(wrong, told):
     sizes = {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "num_hidden_layers": 6}
     with pytest.raises(ValueError, match=re.escape(told)):
         rope_from_config({"model_type": "gemma3_text", **sizes, **wrong})
+
+
+# ---- what a family takes where a key is left out (as transformers: tests/conformance/test_config_keys.py)
+
+S, F, L, H = "sliding_attention", "full_attention", "linear_attention", "hybrid"
+
+
+@pytest.mark.parametrize(
+    ("model_type", "more", "kinds"),
+    [
+        ("qwen3_moe", {"sliding_window": 64, "use_sliding_window": False}, [F] * 4),
+        ("qwen3_moe", {"use_sliding_window": True}, [S] * 4),
+        ("qwen2", {"use_sliding_window": True}, [F] * 4),
+        ("qwen2", {"use_sliding_window": True, "max_window_layers": 2}, [F, F, S, S]),
+        ("qwen2_moe", {"use_sliding_window": True}, [S, F, S, F]),
+        ("dots1", {"sliding_window": 64, "max_window_layers": 2}, [F, F, S, S]),
+        ("smollm3", {"use_sliding_window": True, "sliding_window": 64}, [F, F, F, S]),
+        ("embedding_gemma2_text", {"sliding_window_pattern": 2, "num_hidden_layers": 3}, [S, F, F]),
+        ("gemma4_text", {}, [S, S, S, F]),
+        ("gemma4_text", {"layer_types": [S] * 4}, [S, S, S, F]),
+        (
+            "zamba",
+            {"attn_layer_period": 2, "attn_layer_offset": 0, "num_hidden_layers": 6},
+            [L, L, H, H, L, H],
+        ),
+        ("glm5_next_text", {}, [L, L, L, "indexed_attention"]),
+    ],
+)
+def test_the_kinds_of_a_familys_layers(model_type: str, more: dict[str, Any], kinds: list[str]) -> None:
+    layers = layers_from_config({**LLAMA, "model_type": model_type, "num_hidden_layers": 4, **more})
+    assert [layer.kind for layer in layers] == kinds
+
+
+def test_a_base_that_the_family_does_not_read() -> None:
+    """DeepSeek-V4's `rope_theta` is that of layers with a window alone, ModernBERT's of none."""
+    v4 = {"model_type": "deepseek_v4", "num_hidden_layers": 2, "compress_ratios": [0, 4], "rope_theta": 500.0}
+    assert [present(layer.rope).base for layer in layers_from_config(v4)] == [500.0, 160_000.0]
+    bert = {**LLAMA, "model_type": "modernbert", "num_hidden_layers": 2, "rope_theta": 500.0}
+    assert [present(layer.rope).base for layer in layers_from_config(bert)] == [160_000.0, 10_000.0]
+
+
+def test_a_part_has_the_defaults_of_its_whole() -> None:
+    (layer, *_) = layers = layers_from_config({"model_type": "voxtral", "text_config": {}})
+    assert (len(layers), present(layer.rope).base, present(layer.rope).head_dim) == (30, 1e8, 128)
+
+
+@pytest.mark.parametrize("model_type", ["hyperclovax", "step3p5"])
+def test_a_scale_that_follows_the_heads(model_type: str) -> None:
+    config = {"model_type": model_type, "head_dim": 64, "num_hidden_layers": 1}
+    assert layers_from_config(config)[0].softmax_scale == 64**-0.5

@@ -240,7 +240,7 @@ MOVES_KEPT = Exercise(
         Mistake(
             "stretched",
             _moves_with(turn=lambda points: points @ np.array([[0.7, 0.7], [-0.7, 0.7]])),
-            "Your turn is none: it changes how far the points are from each other. The matrix is "
+            "Your turn is not one: it changes how far the points are from each other. The matrix is "
             "[[cos, sin], [-sin, cos]], with one minus, of one angle with all its digits.",
         ),
         Mistake(
