@@ -64,10 +64,9 @@ LONG = {
     "mistakes-beyond-counting": "mistakes_beyond_counting",
     "rescaled-beyond-counting": "rescaled_beyond_counting",
     "needle-beyond-counting": "needle_beyond_counting",
+    "needle-and-windows": "needle_and_windows",
 }
 """The same of those that take days of a core, or an hour of a GPU. The book quotes what is stored of them."""
 
-NEXT: dict[str, str] = {
-    "needle-and-windows": "needle_and_windows",
-}
+NEXT: dict[str, str] = {}
 """The same of those that the book does not quote yet."""
