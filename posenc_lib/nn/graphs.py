@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array
+from posenc_lib._arrays import Array, is_compiling
 from posenc_lib.added import (
     laplacian_eigenvectors,
     return_probabilities,
@@ -78,7 +78,7 @@ class _OfNodes(PositionalEncoding):
         )
         table: Tensor = self._kept.whole(
             lambda: torch.from_numpy(nodes).to(dtype).to(x.device),
-            settings=nodes.tobytes(),
+            settings=id(nodes) if is_compiling() else nodes.tobytes(),  # somebody may write into them
             device=x.device,
             dtype=dtype,
         )
