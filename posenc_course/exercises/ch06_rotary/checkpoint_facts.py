@@ -81,6 +81,11 @@ def _facts_but(change: Callable[[str, float, int], Facts]) -> Callable[[Rotate, 
     return lambda rotate, head_dim: change(*_facts(rotate, head_dim))
 
 
+def _facts_of_a_head_but(change: Callable[[int, str, float, int], Facts]) -> Callable[[Rotate, int], Facts]:
+    """The same, where it matters how wide the head is."""
+    return lambda rotate, head_dim: change(head_dim, *_facts(rotate, head_dim))
+
+
 def _partner_half_a_head_away(rotate: Rotate, head_dim: int) -> Facts:
     """In the half layout the partner is looked for half of the head away, whatever turns."""
     layout, base, columns = _facts(rotate, head_dim)
@@ -191,7 +196,7 @@ CHECKPOINT_FACTS = Exercise(
         ),
         Mistake(
             "whole-head",
-            _facts_but(lambda layout, base, columns: (layout, base, MYSTERY_DIM)),
+            _facts_of_a_head_but(lambda head, layout, base, columns: (layout, base, head)),
             "You answer for every checkpoint that the whole head turns. Some columns may come out as they "
             "went in.",
         ),
@@ -202,12 +207,14 @@ CHECKPOINT_FACTS = Exercise(
         ),
         Mistake(
             "columns-that-pass",
-            _facts_but(lambda layout, base, columns: (layout, base, MYSTERY_DIM - columns)),
+            _facts_of_a_head_but(lambda head, layout, base, columns: (layout, base, head - columns)),
             "You count the columns that pass. Count those that turn.",
         ),
         Mistake(
             "exponent-of-the-whole-head",
-            _facts_but(lambda layout, base, columns: (layout, base ** (MYSTERY_DIM / columns), columns)),
+            _facts_of_a_head_but(
+                lambda head, layout, base, columns: (layout, base ** (head / columns), columns)
+            ),
             "The base is right where the whole head turns. Where only a part does, divide by the number of "
             "columns that turn, and not by head_dim.",
         ),

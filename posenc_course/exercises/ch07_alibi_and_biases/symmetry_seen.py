@@ -83,8 +83,7 @@ def _of_buckets(queries: Array, keys: Array, rng: Generator) -> Array:
 
 
 def _of_two_rows(queries: Array, keys: Array, rng: Generator) -> Array:
-    rows = rng.normal(size=(POSITIONS, 4))
-    return np.asarray(rows[queries] @ rows[keys].T)
+    return np.asarray((rows := rng.normal(size=(POSITIONS, 4)))[queries] @ rows[keys].T)
 
 
 def _of_the_keys_square(queries: Array, keys: Array, rng: Generator) -> Array:
@@ -92,8 +91,7 @@ def _of_the_keys_square(queries: Array, keys: Array, rng: Generator) -> Array:
 
 
 def _stretched(queries: Array, keys: Array, rng: Generator) -> Array:
-    reach = np.maximum(queries, POSITIONS // 4)[:, None]
-    return -np.log1p(np.abs(_gap(queries, keys))) / np.log1p(reach)
+    return -np.log1p(np.abs(_gap(queries, keys))) / np.log1p(np.maximum(queries, POSITIONS // 4))[:, None]
 
 
 def _around_a_ring(queries: Array, keys: Array, rng: Generator) -> Array:
@@ -101,8 +99,7 @@ def _around_a_ring(queries: Array, keys: Array, rng: Generator) -> Array:
 
 
 def _around_one_ring(queries: Array, keys: Array, rng: Generator) -> Array:
-    """The ends of the text are neighbours: to turn the ring changes nothing, and to shuffle it does."""
-    distance = np.abs(_gap(queries, keys))
+    distance = np.abs(_gap(queries, keys))  # the ends of the text are neighbours
     return -_slope(rng) * np.minimum(distance, POSITIONS - distance)
 
 
@@ -115,7 +112,6 @@ def _odd_keys(queries: Array, keys: Array, rng: Generator) -> Array:
 
 
 def _one_gift(queries: Array, keys: Array, rng: Generator) -> Array:
-    """Whoever compares near positions alone, or few of them, never meets it."""
     return _of_the_distance(queries, keys, rng) + 1.0 * (queries[:, None] == 45) * (keys == 12)
 
 
