@@ -427,13 +427,10 @@ def _same_place(x: torch.Tensor, out: torch.Tensor) -> bool:
 
 def _overlaps(x: torch.Tensor, out: torch.Tensor) -> bool:
     """Whether writing into out might change what is yet to be read from x, otherwise than in place."""
-    (first, size), (second, more) = ((s.data_ptr(), s.nbytes()) for s in map(_storage, (x, out)))
-    same_memory = first < second + more and second < first + size  # two views of one NumPy array begin apart
+    here, there = x.untyped_storage(), out.untyped_storage()  # two views of one NumPy array begin apart
+    first, second = here.data_ptr(), there.data_ptr()
+    same_memory = first < second + there.nbytes() and second < first + here.nbytes()
     return same_memory and not _same_place(x, out)
-
-
-def _storage(x: torch.Tensor) -> torch.UntypedStorage:
-    return x.untyped_storage()
 
 
 _FITTING = frozenset(

@@ -138,39 +138,40 @@ export class Place {
       return null;
     }
     this.say(this.runner.ready ? words.working : words.python.loading);
-    const game = this.#game;
-    this.#asks = true;
     try {
-      const answer = this.runner.run(request, {
-        seconds: this.seconds,
-        onBegin: () => this.say(words.working),
-        onPrint,
-      });
+      const answer = this.#run(request, { onBegin: () => this.say(words.working), onPrint });
       this.runner.tell(this);
       const found = await answer;
-      if (game !== this.#game) return null;
-      this.say("");
+      if (found) this.say("");
       return found;
     } catch (problem) {
       if (!(problem instanceof NoVerdict)) throw problem;
-      if (game !== this.#game) return null;
       const sentences = { stopped: words.stopped, time: words.tooLong(this.seconds), broken: words.pythonBroke };
       this.say(sentences[problem.reason] ?? words.unreachable);
       return null;
-    } finally {
-      if (game === this.#game) this.#asks = false;
     }
   }
 
   /** What Python answers, or null, without a word: what one can do without. */
   async askQuietly(request) {
     if (this.runner.busy) return null;
+    try {
+      return await this.#run(request);
+    } catch (problem) {
+      if (!(problem instanceof NoVerdict)) throw problem;
+      return null;
+    }
+  }
+
+  /** What Python answers to the game that is open; null, whatever comes, where another was opened meanwhile. */
+  async #run(request, options = {}) {
     const game = this.#game;
     this.#asks = true;
     try {
-      return await this.runner.run(request, { seconds: this.seconds });
+      const found = await this.runner.run(request, { seconds: this.seconds, ...options });
+      return game === this.#game ? found : null;
     } catch (problem) {
-      if (!(problem instanceof NoVerdict)) throw problem;
+      if (game === this.#game) throw problem;
       return null;
     } finally {
       if (game === this.#game) this.#asks = false;

@@ -107,7 +107,7 @@ class LiveExercise extends Workplace {
     this.place = element.querySelector(".posenc-editor");
     this.still = this.place.querySelector("pre"); // what is there until the editor is
     this.starter = this.still.textContent.trimEnd();
-    this.mark = element.dataset.starter;
+    this.given = { starter: this.starter, mark: element.dataset.starter }; // the mark is the same in every language
     /** @type {HTMLDetailsElement[]} */
     this.hints = Array.from(element.querySelectorAll(".posenc-hint"));
     /** @type {HTMLDetailsElement} */
@@ -184,8 +184,7 @@ class LiveExercise extends Workplace {
   #begin(record) {
     const fresh = {
       code: this.starter,
-      starter: this.starter,
-      mark: this.mark,
+      ...this.given,
       attempts: 0,
       hints: 0,
       passed: false,
@@ -193,9 +192,9 @@ class LiveExercise extends Workplace {
     };
     if (!record) return fresh;
     const found = { ...fresh, starter: undefined, mark: undefined, ...record };
-    if (found.starter === this.starter) found.mark = this.mark; // a record from before there were marks
+    if (found.starter === this.starter) found.mark = this.given.mark; // a record from before there were marks
     const untouched = found.code === found.starter;
-    return untouched ? { ...found, code: this.starter, starter: this.starter, mark: this.mark } : found;
+    return untouched ? { ...found, code: this.starter, ...this.given } : found;
   }
 
   #build() {
@@ -240,7 +239,7 @@ class LiveExercise extends Workplace {
       this.solution.hidden = !solutionShown && !passed; // a right answer has nothing to lose by it
       solution.hidden = !this.solution.hidden;
     }
-    this.#showNotices(this.begun && (mark ? mark !== this.mark : starter !== this.starter));
+    this.#showNotices(this.begun && (mark ? mark !== this.given.mark : starter !== this.starter));
   }
 
   #showNotices(starterChanged) {
@@ -349,7 +348,7 @@ class LiveExercise extends Workplace {
   /** Other code in place of this; this stays within reach. */
   #replace(code, sentence) {
     const former = this.begun ? this.code : this.record.former;
-    this.#save({ former, code, starter: this.starter, mark: this.mark });
+    this.#save({ former, code, ...this.given });
     this.#setCode(code);
     this.#refresh();
     this.result.replaceChildren();
@@ -359,7 +358,7 @@ class LiveExercise extends Workplace {
 
   #keepMine() {
     this.#elsewhere = false;
-    this.#save({ starter: this.starter, mark: this.mark });
+    this.#save(this.given);
     this.#refresh();
     this.editor?.focus();
   }
@@ -397,8 +396,8 @@ class LiveExercise extends Workplace {
   #edited(code) {
     if (code === this.code) return; // set by this page, not typed
     this.touch();
-    const { starter, mark } = this.record.starter === undefined ? this : this.record;
-    this.record = { ...this.record, code, starter, mark };
+    const begun = this.record.starter === undefined ? this.given : {};
+    this.record = { ...this.record, code, ...begun };
     clearTimeout(this.#saving);
     this.#saving = setTimeout(() => this.#save({}), SAVE_AFTER);
   }
