@@ -6,6 +6,7 @@ gradebook and everything in the course's folder are written by the process that 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from collections.abc import Callable, Iterator
@@ -63,7 +64,8 @@ class Cluster(Workers):
     def _fill(self, waiting: Iterator[Task]) -> None:
         super()._fill(iter(()))  # What was added writes to the course's folder: that is done here.
         self._away = {future: away for future, away in self._away.items() if future in self._running}
-        most = TASKS_PER_THREAD * max(1, _threads(self._client))
+        with self._reached():
+            most = TASKS_PER_THREAD * max(1, _threads(self._client))
         while len(self._away) < most and (task := next(waiting, None)):
             self._send(task)
 
@@ -84,24 +86,31 @@ class Cluster(Workers):
 
         order = (found.data, library_digest(), spoken(), student, assignment, seed, asdict(limits), unsafe)
         # A name of its own for each task: Dask would take two of one name for the same.
-        away = self._client.submit(grade_bytes, *order, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
+        with self._reached():
+            away = self._client.submit(grade_bytes, *order, key=f"posenc-grade-{uuid.uuid4()}", pure=False)
+            away.add_done_callback(lambda _away: self._hand_over(away, future, entry))
         self._away[future] = away
-        away.add_done_callback(lambda _away: self._hand_over(away, future, entry))
 
     def _hand_over(self, away: Away, future: Future[Any], entry: Callable[[str], Entry]) -> None:
         """Pass on how a task ended; called in a thread of Dask's client."""
         try:
-            if away.status == "error":
-                raise _explained(away.exception())
-            if away.status != "finished":
-                raise CourseError(
-                    joined(
-                        _("the Dask scheduler at {address} was lost.").format(address=self._scheduler), kept()
-                    )
-                )
-            future.set_result(entry(away.result()))
+            with self._reached():
+                failed = away.exception() if away.status == "error" else None
+                reply = None if failed else away.result()
+            if failed:
+                raise _explained(failed)
+            future.set_result(entry(reply))
         except Exception as error:
             future.set_exception(error)
+
+    @contextlib.contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Around whatever asks the scheduler: Dask has many exceptions for one that is gone."""
+        try:
+            yield
+        except Exception as error:
+            lost = _("the Dask scheduler at {address} was lost.").format(address=self._scheduler)
+            raise CourseError(joined(lost, kept())) from error
 
 
 def _connect(scheduler: str) -> Client:

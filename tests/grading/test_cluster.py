@@ -246,7 +246,7 @@ def test_a_lost_scheduler_ends_the_run_and_loses_nothing(work, tmp_path_factory)
             _printed, errors = run.communicate(timeout=400)
         finally:
             run.kill()
-    assert run.returncode == 1
+    assert run.returncode == 1, errors
     assert "was lost" in errors
     assert "run the command again" in errors.splitlines()[-1]
     before = journalled(work)
@@ -254,6 +254,41 @@ def test_a_lost_scheduler_ends_the_run_and_loses_nothing(work, tmp_path_factory)
     work.posenc("grade", LIGHT, *PATIENT)
     assert journalled(work)[: len(before)] == before
     assert work.marks() == {f"s{number}": LIGHT_TOTAL for number in range(8)}
+
+
+@pytest.mark.parametrize("when", ["before a task is sent", "before a grade is fetched"])
+def test_a_scheduler_is_lost_at_any_moment(work, tmp_path_factory, monkeypatch, when):
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "3s")
+    files = {student: work.hand_in(student) for student in ("ada", "ben", "eve")}
+    with DaskCluster(tmp_path_factory.mktemp("lost"), workers=1) as cluster:
+
+        def lose() -> None:
+            cluster.scheduler.kill()
+            cluster.scheduler.wait()
+
+        class LosesIt(Cluster):
+            def _hand_over(self, *arguments):
+                lose()
+                super()._hand_over(*arguments)
+
+        tasks = [
+            Task(
+                student,
+                grade_file,
+                lambda path=path, student=student: (path, student, LIGHT, 1, Limits(), False),
+            )
+            for student, path in files.items()
+        ]
+        with LosesIt(cluster.address, 1) as workers:
+            if when == "before a task is sent":
+                lose()
+            seen: list[BaseException | None] = []
+            with pytest.raises(CourseError, match="was lost"):
+                for _task, result in workers.run(tasks):
+                    seen.append(result.exception())
+                assert seen
+                raise seen[0]
+            assert all(isinstance(each, CourseError) for each in seen)
 
 
 def test_what_is_missing_is_told(work, tmp_path_factory, monkeypatch):
