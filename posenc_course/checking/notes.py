@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from posenc_course.checking.another_kind import another_array, another_kind
 from posenc_course.checking.answer import unwritten
-from posenc_course.checking.differences import another_array, another_kind, input_name, of_part
+from posenc_course.checking.differences import input_name, of_part
 from posenc_course.checking.kinds import array_or_none, in_form, several, truth
 from posenc_course.checking.run import Outcome
 from posenc_course.exercises import Case, Exercise, Property

@@ -21,9 +21,9 @@ seeds pass the gate gives no verdict. Plain RoPE was trained and tuned at half t
 before the tuning, stands beside.
 
 Written after three seeds and before the rest. Of each kind two of three had passed, so that 0.91 of all
-needles came to ± 0.97, and no comparison to a verdict. With the same spread, three that pass would give ± 0.33.
-Where two of three pass, at least three of five do in four cases of five. So there are two more seeds of each
-kind, no fewer and no more whatever they show, and the rules above hold for all that pass.
+needles came to ± 0.97, and no comparison to a verdict. With the same spread, three that pass would give
+± 0.33. Where two of three pass, at least three of five do in four cases of five. So there are two more seeds
+of each kind, no fewer and no more whatever they show, and the rules above hold for all that pass.
 """
 
 from __future__ import annotations
