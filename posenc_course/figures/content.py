@@ -393,7 +393,7 @@ OLD_MODEL = Question(
 )
 
 TREE = Question(
-    "Does order matter?",
+    "Does position matter?",
     (
         ("no", Leaf("bag", "no encoding", "bags")),
         (

@@ -119,8 +119,8 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "other-way",
             lambda q, k, distances, base: _mapped(q, k, -distances, base),
-            "The query is rotated the wrong way. A query that comes after its key is rotated further, "
-            "counterclockwise, by the distance.",
+            "The rotation goes the wrong way. Rotate the query forwards by the distance, or its key "
+            "backwards. With complex numbers, mirror the key, not the query.",
         ),
         Mistake(
             "root-missing",

@@ -94,7 +94,8 @@ QUERY_SCALE = Exercise(
         Mistake(
             "rounded-up",
             _scale_with(lambda p, length: -(-(p + 1) // length)),
-            "You round up. The fraction is cut off, so the first positions get the factor 1.",
+            "Your first positions should get the factor 1. Do you round up, or add the 1 after dividing? It "
+            "is (p + 1) // length.",
         ),
         Mistake(
             "beta-inside",

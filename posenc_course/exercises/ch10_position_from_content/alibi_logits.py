@@ -94,8 +94,13 @@ ALIBI_LOGITS = Exercise(
         Mistake(
             "for-small-slopes",
             lambda slopes: -np.log(slopes),
-            "This is right only for small slopes. You used the slope in place of 1 - gate, or 1 / (1 + "
-            "slope) in place of the gate.",
+            "This is right only for small slopes. You used 1 / (1 + slope) in place of the gate, or the "
+            "slope in place of 1 - gate and left out the logarithm of the gate.",
+        ),
+        Mistake(
+            "slope-for-the-rest",
+            lambda slopes: -slopes - np.log(slopes),
+            "You used the slope in place of 1 - gate. The two are alike only for small slopes.",
         ),
         Mistake(
             "log-of-the-rest",
