@@ -30,3 +30,17 @@ def test_a_map_may_have_fractions():
         return MAPPED_SCORES.reference(q, k, np.round(distances), base)
 
     assert not report_on(MAPPED_SCORES.id, of_whole_distances).passed
+
+
+def test_keys_rotated_forwards_are_no_wrong_query():
+    def keys_forwards(q, k, distances, base):
+        size, dim = q.shape
+        found = np.empty((size, len(k)))
+        for i in range(size):
+            for j in range(len(k)):
+                found[i, j] = q[i] @ apply_rotary(k[j : j + 1], [distances[i, j]], base=base)[0]
+        return found / math.sqrt(dim)
+
+    told = str(report_on(MAPPED_SCORES.id, keys_forwards))
+    assert "The rotation goes the wrong way" in told
+    assert "The query is rotated" not in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch08_long_context.query_scale import QUERY_SCALE
 from posenc_lib import layers_from_config
 from tests.present import present
@@ -17,3 +18,17 @@ def test_queries_grow_as_those_of_llama_4():
 
 
 NOT_KNOWN = (("query_scale", lambda positions, beta, length: np.ones(len(positions)), None),)
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    (
+        "query_scale",
+        lambda positions, beta, length: 1 + beta * np.log(1 + positions // length + 1),
+        "rounded-up",
+    ),
+)
+
+
+def test_one_added_after_dividing_is_not_only_told_as_rounding_up():
+    told = str(report_on(QUERY_SCALE.id, WRITTEN_IN_ANOTHER_WAY[0][1]))
+    assert "add the 1 after dividing" in told

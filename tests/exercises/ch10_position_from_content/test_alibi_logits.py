@@ -43,4 +43,5 @@ NOT_KNOWN = (
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("alibi_logits", lambda slopes: [math.log(1 / m) for m in slopes.tolist()], "for-small-slopes"),
+    ("alibi_logits", lambda slopes: -(slopes + np.log(slopes)), "slope-for-the-rest"),
 )
