@@ -70,7 +70,7 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         ).format(dtype=given.dtype)
     if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given):
         return _("Its numbers are float16, which keeps only about three digits. Compute in float64.")
-    if given.ndim and given.dtype == np.float32 and not exercise.dtype and _nearly(expected, given, 1e-4):
+    if given.ndim and given.dtype == np.float32 and not exercise.dtype and _nearly(expected, given, 1e-3):
         return _("Its numbers are float32, which keeps only about seven digits. Compute in float64.")
     return None
 

@@ -115,7 +115,7 @@ class Course:
             return []
         with os.scandir(self.submitted) as entries:
             names = [each.name for each in entries if not each.name.startswith(".")]
-        return sorted(name for name in names if os.path.lexists(self.submitted / name / assignment))
+        return sorted(name for name in names if _may_lie_there(self.submitted / name / assignment))
 
     def seed(self, student: str, assignment: str) -> int:
         """Chooses this submission's hidden inputs: always the same, unknown without the course's secret."""
@@ -200,6 +200,17 @@ class Course:
                         "Free some space and run the command again"
                     ).format(folder=folder, free=free // 2**20, needed=-(-needed // 2**20))
                 )
+
+
+def _may_lie_there(path: Path) -> bool:
+    """False where it does not; what may not be looked at is told of, and not passed over."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o444) -> None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy.exc
@@ -189,7 +190,7 @@ class GradingRun:
             raise CourseError(_(". ").join([told, *self._summary.misplaced[:3]]))
         fit = []
         for student in wanted or everyone:
-            if problem := _unfit(student):
+            if problem := _unfit(student) or _closed(self._course.submitted_file(student, self._assignment)):
                 name = os.fsencode(student).decode(errors="backslashreplace")
                 self._summary.not_graded[name] = problem
             else:
@@ -304,6 +305,20 @@ def _workers(options: Options) -> Workers:
     from posenc_course.grading.cluster import Cluster
 
     return Cluster(options.scheduler, options.jobs)
+
+
+def _closed(path: Path) -> str | None:
+    """Why you may not read what was handed in; None where you may. It is no fault of the learner's."""
+    for each in (path.parent.parent, path.parent, path):
+        try:
+            readable = each.is_symlink() or not each.exists() or os.access(each, os.R_OK)
+        except PermissionError:
+            readable = False
+        if not readable:
+            return _("you may not read {path}. Have its rights changed, and run the command again").format(
+                path=each
+            )
+    return None
 
 
 def _unfit(student: str) -> str | None:

@@ -13,6 +13,7 @@ from posenc_lib._arrays import (
     Array,
     ArrayT,
     constant,
+    default_integer,
     extremes,
     is_floating,
     namespace,
@@ -65,7 +66,7 @@ def calendar_phases(
         TypeError: times are not numbers, dtype not a real type.
         ValueError: NaN, unknown circles or none, offsets that do not broadcast, times in too short a type;
             times outside the years 1 to 9999 (milliseconds, most likely), offsets of less than 25 seconds
-            (hours) or of a day and more.
+            (hours) or of a day and more; JAX's 32-bit times near 1901 or 2038.
 
     Example:
         >>> import numpy as np
@@ -211,6 +212,12 @@ def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
         raise ValueError(
             f"times up to {reach[1]:g} seconds are in {times.dtype}, which cannot tell one second from the "
             "next; give integers, or float64"
+        )
+    short = not is_floating(times) and default_integer(xp) == xp.int32
+    if short and max(-reach[0], reach[1]) >= 2**31 - 5 * _DAY:  # sums with an offset and a week's start
+        raise ValueError(
+            f"times from {reach[0]:.15g} to {reach[1]:.15g} seconds are too far for 32-bit integers; set "
+            "jax.config.update('jax_enable_x64', True)"
         )
     if reach[0] < _YEAR_1 or reach[1] >= _YEAR_10000:
         raise ValueError(

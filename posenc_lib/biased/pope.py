@@ -110,7 +110,7 @@ def pope_bias(
     wide_q, wide_k = widened(xp, q, k)
     if delta is not None:
         require.real_array(delta, "delta", "(dim,) or (heads, dim)", 1, more=True)
-        if k.ndim > 2 and delta.ndim > 1:  # a head of keys for each head's angles
+        if q.ndim > 2 and k.ndim > 2 and delta.ndim > 1:  # a head of keys for each head's angles
             wide_k = xp.repeat(wide_k, q.shape[-3] // k.shape[-3], axis=-3)
     turned_q = pope_vectors(wide_q, at_q, base=base)
     turned_k = pope_vectors(wide_k, at_k, delta=delta, base=base)

@@ -46,6 +46,8 @@ class Attention(nn.Module):
         window: how many keys a token sees going back, itself among them, and as far ahead where attention is
             not causal: `LayerPositions.window`. All by default.
         scale: what q k^T is multiplied by; 1 / sqrt(head_dim) by default. `LayerPositions.softmax_scale`.
+            It is the queries that are multiplied: not what an encoding adds without them (Transformer-XL's
+            and DeBERTa's terms of the keys), and before PoPE bends them.
         softcap: no score is above it: c tanh(scores / c) takes their place (Gemma 2).
         sinks: whether each head has the learned score of a key that is always there, `sinks` (gpt-oss).
         qk_norm: the epsilon of an RMS norm over each head's queries, and of one over its keys, before they

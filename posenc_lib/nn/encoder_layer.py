@@ -106,7 +106,7 @@ class EncoderLayer(nn.Module):
             src_mask: (length, length) or (batch * nhead, length, length): booleans, True where the query
                 may *not* look at the key, or numbers to add to the scores.
             src_key_padding_mask: (batch, length) booleans, True at padding, or numbers to add.
-            is_causal: let no token look at later ones; torch takes this as a hint about src_mask.
+            is_causal: let no token look at later ones; beside a src_mask, which decides, it does nothing.
 
         Returns:
             As src.

@@ -181,7 +181,8 @@ def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
     return (
         is_compiling()
         and not is_exporting()
-        and not (torch.is_grad_enabled() and x.requires_grad)
+        and not (torch.is_grad_enabled() and any(t.requires_grad for t in (x, tables.cos, tables.sin)))
+        and not torch._C._are_functorch_transforms_active()  # in them, `requires_grad` says nothing
         and x.dtype == torch.bfloat16
         and tables.cos.dtype == torch.float32
         and tables.dim == x.shape[-1]
@@ -283,7 +284,7 @@ def _rotate(x: torch.Tensor, tables: RotaryTables, layout: str, out: torch.Tenso
 def _turned_pairs(x: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
     """x of (..., dim) with columns 2j and 2j+1 turned, in the precision of the complex `turns`."""
     real = _REAL[turns.dtype]
-    if x.dtype == real and _holds_pairs(x):
+    if x.dtype == real and _holds_pairs(x) and x.numel():  # a product of no numbers has no stride of 1
         return (x.view(turns.dtype) * turns).view(real)
     wide = _cast(x, real)
     if not _holds_pairs(wide):

@@ -87,3 +87,9 @@ def test_gradients():
 def test_a_delta_that_is_no_number(wrong):
     with pytest.raises(ValueError, match="delta must be finite"):
         pope_vectors(np.ones((2, 3)), 2, delta=np.asarray([0.0, wrong, 0.0]))
+
+
+def test_a_delta_of_heads_beside_queries_without_any():
+    q, k = np.ones((3, 4)), np.ones((1, 3, 4))
+    with_zeros = pope_bias(q, k, 3, 3, delta=np.zeros((1, 4)))
+    np.testing.assert_allclose(with_zeros, pope_bias(q, k, 3, 3))

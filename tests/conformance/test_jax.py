@@ -225,3 +225,22 @@ def test_forget_gates_that_are_the_lowest_number_of_float32_make_no_nan() -> Non
         found = [between[2, 1], between[4, 3], between[5, 5]]
         np.testing.assert_allclose(found, [-np.log(2), -np.log(2), 0], rtol=1e-6)
         assert (between[[1, 3, 5, 5], [0, 0, 0, 4]] < -1e28).all()
+
+
+def test_whole_numbers_beyond_32_bits_are_refused_where_jax_has_no_others() -> None:
+    with jax.enable_x64(False):
+        far, near, late = (jnp.asarray([each], dtype="uint32") for each in (4_000_000_000, 5, 2_147_480_000))
+        for call in (
+            p.relative_positions,
+            lambda *at: p.alibi_bias(1, *at),
+            lambda *at: p.window_mask(*at, 20),
+        ):
+            with pytest.raises(ValueError, match="queries reach 4000000000, beyond 32-bit integers"):
+                call(far, near)
+        for times in (far, late):
+            with pytest.raises(ValueError, match="jax_enable_x64"):
+                p.calendar_phases(times, ("year",))
+        by_jax, by_numpy = (
+            p.calendar_phases(xp.asarray([1_700_000_000]), ("day", "year")) for xp in (jnp, np)
+        )
+        np.testing.assert_allclose(by_jax, by_numpy, atol=1e-6)

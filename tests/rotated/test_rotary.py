@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 from torch.autograd import forward_ad
 
 from posenc_lib import _arrays
-from posenc_lib.rotated import RotaryTables, YaRNScaling, apply_rotary, in_torch, rotary_tables, rotate
+from posenc_lib.rotated import (
+    RotaryTables,
+    YaRNScaling,
+    apply_rotary,
+    in_torch,
+    mixed_tables,
+    rotary_tables,
+    rotate,
+)
 from posenc_lib.rotated.tables import Layout
 from tests.compilers import BACKENDS
 
@@ -608,6 +616,25 @@ def test_compiled_bfloat16(backend: str) -> None:
     torch.testing.assert_close(bits, wanted, rtol=0, atol=0, equal_nan=True)
     gradients = (torch.autograd.grad(made.sum(), ys) for made, ys in ((sums, ours), (wanted_sums, theirs)))
     torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_compiled_bfloat16_has_its_slopes_and_those_of_learned_tables(backend: str) -> None:
+    torch._dynamo.reset()
+    x, tables = torch.from_numpy(vectors(2, 5, 8)).bfloat16(), rotary_tables(torch.arange(5), 8)
+    slope = torch.func.grad(lambda x: rotate(x, tables).float()[..., 0].sum())
+    assert slope(x).any()
+    assert torch.equal(torch.compile(slope, backend=backend)(x), slope(x))
+    rates = torch.rand(4, 2, requires_grad=True)
+    learned = torch.compile(
+        lambda x, rates: rotate(x, mixed_tables(torch.ones(2, 5), rates)), backend=backend
+    )
+    assert learned(x, rates).requires_grad
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_of_no_vectors_there_are_none(layout: Layout) -> None:
+    assert apply_rotary(torch.zeros(2, 0, 2), 0, layout=layout).shape == (2, 0, 2)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

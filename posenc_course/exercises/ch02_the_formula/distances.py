@@ -89,6 +89,11 @@ DISTANCES = Exercise(
             "At offset 0 the distance is 0: a row does not differ from itself.",
         ),
         Property(
+            lambda args, value: bool(np.all((value != 0) | (np.asarray(args[0]) == 0))),
+            "Two different positions never have the very same row. In float32, 1 - cos loses small "
+            "distances: compute in float64, or use 2 sin of half the angle.",
+        ),
+        Property(
             lambda args, value: bool(np.all(value <= 2 * np.sqrt(args[1] / 2) + 1e-6)),
             "No two rows are farther apart than twice the norm of a row, which is 2 times the square root of "
             "dim/2.",

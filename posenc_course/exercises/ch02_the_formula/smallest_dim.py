@@ -80,6 +80,7 @@ SMALLEST_DIM = Exercise(
     difficulty=3,
     reference=_smallest_dim,
     make_cases=_smallest_dim_cases,
+    relative_tolerance=1e-9,
     properties=(
         Property(
             lambda args, value: int(value) in (0, *args[1]),

@@ -92,6 +92,7 @@ WORST_PAIR = Exercise(
     reference=lambda length, dim, base: _worst_pair(length, dim, base),
     make_cases=_pair_cases,
     parts=("the smaller position", "the larger position"),
+    relative_tolerance=1e-9,
     properties=(
         Property(
             lambda args, value: 0 <= value[0] < value[1] < args[0],

@@ -66,7 +66,8 @@ DOUBLINGS = Exercise(
             lambda args, value: bool(
                 np.allclose(np.swapaxes(value, 1, 2) @ value, np.eye(len(args[0])), atol=1e-3)
             ),
-            "Each of the matrices must be a rotation: its transpose times itself must be the identity.",
+            "Each of the matrices must be a rotation: its transpose times itself must be the identity. In "
+            "float32, rounding alone undoes that: compute in float64.",
         ),
         Property(
             lambda args, value: bool(np.allclose(value[1:], value[:-1] @ value[:-1], atol=1e-3)),

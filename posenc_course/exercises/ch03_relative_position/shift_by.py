@@ -99,7 +99,8 @@ SHIFT_BY = Exercise(
             lambda args, value: bool(
                 np.allclose(np.asarray(value).T @ value, np.eye(len(args[0])), atol=1e-3)
             ),
-            "The matrix must be a rotation: its transpose times itself must be the identity.",
+            "The matrix must be a rotation: its transpose times itself must be the identity. In float32, "
+            "rounding alone undoes that: compute in float64.",
         ),
     ),
     mistakes=(

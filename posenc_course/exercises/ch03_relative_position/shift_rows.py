@@ -116,13 +116,13 @@ SHIFT_ROWS = Exercise(
             "each of its pairs: the row of position 5 becomes that of position 5 + offset.",
         ),
         Property(
-            lambda args, value: args[1] >= 0 or not np.allclose(value, _turned(args[0], -args[1]), atol=1e-4),
+            lambda args, value: args[1] >= 0 or not np.allclose(value, _turned(args[0], -args[1]), atol=3e-4),
             "For a negative offset, the rows moved forwards: its sign was lost. Use the offset as it is.",
         ),
         Property(
             lambda args, value: (
                 not any(
-                    np.allclose(value, _turned(args[0], cut), atol=1e-4)
+                    np.allclose(value, _turned(args[0], cut), atol=3e-4)
                     for cut in {np.floor(args[1]), np.ceil(args[1])} - {args[1]}
                 )
             ),

@@ -29,6 +29,12 @@ def _rounded_table(positions: Array, dim: int, rounded: str) -> Array:
     return _to_bfloat16(table) if rounded == "table" else table
 
 
+def _depends_on_the_way(positions: Array, dim: int) -> bool:
+    """Whether PyTorch, which rounds to float32 first, rounds a number of the table another way."""
+    exact = _rounded_table(positions, dim, "nothing")
+    return bool((_to_bfloat16(exact) != _to_bfloat16(exact.astype(np.float32))).any())
+
+
 SIZE_TELLS_NOTHING = (
     ("positions", 8, 7250, 64),
     ("frequencies", 24, 4500, 64),
@@ -44,6 +50,8 @@ def _rounded_cases(rng: Generator) -> Iterator[Case]:
         for rounded in enough_of_each(rng, *([each] for each in _ROUNDED))
     )
     for rounded, dim, start, rows in (*drawn, *SIZE_TELLS_NOTHING):
+        while rounded == "table" and _depends_on_the_way(np.arange(start, start + rows), dim):
+            start -= 1
         positions = np.arange(start, start + rows)
         table = _rounded_table(positions, dim, rounded)
         yield Case(f"dim {dim}, from position {start:,}", (positions, table))

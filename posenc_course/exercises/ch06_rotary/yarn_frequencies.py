@@ -153,6 +153,7 @@ YARN_FREQUENCIES = Exercise(
     reference=yarn,
     make_cases=_yarn_cases,
     # The smallest frequencies are below 1e-4: an absolute tolerance must not hide an error in them.
+    relative_tolerance=1e-5,
     absolute_tolerance=1e-12,
     properties=(
         Property(

@@ -82,6 +82,7 @@ ALIBI_SLOPES = Exercise(
     difficulty=2,
     reference=lambda heads: alibi_slopes(heads),
     make_cases=_heads_cases,
+    relative_tolerance=1e-5,
     absolute_tolerance=1e-12,
     properties=(
         Property(

@@ -67,6 +67,7 @@ EFFECTIVE_LENGTH = Exercise(
     difficulty=2,
     reference=_effective,
     make_cases=_effective_cases,
+    relative_tolerance=1e-9,
     properties=(
         Property(
             lambda args, value: value == 0 or bool(np.isin(value, args[0])),

@@ -55,6 +55,7 @@ KEPT_POSITIONS = Exercise(
     ),
     reference=_kept_positions,
     make_cases=_kept_cases,
+    relative_tolerance=1e-9,
     properties=(
         Property(
             lambda args, value: bool((_numbers(value) >= 0).all()),

@@ -96,6 +96,7 @@ LLAMA3_RATES = Exercise(
     ),
     reference=_llama3,
     make_cases=_llama3_cases,
+    relative_tolerance=1e-5,
     absolute_tolerance=1e-12,
     properties=(
         Property(

@@ -70,6 +70,7 @@ HEARD_SAMPLES = Exercise(
     parts=("the first sample", "the last sample"),
     reference=lambda frame, kernels, strides: _heard(frame, kernels, strides),
     make_cases=_heard_cases,
+    relative_tolerance=1e-9,
     mistakes=(
         Mistake(
             "one-past-the-end",

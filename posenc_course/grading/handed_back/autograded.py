@@ -44,9 +44,9 @@ def autograded_notebook(release: Release, entry: Entry) -> NotebookNode:
         cells[place] = node
     present = {c.metadata.nbgrader.grade_id for c in cells if "nbgrader" in c.metadata}
     for released in release.cells.values():
-        if released.judged and released.name not in present:
+        if released.name not in present and (released.judged or (released.graded and entry.cells)):
             at = _place_of(cells, released.name.removeprefix("check-"))
-            cells.insert(at, node_of(released, released.source))
+            cells.insert(at, node_of(released, released.source if released.judged else _astray()))
     for cell in cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in release.cells and release.cells[name].judged:
@@ -80,6 +80,10 @@ def _plain_node(cell: Cell, grade: SubmissionGrade) -> NotebookNode:
         outputs=[],
         source=cell.source,
     )
+
+
+def _astray() -> str:
+    return _("This cell was not found in the notebook. If its text is in another cell, it counts here.")
 
 
 def _place_of(cells: list[NotebookNode], answer: str) -> int:

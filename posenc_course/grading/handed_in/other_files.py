@@ -140,7 +140,8 @@ def copy_other_files(source: Path | None, destination: Path) -> tuple[str, ...]:
         left -= len(data)
         target = destination / name
         if path.suffix.lower() not in SHOWN_SUFFIXES:
-            target = target.with_name(f"{path.name[:MOST_NAME]}.txt")
+            short = os.fsencode(path.name[:MOST_NAME])[:MOST_NAME].decode(errors="ignore")
+            target = target.with_name(f"{short}.txt")
             as_text.append(visible(str(name), MOST_NAME))
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

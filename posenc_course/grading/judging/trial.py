@@ -48,6 +48,10 @@ class Trial:
         self.cells = [cell for cell in submission.cells if cell.kind == "code"]
         self._warm, self._lender, self._limits = warm, lender, limits
         self._deadline = time.monotonic() + limits.wall_seconds
+        self._took: dict[int, float] = {}
+        """Seconds of each cell's longest run so far."""
+        self._to_give_back = 4 * limits.wall_seconds
+        """That cells run again in the next session costs no time, up to so many seconds in all."""
         self._session: Session | None = None
         self._answered = False
         self._most_output = self._output_left = 8 * limits.output_bytes + REPLY_BYTES
@@ -155,6 +159,7 @@ class Trial:
     def _run(self, place: int, source: str) -> bool:
         """Run a cell; False where that ended the session."""
         assert self._session is not None
+        started = time.monotonic()
         try:
             reply = self._session.ask(
                 {"cell": source},
@@ -171,6 +176,11 @@ class Trial:
                 _("Cell {number} was left out of grading: {reason}").format(number=place + 1, reason=sentence)
             )
             return False
+        took = time.monotonic() - started
+        given_back = min(took, self._took.setdefault(place, 0.0), self._to_give_back)
+        self._took[place] = max(self._took[place], took)
+        self._deadline += given_back
+        self._to_give_back -= given_back
         if place not in self.outputs:
             self.outputs[place] = clean_outputs(reply.get("outputs"))
             self._output_left = max(self._output_left - len(json.dumps(self.outputs[place])), 0)

@@ -80,11 +80,15 @@ def auto_comments(release: Release, entry: Entry) -> dict[str, str | None]:
 
 
 def tracked(release: Release, cells: tuple[Cell, ...]) -> list[tuple[int, NotebookNode]]:
-    """Position and node of each cell that the gradebook knows; of doubles the last, as in nbgrader."""
-    last = {cell.grade_id: number for number, cell in enumerate(cells) if cell.grade_id in release.cells}
+    """Position and node of each cell that the gradebook knows; of doubles the last that was written in."""
+    last: dict[str, int] = {}
+    for number, cell in enumerate(cells):
+        released = release.cells.get(cell.grade_id or "")
+        if released and (released.name not in last or cell.source.strip() != released.source.strip()):
+            last[released.name] = number
     found = []
     for name, number in last.items():
-        released = release.cells[str(name)]
+        released = release.cells[name]
         cell = cells[number]
         node = node_of(released, released.source if released.locked else cell.source)
         node.metadata.place = cell.place

@@ -284,8 +284,8 @@ def _plain(node: Any) -> Any:
 
 def _value(value: object) -> str:
     """10000, 10_000 and 1e4 are one number."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
-        value = float(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = float(value) if abs(value) < 2**53 else hex(value)  # which has no limit of digits
     return repr(value)[:1000]
 
 
