@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+import nbformat
 import pytest
 
 from tests.grading.class_fixtures import ROOT, Class, release_to
@@ -47,6 +48,26 @@ def released(tmp_path_factory):
     return release_to(tmp_path_factory.mktemp("course"), [CAPSTONE])
 
 
+def written(work: Class) -> nbformat.NotebookNode:
+    """Plan and report alone."""
+    notebook = work.blank()
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in ("plan", "report"):
+            cell.source = "What I did, and what I saw."
+    return notebook
+
+
+def with_a_blank_copy_of_the_report(work: Class) -> nbformat.NotebookNode:
+    """Right below the one that is written."""
+    notebook, blank = written(work), work.blank()
+    is_report = [cell.metadata.get("nbgrader", {}).get("grade_id") == "report" for cell in notebook.cells]
+    at = is_report.index(True)
+    copy = blank.cells[at]
+    copy.id = "one-more"
+    notebook.cells.insert(at + 1, copy)
+    return notebook
+
+
 @pytest.fixture(scope="module")
 def graded(released) -> Class:
     work = Class(released, CAPSTONE)
@@ -57,6 +78,11 @@ def graded(released) -> Class:
             cell.source = ALIBI
     work.hand_in("ada")
     work.hand_in("alibi", untouched)
+    work.hand_in("doubled", with_a_blank_copy_of_the_report(work))
+    lost = written(work)
+    for cell in lost.cells:
+        cell.metadata.pop("nbgrader", None)
+    work.hand_in("lost", lost)
     for name, answer in (("peeks", PEEKS), ("other", OTHER_EACH_TIME), ("infinite", NOT_FINITE)):
         work.hand_in(name, work.solved(encoding=answer, **blank))
     work.posenc("grade", CAPSTONE)
@@ -71,7 +97,7 @@ def rows(work: Class) -> dict[str, dict[str, str]]:
 
 def test_an_encoding_is_worth_what_its_models_do_and_a_hostile_one_nothing(graded):
     marks = {student: float(row["encoding"]) for student, row in rows(graded).items()}
-    assert marks == {"ada": 10, "alibi": 6, "peeks": 0, "other": 0, "infinite": 0}
+    assert marks == {"ada": 10, "alibi": 6, "peeks": 0, "other": 0, "infinite": 0, "doubled": 0, "lost": 0}
     assert "Part of it is right: 6 of 10 points." in graded.feedback("alibi")
     assert "This is ALiBi with its own slopes" in graded.feedback("alibi")
     assert "calls the library" in graded.feedback("peeks")
@@ -84,6 +110,17 @@ def test_what_a_person_grades_waits_for_one_and_what_nobody_wrote_does_not(grade
     assert waits["ada"] == "yes"
     assert waits["alibi"] == "no"  # untouched, as released: nothing by itself
     assert "need a manual grade" in graded.posenc("report", CAPSTONE)
+
+
+def test_a_text_waits_for_a_person_and_has_its_box_whatever_became_of_its_cell(graded):
+    with graded.gradebook() as gradebook:
+        report = gradebook.find_grade("report", CAPSTONE, CAPSTONE, "doubled")
+        assert report.needs_manual_grade
+    for student in ("doubled", "lost"):
+        cells = graded.autograded(student).cells
+        boxes = {cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata}
+        assert {"plan", "report"} <= boxes
+    assert "If its text is in another cell, it counts here" in graded.feedback("lost")
 
 
 def test_points_given_by_hand_count_and_stay_when_it_is_graded_again(graded):

@@ -29,6 +29,8 @@ def test_the_learner_is_taken_from_the_platforms_name_and_never_from_inside_a_zi
     for name, (member, text) in inside.items():
         with zipfile.ZipFile(archive / name, "w") as file:
             file.writestr(member, text)
+            file.writestr(f"__MACOSX/._{LIGHT}.ipynb", "what a Mac adds")
+            file.writestr(f".ipynb_checkpoints/{LIGHT}-checkpoint.ipynb", "what Jupyter adds")
     pattern = re.search(r"^NAMES='(.*)'$", PAGE, re.MULTILINE)
     assert pattern is not None
     work.nbgrader("zip_collect", LIGHT, f"--FileNameCollectorPlugin.named_regexp={pattern[1]}")

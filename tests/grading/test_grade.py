@@ -17,11 +17,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from traitlets.config import Config
 
 import posenc_course
 from posenc_course.exercises import all_exercises
 from posenc_course.grading import cli, run
-from posenc_course.grading.course import write_atomically
+from posenc_course.grading.course import Course, write_atomically
 from posenc_course.grading.processes.helper import Died
 from posenc_course.grading.processes.workers import Task, Workers
 from tests.grading.class_fixtures import (
@@ -485,3 +486,11 @@ def test_without_bubblewrap_the_command_says_one_sentence_and_grades_nobody(rele
     assert told.startswith("error: bubblewrap (the command bwrap) was not found")
     assert "apt install bubblewrap" in told
     assert work.marks() == {}
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    course = Course.from_config(Config(), tmp_path)
+    course.submitted.mkdir(parents=True)
+    (course.submitted / "bob").symlink_to("bob")  # a loop: to look gives an error, to anybody
+    assert course.students("04-extrapolation") == ["bob"]

@@ -299,3 +299,11 @@ def test_what_a_terminal_obeys_is_made_visible():
     )
     assert visible("阿达 O'Neil <b> می\u200cخواهم") == "阿达 O'Neil <b> می\u200cخواهم"
     assert len(visible("x" * 10**6)) < 3_000
+
+
+def test_a_long_name_in_another_alphabet_is_copied(tmp_path):
+    """83 signs, and 253 bytes: file systems count bytes."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / ("实" * 83 + ".pdf")).touch()
+    copy_other_files(tmp_path / "in", tmp_path / "out")
+    assert len(list((tmp_path / "out").iterdir())) == 1

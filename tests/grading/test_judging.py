@@ -396,6 +396,14 @@ def test_slow_cells_leave_time_for_the_answers(toys):
     assert graded(toys, slow, limits=replace(FAST, wall_seconds=16)).verdict is Verdict.RIGHT
 
 
+def test_cells_that_run_again_for_each_exercise_take_no_time_from_the_answers(grader, monkeypatch):
+    chapter = tuple(toy(f"twice_{n}", lambda layer, x: layer(layer(x)), _gap_cases) for n in range(6))
+    cells = [f"def {each.id[4:]}(layer, x): return layer(layer(x))" for each in chapter]
+    slow = submission("import time", "time.sleep(2)", *cells)
+    found = graded(use(chapter, grader, monkeypatch), slow, limits=replace(FAST, wall_seconds=10))
+    assert [each.verdict for each in found.exercises] == [Verdict.RIGHT] * 6
+
+
 def test_endless_endings_are_bounded(toys):
     grade = graded(toys, submission(*["import os; os._exit(0)"] * 100))
     assert grade.verdict is Verdict.CRASHED

@@ -185,3 +185,8 @@ def test_an_answer_of_improbable_size_is_told():
     mal = answers("mal", [rest], EXERCISES)
     [each] = outsized([*honest(), mal], model_sizes)
     assert (each.student, each.exercise) == ("mal", "")
+
+
+def test_a_number_of_any_length_stops_no_report():
+    """Python writes no integer of more than 4,300 digits; it reads one of any length in hex."""
+    assert tree_of("x = 0x" + "f" * 5000, {}) != tree_of("x = 0x" + "e" * 5000, {})
