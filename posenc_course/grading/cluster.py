@@ -96,7 +96,7 @@ class Cluster(Workers):
         try:
             with self._reached():
                 failed = away.exception() if away.status == "error" else None
-                reply = None if failed else away.result()
+                reply = "" if failed else away.result()
             if failed:
                 raise _explained(failed)
             future.set_result(entry(reply))

@@ -230,11 +230,12 @@ def test_forget_gates_that_are_the_lowest_number_of_float32_make_no_nan() -> Non
 def test_whole_numbers_beyond_32_bits_are_refused_where_jax_has_no_others() -> None:
     with jax.enable_x64(False):
         far, near, late = (jnp.asarray([each], dtype="uint32") for each in (4_000_000_000, 5, 2_147_480_000))
-        for call in (
+        calls: tuple[Callable[[Any, Any], Any], ...] = (
             p.relative_positions,
-            lambda *at: p.alibi_bias(1, *at),
-            lambda *at: p.window_mask(*at, 20),
-        ):
+            lambda q, k: p.alibi_bias(1, q, k),
+            lambda q, k: p.window_mask(q, k, 20),
+        )
+        for call in calls:
             with pytest.raises(ValueError, match="queries reach 4000000000, beyond 32-bit integers"):
                 call(far, near)
         for times in (far, late):
