@@ -8,7 +8,8 @@
   const FORMULA = /[\uE000-\uF8FF]/; // no sign that a page has: one of them stands for each formula
   const AROUND = 22; // pieces before and after the word that was sought
 
-  const terms = JSON.parse(document.currentScript.dataset.terms); // of the glossary: [term, page, anchor]
+  const { none, ...data } = document.currentScript.dataset; // what is said where nothing is found
+  const terms = JSON.parse(data.terms); // of the glossary: [term, page, anchor]
   const ASKING = ["can", "do", "does", "how", "i", "what", "when", "where", "which", "who", "why", "you"];
   const SAME = { sqrt: "root", rotary: "rope" }; // as code has it, and as headings do
   const MOST = 8; // sections that are named before what Sphinx finds
@@ -140,7 +141,13 @@
   const near = new IntersectionObserver((results) =>
     results.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => summarise(target)),
   );
+  /** Once a search has ended with nothing: Sphinx would have the reader select categories, and there are none. */
+  const tellOfNone = ({ status, output }) => {
+    if (status.textContent && !output.firstChild && status.textContent !== none) status.textContent = none;
+  };
+
   new MutationObserver(() => {
+    tellOfNone(Search);
     for (const result of document.querySelectorAll("ul.search > li:not([class], :has(> span))")) {
       result.className = "posenc-awaited";
       near.observe(result);

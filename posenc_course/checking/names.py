@@ -14,6 +14,8 @@ from posenc_course.translation import _, joined
 
 MOST = 8
 """Names that are listed."""
+SLIP = 0.75
+"""How alike two names are that differ by a slip. By difflib's own 0.6, attention is like StopIteration."""
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython", "open"}
 """What IPython puts beside the names of a notebook."""
 
@@ -45,9 +47,15 @@ def told(missing: str, names: Mapping[str, Any], own: Iterable[str] = ()) -> str
     words = [_("Nothing here is called {name}.").format(name=missing)]
     if missing in sys.stdlib_module_names:
         words.append(_("It is a module of Python: write `import {name}` first.").format(name=missing))
-    elif near := difflib.get_close_matches(missing, [*usable, *dir(builtins)], n=1):
+    elif near := _nearest(missing, usable):
         words.append(_("Did you mean {name}?").format(name=near[0]))
     if usable:
         listed = ", ".join([*usable[:MOST], *([_("and others")] if len(usable) > MOST else [])])
         words.append(_("Your code can use {names}.").format(names=listed))
     return joined(*words)
+
+
+def _nearest(missing: str, usable: Sequence[str]) -> list[str]:
+    """At most one name. Python has so many that one is always somewhat alike: of these, only for a slip."""
+    slip = difflib.get_close_matches(missing, dir(builtins), n=1, cutoff=SLIP)
+    return difflib.get_close_matches(missing, [*usable, *slip], n=1)

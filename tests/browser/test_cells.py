@@ -286,6 +286,8 @@ def test_without_python_the_cell_says_so_and_offers_the_notebook(newcomer, plain
     tell_all(tab)
     cell = Cell(tab, COLUMNS).open()
     expect(cell.status).to_contain_text("Python could not be loaded into this page")
+    expect(cell.status).to_contain_text("run the cell in the chapter's notebook:")
+    expect(cell.status).not_to_contain_text("Check")  # of exercises
     expect(cell.status.get_by_role("link")).to_have_attribute("href", re.compile(r"\.ipynb$"))
 
 

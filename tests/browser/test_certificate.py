@@ -73,6 +73,18 @@ def test_the_command_finds_what_the_page_made(tab, tmp_path, capsys, name):
     assert tab.complaints == []
 
 
+def test_an_answer_that_passed_is_certified_whatever_was_written_since(tab, tmp_path, capsys):
+    for each in CODE:
+        passed(tab, each, code="something else", answer=CODE[each])
+    code = made(tab, "Ada")
+    marks = {each: fingerprint(CODE[each]) for each in CODE}
+    assert code == code_of("Ada", tab.evaluate("new Date().toLocaleDateString('sv')"), marks)
+    file = tmp_path / "progress.json"
+    saved(tab, file)
+    assert main(["verify", str(file), code]) == 0
+    capsys.readouterr()
+
+
 def test_an_export_of_the_progress_page_will_do_and_brings_the_certificate_along(
     tab, tmp_path, capsys, newcomer
 ):

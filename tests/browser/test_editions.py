@@ -204,6 +204,14 @@ def test_chinese_words_are_found(newcomer, plain_address, query, found):
     expect(tab.locator(f"#search-results li a[href*='{found}']").first).to_be_visible()
 
 
+def test_a_search_without_a_result_says_so_in_chinese(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/zh/search.html?q=xqzzyv")
+    expect(tab.locator(".search-summary")).to_have_text(
+        "没有哪一页有这些词。请检查拼写，或者少用几个词再试。"
+    )
+
+
 # --- Exercises
 
 

@@ -206,6 +206,24 @@ def test_a_right_answer_passes_and_is_kept_as_passed(at):
     assert asked.status.get_attribute("role") == "status"
 
 
+def test_the_code_that_passed_is_kept_whatever_is_written_while_it_is_judged_or_later(at):
+    asked = at(f"{FORMULA}.frequencies")
+    asked.write(f"import time\ntime.sleep(3)\n{FREQUENCIES}")
+    asked.button("Check").click()
+    asked.editor.click()
+    asked.tab.keyboard.press("Control+End")
+    asked.tab.keyboard.type("# and more")
+    expect(asked.status).to_contain_text("Passed")
+    answer = asked.record["answer"]
+    assert answer.startswith("import time")
+    assert "# and more" not in answer
+    asked.check("def frequencies(dim):\n    return [1.0]\n", "Not yet")
+    assert asked.record["answer"] == answer
+    asked.button("Reset").click()
+    assert (asked.record["answer"], asked.record["passed"]) == (answer, True)
+    assert "NotImplementedError" in asked.record["code"]
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_answer_gets_its_own_message(at, name):
     exercise_id, code = WRONG[name]
@@ -564,6 +582,15 @@ def test_reset_brings_the_starter_and_loses_nothing(fresh):
     assert again.code == "mine = 1"
 
 
+def test_what_passed_before_pages_kept_it_apart_is_not_lost_by_a_reset(fresh):
+    starter = fresh.code
+    fresh.keep(code="right = 1", starter=starter, passed=True)
+    fresh.tab.reload(wait_until=READ)
+    again = Exercise(fresh.tab, fresh.id)
+    again.button("Reset").click()
+    assert (again.record["code"].strip(), again.record["answer"]) == (starter.strip(), "right = 1")
+
+
 # --- Hints and solution ------------------------------------------------------------------------------
 
 
@@ -843,6 +870,23 @@ def test_one_card_holds_all_steps_and_one_error_costs_one_step(at):
     head.check(None, "Passed")
     expect(head.result).not_to_contain_text("Your turn_pair")
     expect(badge).to_have_text("✓ passed")
+
+
+def test_a_step_that_is_not_written_is_not_asked_for_where_a_right_one_stood_in(at):
+    asked = at(f"{ORDER}.saturating_width")
+    code = "def saturating_width(keys, share):\n    return winning_margin(keys, share) ** 3\n"
+    asked.check(code, "Not yet")
+    expect(asked.result).to_contain_text("with a right winning_margin in its place")
+    expect(asked.result).not_to_contain_text("Write that one first")
+
+
+def test_the_band_of_a_step_s_title_is_as_wide_as_its_card(newcomer, plain_address):
+    tab = newcomer(viewport={"width": 1280, "height": 800}).new_page()
+    tab.goto(f"{plain_address}/book/{ORDER}.html", wait_until=READ)
+    card = tab.locator("#exercise-winning-margin")
+    unfold(card)
+    title = card.locator("> p.admonition-title")
+    assert title.bounding_box()["width"] >= card.bounding_box()["width"] - 4
 
 
 def test_a_decoder_that_is_whole_writes_with_weights_from_this_site(at, visitor):

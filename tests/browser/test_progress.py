@@ -215,7 +215,9 @@ def test_a_browser_that_stores_nothing_still_works_and_says_so(context, address_
     assert not tab.evaluate("store.available")
     keep(tab, FREQUENCIES)
     assert present(kept(tab, FREQUENCIES))["code"] == "x = 1"
-    assert "does not let this page keep your work" in tab.locator(".posenc-not-kept").inner_text()
+    said = tab.locator(".posenc-not-kept").inner_text()
+    assert "does not let these pages keep your work" in said
+    assert "an export does not hold it" in said  # each page has a memory of its own
     tab.goto(f"{address}/book/02-the-formula.html")
     tab.locator(".posenc-option label").first.click()
     tab.get_by_role("button", name="Check my answer").first.click()
@@ -269,11 +271,13 @@ def test_what_another_tab_has_passed_counts_though_this_one_writes(context, plai
     here, _box, _editor, write = open_answer(context, plain_address)
     write("# one")
     code = present(kept(here, FREQUENCIES))["code"]
-    keep(here, FREQUENCIES, code=code, attempts=5, hints=2, passed=True)  # as another tab would
+    # As another tab would:
+    keep(here, FREQUENCIES, code=code, attempts=5, hints=2, passed=True, answer="right")
     write(" two")
     found = kept(here, FREQUENCIES)
     assert (present(found)["passed"], present(found)["attempts"], present(found)["hints"]) == (True, 5, 2)
     assert present(found)["code"] == f"{code} two"
+    assert present(found)["answer"] == "right"
     assert "former" not in present(found)
 
 
@@ -542,16 +546,16 @@ def test_what_was_passed_stays_passed_when_newer_work_comes_in(context, address,
     (tmp_path / "newer.json").write_text(json.dumps(made))
     take_in(tab, tmp_path / "newer.json")
     found = present(kept(tab, FREQUENCIES))
-    assert (found["code"], found["passed"]) == ("later", True)
+    assert (found["code"], found["passed"], found["answer"]) == ("later", True, "right")
 
 
 def test_what_was_passed_elsewhere_counts_though_the_newer_work_is_here(context, address, tmp_path):
     tab = open_page(context, address)
-    keep(tab, FREQUENCIES, code="right")
+    keep(tab, FREQUENCIES, code="played with", answer="right")
     file = export(tab, tmp_path / "passed.json")
     newer = keep(tab, FREQUENCIES, code="begun again", passed=False)
     assert take_in(tab, file) == "One entry of the file was imported."
-    assert kept(tab, FREQUENCIES) == {**newer, "passed": True}
+    assert kept(tab, FREQUENCIES) == {**newer, "passed": True, "answer": "right"}
 
 
 def test_code_written_here_stays_within_reach_when_a_newer_record_comes_in(context, plain_address, tmp_path):
@@ -609,6 +613,7 @@ def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(
             "no.date": ANSWER,
             "bad.date": {**sound, "updated": "yesterday"},
             "bad.code": {**sound, "code": 3},
+            "bad.answer": {**sound, "answer": ["x"]},
             "bad.record": None,
         },
         "quiz": {"bad.due": {"due": "soon", "box": 1, "updated": sound["updated"]}},
@@ -618,7 +623,7 @@ def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(
     (tmp_path / "file.json").write_text(json.dumps(made))
     assert take_in(tab, tmp_path / "file.json") == (
         "One entry of the file was imported. These entries of the file could not be read, and were left out: "
-        "exercise no.date, exercise bad.date, exercise bad.code, exercise bad.record, "
+        "exercise no.date, exercise bad.date, exercise bad.code, exercise bad.answer, exercise bad.record, "
         "quiz bad.due, diary."
     )
     assert tab.evaluate("store.all('exercise')") == {FREQUENCIES: sound}

@@ -316,7 +316,7 @@ def test_questions_come_back_after_1_3_7_and_21_days_and_after_a_mistake_the_nex
     choose(tab, ONE, 1)
     assert (
         review(tab, plain_address, 0.4)
-        == "Nothing more is due today. The next question comes back on March 3, 2026."
+        == "Nothing more is due today. The next question comes back on 3 March 2026."
     )
     day = 0
     for pause in (1, 3, 7, 21, 21):

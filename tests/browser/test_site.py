@@ -500,6 +500,18 @@ def test_a_search_forgives_words_too_many_and_slips_of_the_hand(browser, address
     visit.tab.close()
 
 
+def test_a_search_without_a_result_says_what_to_try(browser, address):
+    visit = Visit(browser, address, "search.html?q=xqzzyv")
+    expect(visit.tab.locator("#search-results h2")).to_have_text("Search Results")
+    expect(visit.tab.locator(".search-summary")).to_have_text(
+        "No page has these words. Check the spelling, or try fewer words."
+    )
+    visit.open("search.html?q=wavelength")
+    expect(visit.tab.locator(".search-summary")).to_contain_text("Search finished, found")
+    assert visit.complaints == []
+    visit.tab.close()
+
+
 def test_the_contents_show_where_one_is_after_a_jump(browser, address):
     tab = Visit(browser, address, "book/02-the-formula.html").tab
     marked = tab.locator("#pst-page-toc-nav a[aria-current]")

@@ -24,6 +24,8 @@ def answer(code: str):
         ("frequencis(dim)", "Nothing here is called frequencis. Did you mean frequencies?"),
         ("half + halv", "Nothing here is called halv. Did you mean half?"),
         ("lenn(dim)", "Did you mean len?"),
+        ("pint(dim)", "Did you mean print?"),
+        ("flaot(dim)", "Did you mean float?"),
         ("zzzzzz", "Nothing here is called zzzzzz. Your code can use dim, half, np, frequencies."),
     ],
 )
@@ -31,6 +33,16 @@ def test_a_missing_name_tells_which_there_are_and_the_nearest(line, words):
     report = report_on(FREQUENCIES, answer(f"def frequencies(dim):\n    half = dim // 2\n    return {line}"))
     assert words in str(report)
     assert "Your code can use dim, half, np, frequencies." in str(report)
+
+
+@pytest.mark.parametrize("name", ["attention", "softmax", "scale", "mean"])
+def test_no_name_of_python_is_offered_for_what_is_only_somewhat_like_it(name):
+    assert told(name, {"np": ...}) == f"Nothing here is called {name}. Your code can use np."
+
+
+def test_the_nearest_name_is_offered_wherever_it_is_from():
+    assert "Did you mean print?" in told("pirnt", {"pints": ..., "point": ...})
+    assert "Did you mean prints?" in told("prnts", {"prints": ...})
 
 
 def test_a_long_list_of_names_is_cut():

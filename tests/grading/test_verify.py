@@ -192,6 +192,8 @@ def test_a_file_that_was_changed_is_refused(tmp_path, capsys, path, value):
         ("records/certificate", None, "it holds none"),
         ("records/certificate/CODE", "x", "it holds none"),
         (f"records/exercise/{FREQUENCIES}/code", "x = 1", f"was made from: {FREQUENCIES}."),
+        (f"records/exercise/{FREQUENCIES}/answer", "x = 1", f"was made from: {FREQUENCIES}."),
+        (f"records/exercise/{FREQUENCIES}/answer", [ANSWERS[FREQUENCIES]], f"was made from: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}/passed", False, f"was made from: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}/passed", "yes", f"was made from: {FREQUENCIES}."),
         (f"records/exercise/{FREQUENCIES}", None, f"was made from: {FREQUENCIES}."),
@@ -209,6 +211,14 @@ def test_a_file_that_does_not_bear_the_certificate_out_is_refused(tmp_path, caps
     assert (status, out) == (1, "")
     assert said in err
     assert err.startswith("error: ")
+
+
+@pytest.mark.parametrize(("code", "answer"), [("x = 1", GAP), (GAP, None)])
+def test_the_answer_that_passed_counts_and_not_what_was_written_since(tmp_path, capsys, code, answer):
+    file, certified = exported()
+    file["records"]["exercise"][FAR_GAP] |= {"code": code, "answer": answer}
+    del file["checksum"]
+    assert verify(capsys, written(tmp_path, file | {"checksum": checksum(file)}), certified)[0] == 0
 
 
 @pytest.mark.parametrize("date", ["20261123", "2026-W47-1", "9999-12-31", "2026-11-31", "2026-11-23 ", ""])

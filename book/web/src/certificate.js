@@ -55,7 +55,7 @@ function startMaker(place) {
 /** The chapters with those of their exercises all of whose steps have passed in a page. */
 function passedOf(chapters) {
   const work = store.all("exercise");
-  const isPassed = ({ ids }) => ids.every((id) => work[id]?.passed && typeof work[id].code === "string");
+  const isPassed = ({ ids }) => ids.every((id) => work[id]?.passed && typeof store.answerOf(work[id]) === "string");
   return chapters
     .map(({ title, exercises }) => ({ title, exercises: exercises.filter(isPassed) }))
     .filter(({ exercises }) => exercises.length);
@@ -63,7 +63,7 @@ function passedOf(chapters) {
 
 function answersOf(passed) {
   const ids = passed.flatMap(({ exercises }) => exercises.flatMap((each) => each.ids));
-  return Object.fromEntries(ids.map((id) => [id, fingerprint(store.load("exercise", id).code)]));
+  return Object.fromEntries(ids.map((id) => [id, fingerprint(store.answerOf(store.load("exercise", id)))]));
 }
 
 /** Of the reader's own day. */

@@ -161,7 +161,8 @@ class LiveExercise extends Workplace {
   }
 
   check() {
-    return this.ask({ do: "check", ...this.#request() }, (result) => this.#show(result));
+    const request = this.#request();
+    return this.ask({ do: "check", ...request }, (result) => this.#show(result, request.code));
   }
 
   saveNow() {
@@ -192,6 +193,7 @@ class LiveExercise extends Workplace {
     };
     if (!record) return fresh;
     const found = { ...fresh, starter: undefined, mark: undefined, ...record };
+    if (found.passed) found.answer = store.answerOf(found); // of an older record, before anything else is written
     if (found.starter === this.starter) found.mark = this.given.mark; // a record from before there were marks
     const untouched = found.code === found.starter;
     return untouched ? { ...found, code: this.starter, ...this.given } : found;
@@ -277,10 +279,10 @@ class LiveExercise extends Workplace {
     };
   }
 
-  async #show(result) {
+  async #show(result, code) {
     const passed = result.kind === "report" && result.passed;
     const before = this.record.passed;
-    this.#save({ attempts: this.record.attempts + 1, passed: this.record.passed || passed });
+    this.#save({ attempts: this.record.attempts + 1, ...(passed && { passed, answer: code }) });
     this.#refresh();
     if (result.kind === "report") {
       this.say(joined(result.headline, passed && saidOfWay(this.element)));
@@ -417,11 +419,12 @@ class LiveExercise extends Workplace {
   #join() {
     const there = store.load("exercise", this.id);
     if (!there || there.updated === this.record.updated) return;
-    const { attempts, hints, passed, solutionShown } = this.record;
+    const { answer, attempts, hints, passed, solutionShown } = this.record;
     Object.assign(this.record, {
       attempts: Math.max(attempts, there.attempts ?? 0),
       hints: Math.max(hints, there.hints ?? 0),
       passed: passed || Boolean(there.passed),
+      answer: there.answer ?? answer,
       solutionShown: solutionShown || Boolean(there.solutionShown),
     });
     if ([this.#agreed, this.code, this.starter].includes(there.code) || typeof there.code !== "string") return;

@@ -150,7 +150,8 @@ def _judge(exercise: str, setup: str, earlier: list[str], unwritten: list[str], 
         result = _check(exercise, namespace)
     except (Exception, SystemExit) as error:
         result = _explain(error, namespace, exercise)
-    return result | {"needs": _used(unwritten, code)}
+    instead = result.pop("instead", ())  # the report speaks of these, and they cost the answer nothing
+    return result | {"needs": [each for each in _used(unwritten, code) if each not in instead]}
 
 
 def _draw() -> dict[str, Any]:
@@ -202,6 +203,7 @@ def _check(exercise_id: str, namespace: dict[str, Any]) -> dict[str, Any]:
         "draws": report.passed and asked.draws is not None,
         "headline": report.headline,
         "html": report._repr_html_(),
+        "instead": [step.function for step in report.instead],
     }
 
 

@@ -3,6 +3,7 @@ import { status } from "./elements.js";
 import { startQuestion } from "./question.js";
 import { isDue } from "./schedule.js";
 import * as store from "./store.js";
+import { longDate } from "./words.js";
 import { words } from "./words-quiz.js";
 
 export function startReview(place) {
@@ -37,6 +38,6 @@ export function startReview(place) {
     const waiting = dates.filter((date) => isDue({ due: date.toISOString() }, today)).length;
     if (!dates.length) said.textContent = words.none;
     else if (waiting) said.textContent = words.due(waiting);
-    else said.textContent = words.done(words.day(new Date(Math.min(...dates.map(Number)))));
+    else said.textContent = words.done(longDate(new Date(Math.min(...dates.map(Number)))));
   }
 }

@@ -2,7 +2,7 @@
 //
 // One record an exercise, a quiz question or a predict box, each under a key of its own, so that two tabs
 // do not overwrite each other's work. A record is plain JSON:
-//   "exercise" {code, starter, mark, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
+//   "exercise" {code, answer, starter, mark, attempts, hints, passed, solutionShown}, id "<chapter>.<function>"
 //   "quiz"     {chosen, right, tries, box, due, history},               id "<chapter>.<question>"
 //   "prediction" {said, right, shown, text},                         id "<chapter>.<box>"
 //   "cell"     {code, ran}, of a cell of a chapter that was changed,  id "<chapter>.<its place>"
@@ -20,6 +20,7 @@ const FORMAT = "posenc-progress";
 const FIELDS = {
   exercise: {
     code: "string",
+    answer: "string", // the code that passed last
     starter: "string",
     mark: "string", // of the starter, the same in every language
     attempts: "number",
@@ -117,6 +118,9 @@ export class ImportProblem extends Error {
   }
 }
 
+/** The code that passed: what was written since need not be right. An older record does not tell them apart. */
+export const answerOf = (record) => record.answer ?? record.code;
+
 /** Forget everything. */
 export function clearAll() {
   for (const key of keys().filter((each) => each.startsWith(PREFIX) || each.startsWith(UNREADABLE))) {
@@ -132,7 +136,8 @@ function takeIn(kind, id, record) {
   const passes = goes?.passed && !stays.passed;
   if (stays === here && !passes) return "kept";
   const mine = kind === "exercise" && stays === record ? writtenHere(here, record) : {};
-  write(keyOf(kind, id), { ...stays, ...mine, ...(passes && { passed: true }) });
+  const won = passes && { passed: true, answer: answerOf(goes) };
+  write(keyOf(kind, id), { ...stays, ...mine, ...won });
   return "taken";
 }
 

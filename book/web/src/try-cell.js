@@ -127,7 +127,7 @@ class Cell extends Workplace {
   }
 
   get unreachable() {
-    return this.onMachine ? machineWords.gone : super.unreachable;
+    return this.onMachine ? machineWords.gone : words.unreachable;
   }
 
   get changed() {

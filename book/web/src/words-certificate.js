@@ -19,7 +19,7 @@ export const words = {
   title: _("Certificate of practice"),
   hasPassed: (count) =>
     ngettext("has passed one exercise of the course", "has passed {count} exercises of the course", count),
-  on: (date) => _("on {date}", { date: longDate(date) }),
+  on: (day) => _("on {date}", { date: longDate(new Date(`${day}T12:00`)) }),
   code: _("Code"),
   smallPrint: (code) =>
     _(

@@ -23,8 +23,8 @@ export const words = {
       count,
     ),
   notKept: _(
-    "Your browser does not let this page keep your work, perhaps because this is a private window." +
-      " It is lost when you close the page, unless you export it.",
+    "Your browser does not let these pages keep your work, perhaps because this is a private window." +
+      " What you do on a page is lost when you leave it, and an export does not hold it.",
   ),
   python: _("Python in the pages"),
   early: _("Load Python when the page opens"),

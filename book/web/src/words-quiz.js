@@ -1,5 +1,5 @@
 // What quizzes and the review say.
-import { _, language, ngettext } from "./words.js";
+import { _, ngettext } from "./words.js";
 
 export const words = {
   check: _("Check my answer"),
@@ -15,5 +15,4 @@ export const words = {
   due: (count) => ngettext("One question is due today.", "{count} questions are due today.", count),
   done: (day) => _("Nothing more is due today. The next question comes back on {day}.", { day }),
   none: _("You have not answered any question yet. There is a quiz at the end of each chapter."),
-  day: (date) => new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(date),
 };

@@ -12,6 +12,10 @@ export const words = {
       "Ctrl+Enter runs the code, after everything above it.",
   ),
   busy: _("Something else is still running in this page. Wait until it has finished, or stop it."),
+  unreachable: _(
+    "Python could not be loaded into this page. Perhaps you are offline, or something blocks it. Your code is kept. " +
+      "Try again, or run the cell in the chapter's notebook:",
+  ),
   running: _("Running, after everything above it."),
   ran: _("It ran. This is what came out:"),
   silent: _(

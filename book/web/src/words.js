@@ -24,9 +24,9 @@ export const joined = (...sentences) =>
 /** A time such as 2:05. */
 export const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
-/** A day such as 2026-11-23, written out; in English as the British do. */
-export const longDate = (day) =>
-  new Date(`${day}T12:00`).toLocaleDateString(language === "en" ? "en-GB" : language, { dateStyle: "long" });
+/** A day written out; in English as the British do. */
+export const longDate = (date) =>
+  date.toLocaleDateString(language === "en" ? "en-GB" : language, { dateStyle: "long" });
 
 /** A number as a reader writes it, with so many significant digits. */
 export const number = (value, digits = 6) => written(value, { maximumSignificantDigits: digits });
