@@ -66,6 +66,12 @@ UNROTATED_BY = {
 }
 """Keys and the value of each that says that a model of a family that may rotate does not."""
 
+ANOTHER_DOOR = (
+    "it does not rotate: its positions are a table that is added, or a bias, or it has none; its window and "
+    "softmax scale may be missing here, too"
+)
+"""What is said of layers of a model that rotates nothing."""
+
 ROTATING = ("rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_emb_base", "rotary_pct")
 """Keys that only models that rotate have, but for KEYS_UNREAD."""
 
@@ -341,8 +347,8 @@ class Given:
             self._require_groups(config)
         turns = self.turns(index, kind)
         rope = self._rope(config, index, kind, length, layout) if turns else None
-        known = self.model_type in FAMILIES
-        scale = self._scale(config, kind) if known and kind not in WITHOUT_ATTENTION else None
+        known, attends = self.model_type in FAMILIES, kind not in WITHOUT_ATTENTION
+        scale = self._scale(config, kind) if known and attends else None
         width = self.query_width(self._of_kind(config, kind)) if scale is not None else 0
         return LayerPositions(
             index=index,
@@ -352,7 +358,7 @@ class Given:
             temperature=self._temperature(kind, turns) if known else None,
             softmax_scale=scale,
             softmax_factor=1.0 if scale is None else scale * math.sqrt(width),
-            also=self.family.also.get(kind, ""),
+            also=self.family.also.get(kind) or (ANOTHER_DOOR if attends and self.unrotated_by() else ""),
         )
 
     def _require_groups(self, config: Mapping[str, Any]) -> None:

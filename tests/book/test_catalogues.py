@@ -52,7 +52,7 @@ def english(*passages: str) -> Catalog:
 
 
 def test_chapters_exercises_and_messages_are_translated_whole():
-    assert languages() == [CHINESE]
+    assert CHINESE in languages()
     waiting = {each.name: each.entries - each.translated for each in coverage(CHINESE)}
     assert {name: count for name, count in waiting.items() if count} == {}
     assert sum(each.entries for each in coverage(CHINESE)) > 12_000

@@ -126,6 +126,18 @@ NAMES = {
 NAMES |= {"proportional": "proportional"}
 
 
+def rules_of_timm() -> str:
+    """A grid of 8 by 8 as if it were 4 by 4; no rule by name."""
+    assert has(timm(), "yarn", "ntk", "scaling") == "no"
+    made = {"in_pixels": False, "feat_shape": [8, 8]}
+    slower, plain = (
+        timm().RotaryEmbedding(16, **made, **more).get_embed()[0].asin()[1, :8]
+        for more in ({"ref_feat_shape": [4, 4]}, {})
+    )
+    torch.testing.assert_close(slower, plain / 2)
+    return "linear, for images"
+
+
 def rules_of_ours() -> str:
     rules = [
         p.LinearScaling,
@@ -226,7 +238,7 @@ CHECKS: dict[str, dict[str, Callable[[], str]]] = {
         "x-transformers": lambda: linear_and_ntk(
             x_transformers.RotaryEmbedding, "interpolation_factor", "base_rescale_factor"
         ),
-        "timm": lambda: "none" if has(timm(), "yarn", "ntk", "scaling") == "no" else "some",
+        "timm": rules_of_timm,
     },
     "ALiBi": {
         "posenc_lib": lambda: has(p, "alibi"),

@@ -761,3 +761,19 @@ def test_a_part_has_the_defaults_of_its_whole() -> None:
 def test_a_scale_that_follows_the_heads(model_type: str) -> None:
     config = {"model_type": model_type, "head_dim": 64, "num_hidden_layers": 1}
     assert layers_from_config(config)[0].softmax_scale == 64**-0.5
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"model_type": "t5"},
+        {"model_type": "bloom"},
+        {"model_type": "gpt_neo"},
+        {"model_type": "falcon", "alibi": True},
+    ],
+)
+def test_layers_that_rotate_nothing_say_that_this_is_not_all(more: dict[str, Any]) -> None:
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
+    assert all("does not rotate" in layer.also for layer in layers_from_config(sizes | more))
+    turning = {"model_type": "llama", "rope_theta": 10000.0}
+    assert not any(layer.also for layer in layers_from_config(sizes | turning))
