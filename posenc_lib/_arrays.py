@@ -434,7 +434,7 @@ def is_watched(tensor: Any) -> bool:
         torch.compiler.is_compiling()
         or type(tensor) not in (torch.Tensor, torch.nn.Parameter)
         or not (tensor.is_cpu or tensor.is_cuda)
-        or torch._C._are_functorch_transforms_active()
+        or is_in_a_transform()
         or torch.autograd.forward_ad._current_level >= 0
     )
 
@@ -451,11 +451,16 @@ def windows_from_the_last(row: Array, size: int) -> Array:
     return np.lib.stride_tricks.sliding_window_view(row, size, axis=-1)[..., ::-1, :].copy()
 
 
-def is_transformed() -> bool:
-    """Whether one of `torch.func`'s transforms runs, such as `vmap`."""
+def is_in_a_transform() -> bool:
+    """Whether one of `torch.func`'s transforms runs, such as `vmap`; in `grad`, `requires_grad` says nothing."""
     import torch
 
-    return not is_compiling() and torch._C._are_functorch_transforms_active()
+    return bool(torch._C._are_functorch_transforms_active())
+
+
+def is_transformed() -> bool:
+    """The same of what runs now, and is not compiled."""
+    return not is_compiling() and is_in_a_transform()
 
 
 def is_traced() -> bool:

@@ -25,6 +25,7 @@ from posenc_lib._arrays import (
     is_captured,
     is_compiling,
     is_exporting,
+    is_in_a_transform,
     is_in_autograds_vmap,
     is_watched,
     register_pytree,
@@ -182,7 +183,7 @@ def _compiles_as_words(x: torch.Tensor, tables: RotaryTables) -> bool:
         is_compiling()
         and not is_exporting()
         and not (torch.is_grad_enabled() and any(t.requires_grad for t in (x, tables.cos, tables.sin)))
-        and not torch._C._are_functorch_transforms_active()  # in them, `requires_grad` says nothing
+        and not is_in_a_transform()
         and x.dtype == torch.bfloat16
         and tables.cos.dtype == torch.float32
         and tables.dim == x.shape[-1]

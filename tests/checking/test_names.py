@@ -25,7 +25,7 @@ def answer(code: str):
         ("half + halv", "Nothing here is called halv. Did you mean half?"),
         ("lenn(dim)", "Did you mean len?"),
         ("pint(dim)", "Did you mean print?"),
-        ("flaot(dim)", "Did you mean float?"),
+        ("floot(dim)", "Did you mean float?"),
         ("zzzzzz", "Nothing here is called zzzzzz. Your code can use dim, half, np, frequencies."),
     ],
 )
