@@ -452,7 +452,7 @@ def windows_from_the_last(row: Array, size: int) -> Array:
 
 
 def is_in_a_transform() -> bool:
-    """Whether one of `torch.func`'s transforms runs, such as `vmap`; in `grad`, `requires_grad` says nothing."""
+    """Whether one of `torch.func`'s transforms runs; in `grad`, `requires_grad` says nothing."""
     import torch
 
     return bool(torch._C._are_functorch_transforms_active())
