@@ -1,4 +1,4 @@
-"""What is told of a value of another kind than the right one: text, a single number, whole numbers, float16.
+"""What is told of a value of another kind than the right one: text, one number, whole numbers, too few bits.
 
 Nothing here decides whether an answer passes.
 """
@@ -68,7 +68,7 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
             "It is an array of whole numbers ({dtype}), so everything after the decimal point was lost. "
             "Make it an array of floats."
         ).format(dtype=given.dtype)
-    if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given):
+    if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given, 2e-3):
         return _("Its numbers are float16, which keeps only about three digits. Compute in float64.")
     if given.ndim and given.dtype == np.float32 and not exercise.dtype and _nearly(expected, given, 1e-3):
         return _("Its numbers are float32, which keeps only about seven digits. Compute in float64.")
@@ -81,8 +81,8 @@ def _cut_down(expected: np.ndarray, given: np.ndarray) -> bool:
     return any(np.array_equal(given, cut(expected)) for cut in cuts)
 
 
-def _nearly(expected: np.ndarray, given: np.ndarray, share: float = 2e-3) -> bool:
-    """Whether they are as near as float16 can tell, or another share of the largest."""
+def _nearly(expected: np.ndarray, given: np.ndarray, share: float) -> bool:
+    """Whether they are the same up to this share, of each number or of the largest."""
     scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
     return bool(np.isclose(given, expected, rtol=share, atol=share * scale, equal_nan=True).all())
 

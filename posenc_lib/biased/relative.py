@@ -181,8 +181,8 @@ def _read(given: Any, name: str) -> Array:
     if is_floating(array):
         return array
     xp = namespace(array)
-    ends = extremes(array) if default_integer(xp) == xp.int32 else None
-    if ends and ends[1] >= 2**31:
+    wraps = xp.iinfo(array.dtype).max > xp.iinfo(default_integer(xp)).max == 2**31 - 1  # JAX's uint32
+    if wraps and (ends := extremes(array)) and ends[1] >= 2**31:
         raise ValueError(
             f"{name} reach {ends[1]:.0f}, beyond 32-bit integers; set "
             "jax.config.update('jax_enable_x64', True), or start counting closer to them"

@@ -18,6 +18,7 @@ from posenc_lib.biased import (
     t5_bias,
     t5_buckets,
     transformer_xl_bias,
+    window_mask,
 )
 from tests.conformance.peers import modeling, transformers, x_transformers
 
@@ -306,3 +307,26 @@ def test_x_transformers_cope_is_ours_with_q_e_unscaled():
     logits = (q @ k.mT / math.sqrt(8)).masked_fill(future, -torch.finfo(torch.float32).max)
     ours = cope_bias(q, k, theirs.pos_emb, scale=1.0)
     torch.testing.assert_close(ours.tril(), theirs(q, logits).tril(), atol=1e-5, rtol=0)
+
+
+def test_long_t5_s_encoder_is_t5_s_in_a_window():
+    """Whose radius counts the tokens on each side; q is scaled back, since T5 divides by nothing."""
+    longt5 = modeling("longt5")
+    sizes = {"d_model": 16, "d_kv": 8, "num_heads": 2, "local_radius": 3, "dropout_rate": 0.0}
+    layer = longt5.LongT5LocalAttention(
+        transformers.LongT5Config(**sizes), has_relative_attention_bias=True
+    ).eval()
+    x, seen = torch.randn(1, 20, 16), longt5._get_local_attention_mask(torch.ones(1, 20), 4, "cpu")
+    theirs = layer(x, mask=seen)[0]
+    q, k, v = (each(x).view(1, 20, 2, 8).transpose(1, 2) for each in (layer.q, layer.k, layer.v))
+    bias = t5_bias(layer.relative_attention_bias.weight, 20, 20)
+    ours = attention(
+        q * math.sqrt(8), k, v, bias=bias, mask=torch.as_tensor(window_mask(20, 20, 3 + 1, causal=False))
+    )
+    torch.testing.assert_close(layer.o(ours.transpose(1, 2).flatten(2)), theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_shaw_s_vectors_are_still_there_in_speech_and_pictures():
+    assert transformers.Wav2Vec2BertConfig().position_embeddings_type == "relative_key"
+    assert transformers.SamVisionConfig().use_rel_pos
+    assert hasattr(modeling("sam").SamVisionAttention, "get_decomposed_rel_pos")

@@ -21,6 +21,7 @@ import pytest
 import posenc_lib
 from posenc_course.checking import Outcome, judge, report_on, run
 from posenc_course.checking.judge import right_outcomes
+from posenc_course.checking.kinds import is_close
 from posenc_course.checking.plain import decode, encode
 from posenc_course.exercises import (
     Exercise,
@@ -324,3 +325,27 @@ def test_the_test_above_would_notice_a_mistake_without_effect():
     harmless = Mistake("harmless", asked.reference, "This is no mistake at all.")
     assert report_on(asked.id, harmless.answer).passed
     assert Outcome("value", 1.0) != Outcome("value", 2.0)
+
+
+FREE = "06-rotary.checkpoint_facts"
+"""Of a base, three digits are enough."""
+
+
+def leaves(value):
+    """What stands in tuples and dicts, one by one."""
+    if isinstance(value, tuple | dict):
+        inside = value.values() if isinstance(value, dict) else value
+        return [leaf for each in inside for leaf in leaves(each)]
+    return [value]
+
+
+@every_exercise
+def test_whole_numbers_are_whole_however_large(asked):
+    """The tolerance is for what rounding does to real ones."""
+    values = [
+        leaf for each in right_outcomes(asked, 0)[1] if each.kind == "value" for leaf in leaves(each.value)
+    ]
+    arrays = [np.asarray(each) for each in values if not isinstance(each, bool | str) and each is not None]
+    whole = [each for each in arrays if each.dtype.kind in "iu"]
+    if asked.id != FREE:
+        assert not any(is_close(asked, each, each + 1).any() for each in whole)

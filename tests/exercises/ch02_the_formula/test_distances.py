@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch02_the_formula.distances import DISTANCES
 from tests.exercises.ch02_the_formula.shared import exact_row
 
 
@@ -23,3 +26,11 @@ NOT_KNOWN = (
 
 
 WRITTEN_IN_ANOTHER_WAY = (("distances", squared, "squared"),)
+
+
+def test_who_loses_small_distances_in_float32_is_told_why():
+    def by_cosines(offsets, dim, base):
+        angles = torch.tensor(offsets)[:, None] / base ** (torch.arange(0, dim, 2) / dim)
+        return (2 - 2 * angles.cos()).sum(-1).sqrt().numpy()
+
+    assert "1 - cos loses small distances" in str(report_on(DISTANCES.id, by_cosines))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch03_relative_position.doublings import DOUBLINGS
 from posenc_course.exercises.ch03_relative_position.shift_by import SHIFT_BY
 from tests.exercises.ch03_relative_position.shared import SEEDS
@@ -34,3 +36,10 @@ NOT_KNOWN = (("shift_by", lambda one_step, offset: np.eye(len(one_step)), None),
 
 
 WRITTEN_IN_ANOTHER_WAY = (("shift_by", never_transposes, "forwards-only"),)
+
+
+def test_who_multiplies_in_float32_is_told_that_rounding_undoes_it():
+    def in_float32(one_step, offset):
+        return torch.linalg.matrix_power(torch.tensor(one_step).float(), int(offset)).numpy()
+
+    assert "In float32, rounding alone undoes that" in str(report_on(SHIFT_BY.id, in_float32))
