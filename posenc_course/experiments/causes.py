@@ -152,7 +152,7 @@ CAUSES = (
             encoding,
             f"{which} clocks stop",
             True,
-            f"{name} breaks because its {which} clocks go on past what they showed in training.",
+            f"{name} breaks because {clocks} go on past what they showed in training.",
             RISES,
             "With these clocks stopped, the same model breaks as much.",
         )
@@ -161,7 +161,11 @@ CAUSES = (
             ("sinusoidal", "The sinusoidal encoding"),
             ("transformer-xl", "Transformer-XL"),
         )
-        for which in ("slow", "fast", "all")
+        for which, clocks in (
+            ("slow", "its slow clocks"),
+            ("fast", "its fast clocks"),
+            ("all", "all its clocks"),
+        )
     ),
     Cause(
         "alibi",
