@@ -339,7 +339,7 @@ def ruler(*, query: int, key: int, shift: int) -> Picture:
                 "{biased:.2f}. Marks show the phrase at {shift}: the query at position {query}, the key at "
                 "{key}."
             ).format(
-                offset=key - query,
+                offset=abs(key - query),
                 lowest=found["added"].min(),
                 highest=found["added"].max(),
                 rotated=found["rotated"][shift],

@@ -294,8 +294,8 @@ def one_head_at_work(count: int = 12) -> Picture:
             alt=f"Two maps of attention weights among {count} places. On the left all weights are nearly "
             f"the same, between {soft.min():.2f} and {soft.max():.2f}, largest one place before the query. "
             "On the right there is one dark stripe just below the diagonal: every query gives "
-            f"{np.diagonal(loud, -1).min():.2f} or more to the place right before it. The first query, "
-            "which has none before it, looks at itself.",
+            f"{np.floor(100 * np.diagonal(loud, -1).min()) / 100:.2f} or more to the place right before it. "
+            "The first query, which has none before it, looks at itself.",
         )
 
 

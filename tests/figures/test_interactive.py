@@ -35,6 +35,11 @@ def test_the_still_picture_is_described_and_the_same_every_time(name):
     assert "currentColor" in still.svg
 
 
+@pytest.mark.parametrize("key", [9, 15])
+def test_words_are_apart_by_a_distance_on_either_side(key):
+    assert ", 3 positions apart" in interactive.ruler(query=12, key=key, shift=0).alt
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_it_can_be_drawn_at_both_ends_of_every_slider(name):
     for slider in FIGURES[name].sliders:

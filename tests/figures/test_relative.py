@@ -73,6 +73,12 @@ def test_the_arrow_is_drawn_with_its_powers():
         assert told in picture.alt
 
 
+def test_the_least_weight_is_not_told_larger_than_it_is():
+    told = re.search(r"gives ([\d.]+) or more", relative.one_head_at_work().alt)
+    assert told
+    assert 0.98 < float(told[1]) <= np.diagonal(relative.one_back(12, loudness=50), -1).min()
+
+
 @pytest.mark.parametrize("count", [2, 12])
 def test_the_head_looks_one_back_the_more_the_louder(count):
     soft, loud = (relative.one_back(count, loudness=each) for each in (1, 50))

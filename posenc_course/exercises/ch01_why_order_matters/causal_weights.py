@@ -92,7 +92,11 @@ CAUSAL_WEIGHTS = Exercise(
             "A token looks into its future: the weight of every key after the query must be exactly 0.",
         ),
         Property(
-            lambda args, value: bool(np.all(value[..., past(args[0]) & ~past(args[0], -1)] != 0)),
+            # Beside a future that is seen, the own weight may have vanished by rounding.
+            lambda args, value: bool(
+                np.any(value[..., ~past(args[0])] != 0)
+                or np.all(value[..., past(args[0]) & ~past(args[0], -1)] != 0)
+            ),
             "A token may look at itself, and one of yours does not: keep the diagonal, on which the last "
             "query meets the last key.",
         ),

@@ -274,7 +274,7 @@ CHANGED_ROWS = Exercise(
         "In the second layer, the rows of the first layer play the part of the tokens. Ask the same two "
         "questions once more.",
         "Or find out by experiment: give each token a random vector, run `layers` layers of your own "
-        "attention on both sequences, and compare row with row. Small weights, of about 0.3, keep the "
-        "softmax from saturating.",
+        "attention on both sequences, and compare row with row. Weights divided by the root of their width "
+        "keep the softmax from saturating.",
     ),
 )

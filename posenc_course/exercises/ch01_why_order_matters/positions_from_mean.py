@@ -74,6 +74,7 @@ POSITIONS_FROM_MEAN = Exercise(
             _not_cut_off,
             "Some positions are one too small. Rounding turns 42 into 41.9999999, and cutting the fraction "
             "off makes it 41. Use np.round, or leave the numbers as they come.",
+            about="form",  # int() gives whole numbers, of which no more would be told
         ),
         Property(
             _not_a_numbering,

@@ -47,7 +47,7 @@ def _notes_in_a_loop(tokens: np.ndarray, vocab: int) -> list[list[float]]:
 def _right_but_mixed(args: tuple[Any, ...], value: np.ndarray) -> bool:
     right, notes = noted(*args)[:, args[1] :], value[:, args[1] :]
     right_ones = (notes * right).sum(axis=1)
-    return bool((right_ones > 0.5).all() and (right_ones < 0.985).any())
+    return bool((right_ones > 0.5).all() and (right_ones < 0.99).any())
 
 
 NOTE_BEFORE = Exercise(

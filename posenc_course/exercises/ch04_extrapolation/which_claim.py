@@ -111,8 +111,8 @@ WHICH_CLAIM = Exercise(
         Mistake(
             "falling-is-working",
             _claims_with(six="works"),
-            "Five are right. A mean over a longer block can fall while the far positions get worse, as "
-            "early tokens count for less.",
+            "Five are right. No block is longer than the texts of the training, so no far position was "
+            "tested. The mean falls because early tokens count for less.",
         ),
         Mistake(
             "using-is-working",

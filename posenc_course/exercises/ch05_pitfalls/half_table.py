@@ -75,7 +75,7 @@ HALF_TABLE = Exercise(
     dtype="float16",
     # Float16 holds numbers near 1 to 2.4e-4.
     absolute_tolerance=5e-4,
-    where_not_finite="Float16 ends at 65504: a larger position becomes infinity in it, and infinity has no "
+    where_not_finite="Float16 ends at 65504: from 65520 on a position is infinity in it, and infinity has no "
     "sine. Cast the finished table, not the positions.",
     properties=(
         Property(
@@ -101,7 +101,7 @@ HALF_TABLE = Exercise(
             "positions-in-float16",
             _half_with(np.float16, np.float64, np.float64),
             "The positions were cast to float16. Above 2048 it holds no odd number, so neighbours become "
-            "one, and above 65504 it holds infinity. Cast the finished table.",
+            "one, and from 65520 on it holds infinity. Cast the finished table.",
         ),
         Mistake(
             "frequencies-in-float16",

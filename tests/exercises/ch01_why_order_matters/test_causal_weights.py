@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch01_why_order_matters._shared import past
 from posenc_course.exercises.ch01_why_order_matters.causal_weights import CAUSAL_WEIGHTS
 from posenc_course.exercises.ch01_why_order_matters.softmax import SOFTMAX
@@ -20,6 +21,11 @@ def test_causal_weights_against_torch(seed):
         future = torch.ones(queries, keys, dtype=torch.bool).triu(keys - queries + 1)
         want = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
         np.testing.assert_allclose(CAUSAL_WEIGHTS.reference(*case.args), want.numpy(), rtol=1e-9, atol=1e-15)
+
+
+def test_a_future_that_is_seen_is_not_told_as_a_diagonal_that_is_hidden():
+    report = report_on("01-why-order-matters.causal_weights", lambda s: SOFTMAX.reference(s - 100 * ~past(s)))
+    assert not report.passed and not any("diagonal" in note for note in report.notes)
 
 
 NOT_KNOWN = (

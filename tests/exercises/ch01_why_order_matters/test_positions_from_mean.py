@@ -30,5 +30,10 @@ NOT_KNOWN = (
         ),
         "cutting the fraction off",
     ),
+    (
+        "positions_from_mean",
+        lambda means, first, other: POSITIONS_FROM_MEAN.reference(means, first, other).astype(int),
+        "cutting the fraction off",
+    ),
     ("positions_from_mean", lambda means, first, other: np.argsort(-means), "just 0, 1, 2"),
 )

@@ -19,6 +19,11 @@ NOT_KNOWN = (
         lambda tokens, vocab: noted_by(place_weights(len(tokens), loudness=20), tokens, vocab),
         "make its queries louder",
     ),
+    (
+        "note_before",
+        lambda tokens, vocab: noted_by(place_weights(len(tokens), loudness=38), tokens, vocab),
+        "make its queries louder",
+    ),
 )
 
 
