@@ -334,6 +334,21 @@ def test_the_right_line_gets_its_report_though_python_still_loads_for_a_wrong_on
     assert tab.complaints == []
 
 
+def test_why_a_run_was_stopped_stays_told_while_python_comes_again(desk):
+    tab = desk.tab
+    place = begin(tab, BREAK, 8)
+    place.locator("summary").click()
+    place.locator(".cm-content").click()
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("while True:\npass")
+    place.evaluate("place => { place.dataset.seconds = 2 }")
+    with tab.expect_event("worker"):  # the new Python
+        place.get_by_role("button", name="Run", exact=True).click()
+        expect(said(place)).to_contain_text("Stopped after 2 seconds")
+    tab.wait_for_timeout(4000)  # the time after which one who waits is told that it starts
+    expect(said(place)).to_contain_text("Stopped after 2 seconds")
+
+
 def test_a_checkpoint_is_named_from_what_was_measured(desk):
     tab = desk.tab
     drawn = mystery.draw(6)
@@ -347,7 +362,10 @@ def test_a_checkpoint_is_named_from_what_was_measured(desk):
     name_it.click()
     expect(said(place)).to_contain_text("Measure first")
     far.click()
-    expect(said(place)).to_contain_text("you get 9 of 10 points")
+    expect(said(place)).to_contain_text(drawn.ask("far").sentence)
+    expect(said(place)).not_to_contain_text("of 10 points")  # no name is taken after one measurement
+    name_it.click()
+    expect(said(place)).to_contain_text("Measure first")
     expect(far).to_be_disabled()
     place.get_by_role("button", name="Shift the text").click()
     expect(said(place)).to_contain_text("you get 8 of 10 points")

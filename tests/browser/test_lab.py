@@ -397,6 +397,13 @@ def test_a_link_that_cannot_be_is_told_and_the_lab_starts_as_ever(
     expect(means(tab)).to_have_text([re.compile("1.46 nats"), re.compile("1.30 nats")])
 
 
+def test_a_text_of_one_character_comes_back_by_its_link(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/{PAGE}#lab?own=%E4%BD%A0&length=256")
+    expect(tab.locator(".posenc-lab")).to_have_attribute("data-open", "")
+    expect(tab.get_by_role("textbox", name="The text")).to_have_value("你")
+
+
 def test_rope_is_stretched_and_others_are_not(lab):
     a = panel(lab, "A")
     expect(panel(lab, "B").get_by_label("RoPE read by")).to_be_hidden()

@@ -90,6 +90,17 @@ def test_boxes_keep_to_the_column_but_for_an_exercise_that_is_open(newcomer, pla
     assert row.bounding_box()["width"] > column["width"]
 
 
+def test_names_of_code_stay_whole_in_tables(phone, plain_address):
+    phone.goto(f"{plain_address}/book/notation.html", wait_until="load")
+    names = phone.locator("td code")
+    assert names.count() > 40
+    broken = names.evaluate_all("""all => all
+      .filter((each) => !/\\s/.test(each.textContent))
+      .filter((each) => new Set([...each.getClientRects()].map(({ top }) => Math.round(top))).size > 1)
+      .map((each) => each.textContent)""")
+    assert broken == []
+
+
 def test_words_in_a_row_of_choices_stand_in_the_middle_of_their_cells(phone, plain_address):
     phone.goto(f"{plain_address}/book/index.html", wait_until="load")
     cells = phone.locator(".posenc-open-door")

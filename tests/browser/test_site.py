@@ -420,15 +420,35 @@ def test_search_results_show_whole_words_and_typeset_formulas(browser, address):
     visit.tab.close()
 
 
-@pytest.mark.parametrize("keeps", ["no more", "nothing"])
+REFUSES = {
+    "no more": "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }",
+    "nothing": "Object.defineProperty(window, 'localStorage', { configurable: true, "
+    "get() { throw new DOMException('no', 'SecurityError') } })",
+}
+
+
+@pytest.mark.parametrize("keeps", REFUSES)
+def test_a_browser_that_keeps_nothing_has_its_menu_its_search_and_its_colours(browser, plain_address, keeps):
+    tab = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    tab.add_init_script(REFUSES[keeps])
+    tab.goto(f"{plain_address}/book/progress.html", wait_until="load")
+    expect(tab.locator(".posenc-not-kept")).to_be_attached()
+    tab.locator(".primary-toggle").first.click()
+    menu = tab.locator("#pst-primary-sidebar-modal")
+    expect(menu).to_have_attribute("open", "")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
+    menu.locator(".theme-switch-button").click()
+    expect(tab.locator("html")).to_have_attribute("data-theme", "light")
+    tab.keyboard.press("Escape")
+    tab.locator(".search-button:visible").first.click()
+    expect(tab.locator("#pst-search-dialog")).to_have_attribute("open", "")
+    tab.close()
+
+
+@pytest.mark.parametrize("keeps", REFUSES)
 def test_a_browser_that_keeps_nothing_searches_all_the_same(browser, address, keeps):
-    refuses = {
-        "no more": "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }",
-        "nothing": "Object.defineProperty(window, 'localStorage', { configurable: true, "
-        "get() { throw new DOMException('no', 'SecurityError') } })",
-    }
     tab = browser.new_page()
-    tab.add_init_script(refuses[keeps])
+    tab.add_init_script(REFUSES[keeps])
     tab.goto(f"{address}/search.html?q=wavelength")
     expect(tab.locator("#search-results li a").nth(5)).to_be_attached()
     tab.close()

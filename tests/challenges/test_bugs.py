@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from posenc_course.challenges import bugs
@@ -10,6 +13,7 @@ from posenc_course.exercises import all_exercises, exercise
 from tests.challenges.test_draws import in_javascript
 from tools.find_bugs import ENOUGH, report, slips, solution
 
+ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = list(dict.fromkeys(each.exercise for each in bugs.all_bugs()))
 
 
@@ -20,6 +24,15 @@ def test_there_are_many_in_every_chapter_and_each_is_there_once():
     counts = {chapter: sum(each.exercise.startswith(chapter) for each in found) for chapter in chapters}
     few = [chapter for chapter, count in counts.items() if count < ENOUGH]
     assert not few, f"run `python -m tools.find_bugs` for {few}"
+
+
+def test_the_games_are_offered_once_no_bug_gives_an_exercise_to_come_away():
+    (row,) = (
+        line for line in (ROOT / "book" / "play.md").read_text().splitlines() if "(challenges.md)" in line
+    )
+    after = re.search(r"after chapter (\d+)", row)
+    assert after
+    assert int(after[1]) >= max(int(each[:2]) for each in EXERCISES)
 
 
 def test_only_what_a_page_can_run_has_bugs():

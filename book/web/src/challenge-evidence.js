@@ -4,6 +4,8 @@ import { plot } from "./plot.js";
 import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 
+export const LEAST_QUESTIONS = 2; // before a name is taken: as in posenc_course/challenges/mystery.py
+
 /**
  * A game of evidence: { questions: [{name, title, how}], groups: [{legend, choices: [{name, title}]}], and what answers:
  *   ask(question) -> {sentence, names, x, lines, x_label, y_label},
@@ -25,7 +27,8 @@ export function investigate(place, seed, isOpen, game) {
       asked.add(name);
       ask.disabled = true;
       evidence.append(measured(title, found));
-      place.say(joined(found.sentence, over ? "" : words.cost(asked.size, wrong)));
+      const early = over || asked.size < LEAST_QUESTIONS; // no name is taken yet
+      place.say(joined(found.sentence, early ? "" : words.cost(asked.size, wrong)));
     });
     questions.append(made("div", "posenc-question-of-it", ask, made("span", "", how)));
   }

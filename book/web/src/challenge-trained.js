@@ -1,6 +1,6 @@
 // A trained checkpoint: which of the lab's models is it, and what was done to its positions? The engine of the lab
 // measures, in the worker of the lab; the models come when they are asked for.
-import { investigate } from "./challenge-evidence.js";
+import { investigate, LEAST_QUESTIONS } from "./challenge-evidence.js";
 import { Draws } from "./draws.js";
 import { Client } from "./lab/client.js";
 import { CASES } from "./lab/treated.js";
@@ -9,7 +9,6 @@ import { words } from "./words-challenges.js";
 
 const own = words.trained;
 const QUESTIONS = ["added", "first", "last", "shift", "loss"];
-const LEAST_QUESTIONS = 2;
 let client;
 
 /** [model, treatment] of a number. */

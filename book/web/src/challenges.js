@@ -184,7 +184,8 @@ export class Place {
     this.retry.hidden = kind !== "stalled";
     if (kind === "loading" && total) this.meter.value = received / total;
     else this.meter.removeAttribute("value");
-    if (kind === "stalled" || kind === "starting") this.say(words.python[kind]);
+    // What is said to somebody who does not wait for Python stays: why the last run was stopped, say.
+    if (this.#asks && (kind === "stalled" || kind === "starting")) this.say(words.python[kind]);
   }
 
   /** Keep a result, if it is the best of this number. */

@@ -29,7 +29,7 @@ export const words = {
     }),
   whole: (from, to) => _("a whole number from {from} to {to}", { from, to }),
   multiple: (step, from, to) => _("a multiple of {step} from {from} to {to}", { step, from, to }),
-  someText: _("a text of two characters or more"),
+  someText: _("a text of one character or more"),
 
   texts: _("A text to read"),
   yours: _("my own"),

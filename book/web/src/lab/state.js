@@ -81,7 +81,7 @@ export function stateOf(hash, texts, models) {
   }
 
   const own = told.get("own");
-  if (own !== null && [...own].length < 2) throw new BadLink(words.badLink("own", own, words.someText));
+  if (own === "") throw new BadLink(words.badLink("own", own, words.someText));
   const length = counted("length", SHORTEST, MOST, STEP, START.length);
   return {
     text: own === null ? chosen("text", told.get("text") ?? START.text, texts) : "",
