@@ -144,8 +144,13 @@ def test_the_switch_leads_to_the_same_place_and_back(tab):
     tab.wait_for_url(re.compile(rf"/zh/{CHAPTER}#[\w-]+$"))
     place = tab.url.partition("#")[2]
     assert tab.evaluate("document.documentElement.lang") == "zh-CN"
-    box = present(tab.locator(f"section[id='{place}']").bounding_box())
-    assert box["y"] < 300 < box["y"] + box["height"] + 300, "it is where the reader was"
+    tab.wait_for_function(  # it is where the reader was, also once what comes above it is there
+        """id => {
+          const { top, bottom } = document.getElementById(id).getBoundingClientRect();
+          return top < 300 && bottom > 0;
+        }""",
+        arg=place,
+    )
     tab.get_by_role("link", name="English").click()
     tab.wait_for_url(re.compile(rf"/{CHAPTER}#"))
     assert "/zh/" not in tab.url

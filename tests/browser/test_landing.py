@@ -121,13 +121,16 @@ def test_the_picture_has_a_whole_address_where_the_site_has_one():
 # The clocks.
 
 
-def test_a_hand_that_no_eye_can_follow_is_blurred(newcomer, plain_address):
-    tab = newcomer().new_page()
+def test_a_hand_that_no_eye_can_follow_is_blurred(browser, plain_address):
+    # Of its own, since no other test shall have its clock; and still until it is asked to play.
+    tab = browser.new_context(viewport=DESK, reduced_motion="reduce").new_page()
     tab.clock.install()
     tab.goto(f"{plain_address}/{PAGE}", wait_until="load")
     picture = tab.locator(".posenc-hero-picture")
-    expect(picture.get_by_role("button")).to_have_text("Pause the picture")
     picture.scroll_into_view_if_needed()
+    tab.clock.pause_at(tab.evaluate("Date.now() / 1000") + 600)  # from here on, only the test moves the clock
+    picture.get_by_role("button", name="Play the picture").click()
+    expect(picture.get_by_role("button")).to_have_text("Pause the picture")
     for milliseconds, blurred in ((2_000, False), (24_000, True)):
         tab.clock.run_for(milliseconds)
         assert bool(picture.locator(".posenc-blurred").count()) == blurred
@@ -147,6 +150,7 @@ SIZES = pytest.mark.parametrize("settings", [{"viewport": DESK}, of_a_phone()], 
 def test_the_first_screen_says_what_it_is_and_has_something_to_touch(newcomer, plain_address, settings):
     tab = open_page(newcomer(**settings), plain_address)
     orders = Orders(tab)
+    tab.evaluate("document.fonts.ready.then(() => true)")
     bottom = settings["viewport"]["height"]
     name, said = tab.locator(".posenc-hero > p").all()
     expect(said).to_contain_text("interactive course")
@@ -561,7 +565,9 @@ def test_rows_of_numbers_go_with_their_words_and_their_mean_stays(sentence):
     assert at[0] < at[1] < at[2] < 0
     drag_word(sentence, "dog", "cat", +8)
     assert sentence.words == ["chases", "cat", "dog"]
-    tab.wait_for_timeout(700)  # they are on their way
+    tab.wait_for_function(  # they are on their way
+        "!document.querySelector('.posenc-attention svg').getAnimations({ subtree: true }).length"
+    )
     after, now = outputs()
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
     np.testing.assert_allclose(now, [at[2], at[0], at[1], at[3]], atol=1)
@@ -584,8 +590,7 @@ def drag_word(sentence, word: str, beside: str, by: float) -> None:
 
 def test_a_cell_says_what_it_shows(sentence):
     cell = sentence.box.locator("[data-from='2'][data-to='0']")
-    cell.scroll_into_view_if_needed()
-    sentence.tab.mouse.move(*middle(cell))
+    cell.hover()
     share = f"{round(100 * sentence.weights()[2, 0], 1):.3g}"
     expect(sentence.box.locator(".posenc-reading")).to_have_text(
         f"“cat” gives “dog” {share}% of its attention."
@@ -628,6 +633,7 @@ def test_the_main_button_leads_back_to_the_section_that_was_left(newcomer, plain
     heading = tab.locator(".bd-article section section > h2").nth(2)
     title = heading.evaluate("heading => heading.firstChild.textContent")
     section = heading.locator("xpath=..").get_attribute("id")
+    tab.wait_for_load_state("networkidle")  # the script that notes the place is there
     heading.evaluate("heading => heading.scrollIntoView({ block: 'start', behavior: 'instant' })")
     tab.goto(f"{plain_address}/{PAGE}")
     expect(button).to_have_text(f"Continue where you were3. Relative position: {title}")
@@ -647,6 +653,7 @@ def test_a_chapter_left_at_an_exercise_is_left_in_the_section_around_it(newcomer
     around = exercise.locator("xpath=ancestor::section[@id][h2 or h3][1]")
     title = around.locator("h2, h3").first.evaluate("heading => heading.firstChild.textContent")
     section = around.get_attribute("id")
+    tab.wait_for_load_state("networkidle")  # the script that notes the place is there
     exercise.evaluate("box => box.scrollIntoView({ block: 'start', behavior: 'instant' })")
     tab.goto(f"{plain_address}/{PAGE}")
     button = tab.locator(".posenc-start")
@@ -793,12 +800,13 @@ def test_a_node_says_its_name_and_leads_to_its_exercise(newcomer, plain_address)
     tab = open_page(newcomer(), plain_address, "exercises/02-the-formula/02-the-formula.html")
     node = tab.locator("[data-exercise='02-the-formula.frequencies'] a")
     name = node.locator(".posenc-name")
+    seen = "name => name.getBoundingClientRect().width > 100"
     assert name.bounding_box()["width"] < 5
     node.hover()
-    assert name.bounding_box()["width"] > 100
+    tab.wait_for_function(seen, arg=name.element_handle())
     tab.mouse.move(0, 0)
     node.focus()
-    assert name.bounding_box()["width"] > 100
+    tab.wait_for_function(seen, arg=name.element_handle())
     assert name.inner_text() == "One frequency per pair"
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/02-the-formula.html#exercise-frequencies")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.book.test_server import KERNELS, running
-from tests.browser.conftest import served, unfold
+from tests.browser.conftest import SLOW, served, unfold
 from tests.browser.test_cells import Cell, tell_all
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def kernels(server):
     """Waits until so many kernels run; none does when a test begins."""
 
     def wait_for(count: int) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + SLOW / 1000
         while (found := len(json.loads(server.ask(KERNELS, **server.shown)[2]))) != count:
             assert time.monotonic() < end, f"{found} kernels run, and not {count}"
             time.sleep(0.1)

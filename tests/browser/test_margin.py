@@ -84,11 +84,18 @@ PLACES = """() => {
     return [part.localName, x, y, width, height].join(" ");
   });
 }"""
-TAKE_OUT = """() => {
+# Where all is with the notes and without, in one breath: a page grows by itself while its editors come.
+WITH_AND_WITHOUT = f"""() => {{
+  const places = {PLACES};
+  const before = places();
   for (const each of document.querySelectorAll(".posenc-source")) each.remove();
   for (const name of ["posenc-aside", "posenc-has-margin"])
-    for (const each of document.querySelectorAll(`.${name}`)) each.classList.remove(name);
-}"""
+    for (const each of document.querySelectorAll(`.${{name}}`)) each.classList.remove(name);
+  return [before, places()];
+}}"""
+FROM_TOP = """(note, around) =>
+  note.getBoundingClientRect().y - note.closest(around).getBoundingClientRect().y"""
+"""How far a note begins below what it is in, at one moment."""
 
 
 @pytest.fixture
@@ -157,9 +164,8 @@ def test_without_room_a_page_is_as_if_there_were_none(tab, page):
         assert not any(note.is_visible() for note in tab.locator(".posenc-source").all())
     tab.emulate_media(media="screen")
     tab.set_viewport_size(DESK)
-    before = tab.evaluate(PLACES)
-    tab.evaluate(TAKE_OUT)
-    assert tab.evaluate(PLACES) == before
+    before, after = tab.evaluate(WITH_AND_WITHOUT)
+    assert after == before
 
 
 def test_other_pages_have_no_room_for_them(tab):
@@ -195,7 +201,7 @@ def test_a_source_is_named_once_beside_the_paragraph_that_names_it(tab):
     assert note.get_by_role("link").get_attribute("href") == "https://arxiv.org/abs/1706.03762"
     text = note.locator("xpath=..")
     expect(text).to_contain_text("positional encoding of the original Transformer")
-    assert abs(note.bounding_box()["y"] - text.bounding_box()["y"]) < 20
+    assert abs(note.evaluate(FROM_TOP, "p")) < 20
     tab.set_viewport_size(DESK)
     expect(note).to_be_hidden()
 
@@ -213,8 +219,8 @@ def test_a_source_in_a_list_stands_beside_its_entry(tab):
     tab.read(CHAPTERS[1])
     note = tab.locator("li .posenc-source", has_text="Position Information in Transformers")
     open_side_trips(note)
-    entry = note.locator("xpath=ancestor::li")
-    assert abs(note.bounding_box()["y"] - entry.bounding_box()["y"]) < 20
+    expect(note).to_be_visible()
+    assert abs(note.evaluate(FROM_TOP, "li")) < 20
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

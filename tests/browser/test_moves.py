@@ -16,6 +16,10 @@ PICTURE, AGAIN = ".posenc-moving", ".posenc-again"
 STATES = "picture => [...new Set(picture.getAnimations({ subtree: true }).map((move) => move.playState))]"
 """What its moves do; those that have ended are none."""
 END = "picture => picture.getAnimations({ subtree: true }).forEach((move) => move.finish())"
+RATE = """(picture, rate) =>
+  picture.getAnimations({ subtree: true }).forEach((move) => (move.playbackRate = rate))"""
+SLOWLY = 0.001
+"""So it is still seen to move when a busy machine gets to look."""
 CENTRE = "picture => picture.scrollIntoView({ block: 'center', behavior: 'instant' })"
 
 
@@ -38,6 +42,15 @@ def wait_for(tab, *expected: str) -> None:
     )
 
 
+def look(tab) -> bytes:
+    """The picture, once two looks are the same: what comes above it may still push it by part of a pixel."""
+    tab.evaluate("document.fonts.ready.then(() => true)")
+    seen: list[bytes] = []
+    while len(seen) < 2 or (seen[-1] != seen[-2] and len(seen) < 50):
+        seen.append(tab.locator(PICTURE).screenshot())
+    return seen[-1]
+
+
 def test_it_moves_when_it_is_seen_and_not_before_and_rests_as_it_is_drawn(tab):
     picture = tab.locator(PICTURE)
     assert states(tab) == ["paused"]
@@ -46,16 +59,19 @@ def test_it_moves_when_it_is_seen_and_not_before_and_rests_as_it_is_drawn(tab):
     first = picture.evaluate("picture => picture.getAnimations({ subtree: true }).map((m) => m.currentTime)")
     assert set(first) == {0}
 
+    picture.evaluate(RATE, SLOWLY)
     picture.evaluate(CENTRE)
     wait_for(tab, "running")
+    picture.evaluate(RATE, 1)
     wait_for(tab)  # by itself
-    rests = picture.screenshot()
+    rests = look(tab)
     uncover(tab)  # as without a script
-    assert picture.screenshot() == rests
+    assert look(tab) == rests
 
 
 def test_a_button_and_a_click_on_it_let_it_move_again(tab):
     picture, again = tab.locator(PICTURE), tab.get_by_role("button", name="Play again")
+    picture.evaluate(RATE, SLOWLY)
     picture.evaluate(CENTRE)
     wait_for(tab, "running")
     for ask in (lambda: again.press("Enter"), lambda: again.press("Space"), picture.click):
@@ -88,9 +104,16 @@ def test_it_stays_still_for_who_asked_for_less_motion_and_without_scripts(newcom
         tab.locator(f"{PICTURE}.posenc-begun").wait_for()
         assert states(tab) == []
     expect(tab.locator(AGAIN)).to_be_hidden()
-    still = tab.locator(PICTURE).screenshot()
-    tab.wait_for_timeout(1000)
-    assert tab.locator(PICTURE).screenshot() == still
+    tab.evaluate("document.fonts.ready.then(() => true)")
+    picture = tab.locator(PICTURE)
+    for _ in range(20):
+        place = picture.bounding_box()
+        still = picture.screenshot()
+        tab.wait_for_timeout(1000)
+        now = picture.screenshot()
+        if picture.bounding_box() == place:  # what comes above it did not push it meanwhile
+            break
+    assert now == still
 
 
 def test_on_paper_it_is_as_it_is_drawn(tab):

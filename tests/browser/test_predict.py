@@ -304,11 +304,12 @@ def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place
     tab = open_ready(context, place)
     press = (lambda it: it.tap()) if width == 390 else (lambda it: it.click())
     chosen = option(tab, "They stay.")
+    tab.evaluate("document.fonts.ready.then(() => true)")  # or what is above may still change its height
     chosen.scroll_into_view_if_needed()
     assert WHY not in readable(tab)
     where = chosen.bounding_box()
     press(chosen)  # to choose is to say it
-    assert verdict(tab).inner_text() == "You said 1; it is 2."
+    expect(verdict(tab)).to_have_text("You said 1; it is 2.")
     assert WHY in box(tab).inner_text()  # why that was tempting
     for part in ANSWERS:
         assert part in readable(tab)

@@ -188,7 +188,7 @@ def test_records_that_no_page_of_today_writes_stop_no_page_and_are_set_aside(con
         tab.locator(".posenc-tryable").count()
     )
     for key in keys:
-        assert tab.evaluate("key => localStorage.getItem(key)", key) is None
+        tab.wait_for_function("key => localStorage.getItem(key) === null", arg=key)
         assert tab.evaluate("key => localStorage.getItem(`posenc:unreadable:${key}`)", key)
     assert tab.complaints == []
 
@@ -250,6 +250,9 @@ def test_what_another_tab_wrote_is_not_overwritten_in_silence(context, plain_add
     write("# here")
     _there, other_box, _other_editor, write_there = open_answer(context, plain_address)
     write_there(" and there")
+    here.wait_for_function(  # what a tab keeps reaches another one soon, but not at once
+        "id => store.load('exercise', id).code.endsWith(' and there')", arg=FREQUENCIES
+    )
     write("!")  # its editor had the focus all the time, and knows nothing of the other
     assert present(kept(here, FREQUENCIES))["code"].endswith("# here!")
     assert present(kept(here, FREQUENCIES))["former"].endswith("# here and there")
@@ -474,7 +477,7 @@ def test_the_bar_counts_on_every_page_and_in_every_tab(context, address):
     chapter, page = open_page(context, address, "book/02-the-formula.html"), open_page(context, address)
     bar = chapter.locator(".posenc-progress-bar")
     total = len(wholes(each for each in all_exercises() if each.in_page))
-    assert bar.inner_text() == f"0 of {total} exercises passed"
+    expect(bar).to_have_text(f"0 of {total} exercises passed")
     keep(page, FREQUENCIES)
     chapter.wait_for_function("document.querySelector('.posenc-progress-bar progress').value === 1")
     assert bar.inner_text() == f"1 of {total} exercises passed"

@@ -150,6 +150,7 @@ def test_pictures_are_where_they_are_in_either_theme(browser, plain_address, vie
     for theme in ("light", "dark"):
         tab = browser.new_page(viewport=viewport, color_scheme=theme, java_script_enabled=False)
         tab.goto(f"{plain_address}/{CHAPTER}", wait_until="load")
+        tab.evaluate("document.fonts.ready.then(() => true)")
         places[theme] = tab.locator("figure.posenc-figure svg").evaluate_all(
             "all => all.map((each) => Object.values(each.getBoundingClientRect().toJSON()))"
         )

@@ -160,7 +160,7 @@ def hub(folder: Path, python: Path) -> Iterator[str]:
         assert process.poll() is None, f"the hub ended:\n{log.read_text()[-5000:]}"
         try:
             return requests.get(f"{address}/hub/health", timeout=5).ok
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             return False
 
     try:

@@ -74,7 +74,7 @@ class DaskCluster:
         for _number in range(self._first):
             self.add_worker()
         if self._first:
-            self.client.wait_for_workers(self._first, timeout=60)
+            self.client.wait_for_workers(self._first, timeout=300)
         return self
 
     def __exit__(self, *_exception: object) -> None:

@@ -203,19 +203,26 @@ def open_feedback(work: Class, browser: Browser, student: str) -> str:
         return page.inner_text("body")
 
 
+HAVE_THEIR_EFFECT = ("script", "picture", "svg", "details", "heading")
+
+
 def test_without_care_these_texts_do_run(browser):
     """What the other tests rely on: the same cells, in nbconvert's own page, have their effect."""
     hits = []
     with contextlib.closing(browser.new_context(offline=True)) as context:
+        context.set_default_timeout(180_000)
         page = context.new_page()
         for name in ("script", "picture", "svg", "details", "heading", "mermaid", "tex"):
             notebook = nbformat.v4.new_notebook(cells=[new_markdown_cell(AT_ONCE[name])])
             page.goto("about:blank")  # a new window, which no text before has touched
             page.set_content(HTMLExporter(template_name="basic").from_notebook_node(notebook)[0])
-            page.wait_for_timeout(200)
+            if name in HAVE_THEIR_EFFECT:
+                page.wait_for_function("window.hit")
+            else:
+                page.wait_for_timeout(200)
             if page.evaluate("window.hit"):
                 hits.append(name)
-    assert hits[:5] == ["script", "picture", "svg", "details", "heading"]
+    assert tuple(hits[:5]) == HAVE_THEIR_EFFECT
 
 
 def test_pages_of_posenc_grade(work, browser):
@@ -322,7 +329,7 @@ def jupyter(work: Class) -> Iterator[str]:
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
-        for _attempt in range(600):
+        for _attempt in range(3000):
             with contextlib.suppress(OSError):
                 urllib.request.urlopen(f"{address}/api?token=t", timeout=5).close()
                 break

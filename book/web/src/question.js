@@ -65,7 +65,8 @@ export function startQuestion(fieldset, { fresh = false } = {}) {
     // An answer to an older wording of the question says nothing about this one.
     const shown = !fresh && record?.text === fieldset.dataset.text ? record : undefined;
     const chosen = shown?.chosen ?? [];
-    for (const [index, { input }] of options.entries()) input.checked = chosen.includes(index);
+    // What a reader chose before this script came stays chosen, where nothing is kept.
+    if (shown) for (const [index, { input }] of options.entries()) input.checked = chosen.includes(index);
     answered = String(chosen);
     show(chosen, shown?.tries);
   }
