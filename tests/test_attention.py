@@ -441,9 +441,9 @@ RNG = np.random.default_rng(5)
 VECTORS = RNG.normal(size=(3, 2, 4, 9, 8))
 
 
-def by_hand(q, k, v, *, scale, cap=math.inf, allowed=None):
+def by_hand(q, k, v, *, scale, cap=math.inf, bias=0.0, allowed=None):
     scores = np.einsum("bhqd,bhkd->bhqk", q, k) * scale
-    scores = scores if math.isinf(cap) else cap * np.tanh(scores / cap)
+    scores = (scores if math.isinf(cap) else cap * np.tanh(scores / cap)) + bias
     raised = np.exp(scores) * (1.0 if allowed is None else allowed)
     return np.einsum("bhqk,bhkd->bhqd", raised / raised.sum(-1, keepdims=True), v)
 
@@ -455,8 +455,10 @@ def test_scale_cap_and_window_are_their_formulas(to, causal, queries):
     q, k, v = VECTORS[0][:, :, 9 - queries :], *VECTORS[1:]
     ahead = np.arange(9) - np.arange(9)[9 - queries :, None]
     allowed = (abs(ahead) < 3) & ((ahead <= 0) | (not causal))
-    got = attention(to(q), to(k), to(v), scale=0.7, softcap=1.5, window=3, causal=causal)
-    np.testing.assert_allclose(got, by_hand(q, k, v, scale=0.7, cap=1.5, allowed=allowed), rtol=1e-12)
+    bias = 3.0 * RNG.normal(size=(queries, 9))  # which the cap does not reach
+    got = attention(to(q), to(k), to(v), scale=0.7, softcap=1.5, bias=to(bias), window=3, causal=causal)
+    wanted = by_hand(q, k, v, scale=0.7, cap=1.5, bias=bias, allowed=allowed)
+    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(attention(to(q), to(k), to(v), scale=0.7), by_hand(q, k, v, scale=0.7))
 
 

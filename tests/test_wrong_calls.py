@@ -348,6 +348,8 @@ class Rule:
     [
         (lambda w: w[:-1], ValueError),
         (lambda w: w * np.nan, ValueError),
+        (lambda w: w * np.inf, ValueError),
+        (lambda w: w > 0, TypeError),
         (lambda w: w[None], ValueError),
         (lambda w: list(w), TypeError),
         (lambda w: w * 1j, TypeError),

@@ -423,7 +423,10 @@ class Given:
             if value is not None and not isinstance(value, Mapping):
                 raise TypeError(f"the config's rope parameters are {value!r}; give a dict or null")
         if new and old:
-            differing = sorted(key for key in set(new) & set(old) if new[key] != old[key])
+            # Of two that differ, transformers reads the older one alone; what is in neither may stand beside.
+            said = [{**self.config, "rope_type": None, **_spelled_anew(each)} for each in (new, old)]
+            keys = set(_spelled_anew(new)) | set(_spelled_anew(old))
+            differing = sorted(key for key in keys if said[0].get(key) != said[1].get(key))
             if differing:
                 raise ValueError(
                     f"rope_parameters and rope_scaling contradict each other in {', '.join(differing)}; keep "
@@ -732,6 +735,12 @@ def _blocks_joined(config: Mapping[str, Any]) -> Mapping[str, Any]:
     if "mlp" not in blocks:
         return config
     return {**config, "layer_types": blocks[::2], "num_hidden_layers": len(blocks) // 2}
+
+
+def _spelled_anew(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Rope parameters with the rule under its newer name, without keys that hold nothing."""
+    found = {key: value for key, value in parameters.items() if value is not None}
+    return {**({"rope_type": found.pop("type")} if "type" in found else {}), **found}
 
 
 def _follow(config: Mapping[str, Any], path: str) -> Any:

@@ -91,6 +91,7 @@ ROWS: list[tuple[Call, type[Exception], str]] = [
         r"decays have shape \(1, 2\); give \(features,\)",
     ),
     (lambda: tree_features(np.ones(4), np.ones(2), 2), ValueError, "decays must lie between -1 and 1; got"),
+    (lambda: tree_features(np.ones(4), -np.ones(2), 2), ValueError, "decays must lie between -1 and 1; got"),
     (lambda: tree_features(np.ones(4), torch.ones(2) / 2, 2), TypeError, "numpy and torch"),
     # times
     (

@@ -107,6 +107,9 @@ def test_tensors(given: torch.dtype, result: torch.dtype) -> None:
     np.testing.assert_allclose(found.double().numpy(), expected, atol=torch.finfo(result).eps)
     same = fourier_features(points, torch.tensor(MATRIX))
     assert torch.equal(found, same)
+    fine = fourier_features(torch.ones(1, 1, dtype=given), np.asarray([[1e4 + 0.1]]))  # which is no float32
+    tenth = torch.tensor([[math.sin(0.2 * math.pi), math.cos(0.2 * math.pi)]], dtype=torch.float64)
+    torch.testing.assert_close(fine, tenth.to(result), rtol=0, atol=torch.finfo(result).eps + 1e-10)
     assert fourier_features(points, np.asarray(MATRIX), dtype=torch.float64).dtype == torch.float64
 
 

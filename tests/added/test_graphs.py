@@ -102,6 +102,7 @@ def test_eigenspaces_are_told_and_what_is_summed_over_one_hangs_on_no_basis() ->
     )
     assert eigenspaces(laplacian_eigenvectors(some_graph(), 11)[0]).tolist() == list(range(11))
     assert eigenspaces(np.asarray([0.0, 0.01, 0.2]), tolerance=0.1).tolist() == [0, 0, 1]
+    assert eigenspaces(np.asarray([0.0, 0.25, 0.75]), tolerance=0.25).tolist() == [0, 0, 1]
     assert eigenspaces(np.zeros(0)).tolist() == []
 
 

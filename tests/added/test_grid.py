@@ -103,6 +103,9 @@ def test_kinds_of_arrays(layout: GridLayout) -> None:
         np.testing.assert_allclose(found.numpy(), expected, atol=6e-8)
     narrow = grid_sinusoidal((torch.arange(3), 4), 8, layout=layout, dtype=torch.bfloat16)
     assert torch.equal(narrow, torch.from_numpy(expected).to(torch.bfloat16))
+    for one, other in ((torch.float32, torch.float64), (torch.float64, torch.float32)):
+        both = torch.arange(3, dtype=one), torch.arange(4, dtype=other)
+        assert grid_sinusoidal(both, 8, layout=layout).dtype == torch.float64
     strict = grid_sinusoidal((array_api_strict.arange(3), 4), 8, layout=layout)
     np.testing.assert_array_equal(np.asarray(strict), expected)
     assert grid_sinusoidal((3, 4), 8, layout=layout, dtype=np.float32).dtype == np.float32

@@ -36,7 +36,7 @@ def test_rows_of_the_table(table: np.ndarray, shape: tuple[int, ...], beyond: Be
 
 @pytest.mark.parametrize("beyond", BEYOND)
 def test_an_int_means_the_first_rows(table: np.ndarray, beyond: Beyond) -> None:
-    for count in (0, 1, ROWS):
+    for count in (0, 1, 3, ROWS):
         np.testing.assert_array_equal(learned(table, count, beyond=beyond), table[:count])
 
 

@@ -74,6 +74,11 @@ def test_a_table_with_more_axes_and_in_16_bits():
     narrow = resample_grid(torch.from_numpy(TABLE).bfloat16(), OLD, (9, 9))
     assert narrow.dtype == torch.bfloat16
     torch.testing.assert_close(narrow.double(), exact, rtol=0.02, atol=0.02)
+    for kind in (torch.bfloat16, torch.float16):  # float32 inside, rounded once
+        table = torch.from_numpy(TABLE).to(kind)
+        assert torch.equal(
+            resample_grid(table, OLD, (9, 9)), resample_grid(table.float(), OLD, (9, 9)).to(kind)
+        )
 
 
 def test_the_same_grid_gives_the_same_table_and_gradients_arrive():

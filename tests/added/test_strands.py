@@ -27,6 +27,7 @@ def test_twice_is_nothing_and_unknown_bases_stay_unknown() -> None:
     once = reverse_complement(bases, (3, 2, 1, 0, 4))
     np.testing.assert_array_equal(reverse_complement(once, (3, 2, 1, 0, 4)), bases)
     assert ((once == 4) == (bases == 4)[:, ::-1]).all()
+    assert reverse_complement(np.asarray([[0, 1]]), (1, 0)).tolist() == [[0, 1]]  # one row is no one-hot
 
 
 @pytest.mark.parametrize("length", [1, 8, 9])

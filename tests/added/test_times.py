@@ -123,6 +123,9 @@ def test_short_types_keep_their_dtype_where_they_can_tell_seconds() -> None:
     assert calendar_phases(torch.tensor([3600.0])).dtype == torch.float32
     assert calendar_phases(torch.tensor([1_700_000_000])).dtype == torch.float32
     assert calendar_phases(np.asarray([1_700_000_000]), dtype=np.float32).dtype == np.float32
+    times = np.asarray([stamp(each) for each in EDGES])
+    narrow = calendar_features(torch.from_numpy(times), CIRCLES, dtype=torch.bfloat16)  # rounded once
+    assert torch.equal(narrow, torch.from_numpy(calendar_features(times, CIRCLES)).bfloat16())
 
 
 def test_time2vec_is_its_formula_and_the_sinusoidal_encoding_is_a_case_of_it() -> None:

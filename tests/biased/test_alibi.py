@@ -50,6 +50,12 @@ def test_any_number_of_heads_to_the_last_bit_but_one(heads):
 
 def test_max_bias_is_the_exponent_of_the_last_slope():
     np.testing.assert_allclose(alibi_slopes(4, max_bias=16.0), [2.0**-4, 2.0**-8, 2.0**-12, 2.0**-16])
+    np.testing.assert_allclose(alibi_slopes(3, max_bias=16.0), [2.0**-8, 2.0**-16, 2.0**-4])
+
+
+def test_the_slopes_say_the_dtype_where_positions_are_whole():
+    for dtype in (torch.float64, torch.bfloat16):
+        assert alibi_bias(2, 3, 3, slopes=torch.ones(2, dtype=dtype)).dtype == dtype
 
 
 def test_the_bias_is_slope_times_key_minus_query_written_out():

@@ -76,6 +76,13 @@ def test_shaw_with_a_table_for_each_head_and_positions_for_each_row():
     lost = values - shaw_values(without, table, positions, positions)
     np.testing.assert_allclose(lost[1, 2, 0], weights[1, 2, 0, 3] * table[2, row], atol=1e-14)
     assert np.abs(lost).sum() == pytest.approx(np.abs(lost[1, 2, 0]).sum())
+    for shared in (table[0], table[:1]):  # one for all heads, and a table that heads share
+        each = np.broadcast_to(table[0], table.shape)
+        np.testing.assert_allclose(
+            shaw_values(weights, shared, positions, positions),
+            shaw_values(weights, each, positions, positions),
+            atol=1e-14,
+        )
 
 
 # Transformer-XL
@@ -153,6 +160,12 @@ def test_the_power_variant_with_exponent_1_is_symmetric_alibi():
     np.testing.assert_allclose(
         kerple_bias(slopes, np.ones(2), 4, 4, kind="power"), alibi_bias(2, 4, 4, causal=False, slopes=slopes)
     )
+
+
+def test_the_power_variant_reaches_exponent_2():
+    distance = np.arange(4)[:, None] - np.arange(4)
+    bias = kerple_bias(np.asarray([0.5]), np.asarray([2.0]), 4, 4, kind="power")
+    np.testing.assert_allclose(bias[0], -0.5 * distance**2)
 
 
 def test_kerple_s_parameters_are_learned_on_the_diagonal_too():

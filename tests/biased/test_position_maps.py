@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_lib import apply_rotary
+from posenc_lib import LinearScaling, apply_rotary
 from posenc_lib.biased import (
     dual_chunk_bias,
     dual_chunk_distances,
@@ -84,11 +84,11 @@ def test_the_last_queries_are_the_last_rows():
         assert (distances(rows, rows)[1] == distances(rows[1], rows[1])).all()
 
 
-def rotated_by(q, k, distances, layout):
+def rotated_by(q, k, distances, **rotation):
     """Scores of RoPE at these distances, each query turned once for each key."""
     turned = np.zeros((*q.shape[:-1], k.shape[-2]))
     for i in range(q.shape[-2]):
-        at = apply_rotary(np.broadcast_to(q[..., i : i + 1, :], k.shape), distances[i], layout=layout)
+        at = apply_rotary(np.broadcast_to(q[..., i : i + 1, :], k.shape), distances[i], **rotation)
         turned[..., i, :] = (at * k).sum(-1)
     return turned
 
@@ -102,11 +102,12 @@ def rotated_by(q, k, distances, layout):
     ],
 )
 def test_scores_are_those_of_rope_at_the_distances_of_the_map(layout, bias, distances, numbers):
-    wanted = rotated_by(Q[..., -9:, :], K, distances(9, LENGTH, **numbers), layout)
+    rotation = {"layout": layout, "base": 500.0, "scaling": LinearScaling(2.0)}
+    wanted = rotated_by(Q[..., -9:, :], K, distances(9, LENGTH, **numbers), **rotation)
     wanted -= Q[..., -9:, :] @ K.swapaxes(-1, -2)
-    got = bias(Q[..., -9:, :], K, 9, LENGTH, **numbers, layout=layout)
+    got = bias(Q[..., -9:, :], K, 9, LENGTH, **numbers, **rotation)
     np.testing.assert_allclose(got, wanted / DIM**0.5, atol=1e-12)
-    far = bias(Q[..., -9:, :], K, np.arange(9) + LENGTH - 9, np.arange(LENGTH), **numbers, layout=layout)
+    far = bias(Q[..., -9:, :], K, np.arange(9) + LENGTH - 9, np.arange(LENGTH), **numbers, **rotation)
     np.testing.assert_allclose(far, got)
 
 

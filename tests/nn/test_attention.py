@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from posenc_lib import window_mask
+from posenc_lib import attention, window_mask
 from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import ENCODINGS, ALiBi, Attention, Cache, LayerCache, Rotary, Sizes, make_encoding
 from tests.present import present
@@ -42,6 +44,7 @@ def test_without_encoding_it_is_multihead_attention(bias, causal, masked):
     ours.record_weights = True
     torch.testing.assert_close(ours(x, mask=mask, causal=causal), wanted)
     torch.testing.assert_close(ours.weights, weights)
+    assert not present(ours.weights).requires_grad  # or the whole graph would be kept with them
     assert "weights" not in ours.state_dict()
 
 
@@ -227,6 +230,32 @@ def test_a_cache_keeps_nothing_that_the_caller_writes_into():
 def test_dropout_beside_what_has_no_fused_kernel(more):
     with pytest.raises(ValueError, match="give dropout=0"):
         Attention(8, 2, dropout=0.1, **more)
+
+
+def test_what_a_layer_may_have_is_that_of_the_function():
+    layer = Attention(8, 2, scale=0.3, softcap=0.2, sinks=True, qk_norm=1e-6).double()
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.normal_()
+    x = torch.randn(2, 6, 8, dtype=torch.float64)
+    projected = F.linear(x, layer.in_proj_weight, layer.in_proj_bias).chunk(3, -1)
+    q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in projected)
+    norms = present(layer.q_norm), present(layer.k_norm)
+    by_hand = attention(q, k, v, norm=norms, scale=0.3, softcap=0.2, sink=layer.sinks, causal=True)
+    wanted = layer.out_proj(by_hand.transpose(1, 2).flatten(2))
+    torch.testing.assert_close(layer(x, causal=True), wanted)
+
+
+@pytest.mark.parametrize("name", ["cope", "fox"])
+def test_what_numbers_hide_counts_for_no_encoding(name):
+    layer, encoding, x = Attention(8, 2), make_encoding(name, Sizes(8, 2)), torch.randn(2, 6, 8)
+    with torch.no_grad():
+        for parameter in encoding.parameters():
+            parameter.normal_()
+    seen = torch.tensor([True, False, True, True, False, True]).expand(6, 6)
+    numbers = torch.zeros(6, 6).masked_fill(~seen, -math.inf)
+    wanted = layer(x, None, encoding, mask=seen, causal=True)
+    torch.testing.assert_close(layer(x, None, encoding, mask=numbers, causal=True), wanted)
 
 
 def test_what_a_layer_may_have_compiles_trains_and_is_cast_by_autocast():

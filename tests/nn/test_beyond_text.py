@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import numpy as np
 import pytest
@@ -55,6 +56,13 @@ def test_eigenvectors_of_a_graph(given):
     torch.testing.assert_close(fixed.add(zeros(3), some), mapped(fixed.second, vectors)[0][some])
     coordinates = torch.from_numpy(vectors).T[:, None].expand(-1, 2, -1)
     torch.testing.assert_close(fixed.add(zeros(), coordinates), fixed(zeros()))
+
+
+def test_eigenvectors_are_normalized_as_they_are_asked_for():
+    path = np.eye(6, k=1) + np.eye(6, k=-1)  # unlike on a ring, degrees differ
+    _, vectors = added.laplacian_eigenvectors(path, 4, normalization="none")
+    plain = LaplacianEigenvectors(path, DIM, count=4, signs="fixed", normalization="none").double()
+    torch.testing.assert_close(plain(zeros()), mapped(plain.second, vectors * np.sqrt(6)))
 
 
 def test_invariant_to_signs_and_sensitive_to_the_rest():
@@ -130,10 +138,18 @@ def test_times():
     torch.testing.assert_close(
         seconds.add(zeros(), now), mapped(seconds.project, added.calendar_features(now.numpy(), ("week",)))
     )
+    minutes, today = Calendar(DIM, circles=("hour",), unit=60).double(), 29_400_000 + torch.arange(6)
+    features = added.calendar_features(60 * today.numpy(), ("hour",))  # these seconds are no float32
+    torch.testing.assert_close(minutes.add(zeros(), today), mapped(minutes.project, features))
     with pytest.raises(ValueError, match=r"cannot tell one second from the next; give integers, or float64"):
         seconds.add(zeros(), now.float())
 
     waves = Time2Vec(DIM, shortest=2.0, longest=500.0).double()
+    with torch.no_grad():
+        waves.phases.fill_(7.0)
+    waves.reset_parameters()
+    assert waves.phases[0] == 0
+    assert waves.phases.max() < 2 * math.pi
     times = torch.rand(6, dtype=torch.float64) * 400
     wanted = added.time2vec(times, waves.rates, waves.phases)
     torch.testing.assert_close(waves.add(zeros(), times)[1], wanted)

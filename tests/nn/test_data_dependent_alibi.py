@@ -35,7 +35,8 @@ def test_padding_does_not_count():
     q, k = torch.randn(2, 2, HEADS, LENGTH, HEAD_DIM)
     kept = torch.tensor([True, False, True, True, False, True])
     without = encoding.bias(q[:, :, kept], k[:, :, kept], 4, 4)
-    for mask in (kept, kept[None], kept.expand(LENGTH, LENGTH), kept.expand(2, 1, 1, LENGTH)):
+    whole = kept.expand(LENGTH, LENGTH)
+    for mask in (kept, kept[None], whole, whole.tril(), kept.expand(2, 1, 1, LENGTH)):
         got = encoding.bias(q, k, LENGTH, LENGTH, mask)[:, :, kept][..., kept]
         torch.testing.assert_close(got, without)
 

@@ -25,6 +25,9 @@ def _seed():
 def pair(**options) -> tuple[nn.TransformerEncoderLayer, Any]:
     """PyTorch's layer and ours, with the same weights."""
     theirs = nn.TransformerEncoderLayer(DIM, HEADS, 32, **options)
+    with torch.no_grad():  # no norm begins as the other
+        for norm in (theirs.norm1, theirs.norm2):
+            norm.weight.uniform_(0.5, 1.5)
     ours = EncoderLayer(DIM, HEADS, 32, **options)
     assert ours.state_dict().keys() == theirs.state_dict().keys()
     ours.load_state_dict(theirs.state_dict())
@@ -133,6 +136,13 @@ def test_left_padding_changes_nothing(encoding, as_numbers):
     mask = torch.zeros(mask.shape).masked_fill(mask, -torch.inf) if as_numbers else mask
     got = layer(padded, src_key_padding_mask=mask)[:, 3:]
     torch.testing.assert_close(got, layer(src), rtol=1e-4, atol=1e-5)
+
+
+def test_a_number_that_hides_no_token_moves_no_position():
+    layer = EncoderLayer(DIM, HEADS, 32, batch_first=True, encoding="rope").eval()
+    src, numbers = torch.randn(2, LENGTH, DIM), -torch.rand(2, LENGTH)
+    as_mask = numbers[:, None, None].expand(2, HEADS, LENGTH, LENGTH).reshape(-1, LENGTH, LENGTH)
+    torch.testing.assert_close(layer(src, src_key_padding_mask=numbers), layer(src, src_mask=as_mask))
 
 
 def test_causal_cope_in_the_encoder():

@@ -248,6 +248,10 @@ def test_hybrid_is_sinusoidal_plus_learned():
     wanted = torch.from_numpy(posenc_lib.sinusoidal(8, DIM))
     wanted[:5] += encoding.table.detach()
     torch.testing.assert_close(added_by(encoding, range(8))[0], wanted, rtol=0, atol=2e-7)
+    narrow, x = encoding.bfloat16(), torch.zeros(1, 8, DIM)
+    exact = torch.from_numpy(posenc_lib.sinusoidal(8, DIM))
+    exact[:5] += narrow.table.detach().double()
+    torch.testing.assert_close(narrow.add(x, range(8))[0], exact.float(), rtol=0, atol=2e-7)  # exact waves
 
 
 def test_fourier_features_are_the_pure_function():
@@ -689,6 +693,11 @@ def test_by_name_they_fit_the_model(causal):
     assert make_encoding("transformer-xl", sizes).causal is causal
     assert make_encoding("learned", sizes).table.shape == (64, DIM)
     assert make_encoding("learned", sizes).get_parameter("table").std().item() == pytest.approx(1.0, abs=0.1)
+    if causal:
+        assert make_encoding("cope", sizes).table.shape == (65, HEAD_DIM)  # it counts 0 to 64 keys
+        dual = make_encoding("dual-chunk", sizes)
+        assert (dual.chunk, dual.window) == (40, 8)  # of 48, which is 3/4
+    assert make_encoding("tree", Sizes(dim=DIM, heads=HEADS, length=7)).features == 2 * 2  # two steps up
     assert make_encoding("grid", sizes).shape == make_encoding("axial", sizes).shape == (8, 8)
     assert make_encoding("mrope", Sizes(dim=128, heads=1)).sections == (16, 24, 24)  # Qwen2-VL's
     assert make_encoding("fire", sizes).start == (0.1, 16.0)

@@ -25,6 +25,10 @@ def test_it_looks_rows_up_and_stretches_when_it_is_told_to():
     encoding.stretch_to = (4, 4)
     larger = resample_grid(encoding.table, (2, 3), (4, 4), antialias=True, first=1)
     assert torch.equal(added(encoding, 17, 17)[0], larger)
+    encoding.antialias, encoding.offset = False, 0.1
+    other = resample_grid(encoding.table, (2, 3), (4, 4), offset=0.1, first=1)
+    assert torch.equal(added(encoding, 17, 17)[0], other)
+    assert not torch.equal(other, resample_grid(encoding.table, (2, 3), (4, 4), first=1))
     added(encoding, 17, 17).square().sum().backward()
     assert (present(encoding.table.grad).abs().sum(-1) > 0).all()
 

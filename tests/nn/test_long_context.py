@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from posenc_lib import LinearScaling
 from posenc_lib.biased import dual_chunk_bias, fox_bias, path_bias, pope_bias, self_extend_bias
 from posenc_lib.nn import Attention, DualChunk, FoX, LayerCache, PaTH, PoPE, Rotary, SelfExtend
 from tests.present import present
@@ -58,7 +59,7 @@ def test_pope_learns_an_angle_between_a_turn_back_and_none():
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 def test_position_maps_are_their_functions(layout):
     q, k = vectors()
-    rotation = {"base": 500.0, "layout": layout}
+    rotation = {"base": 500.0, "layout": layout, "scaling": LinearScaling(2.0)}
     for got, wanted in (
         (
             SelfExtend(HEAD_DIM, group=3, window=4, **rotation),
@@ -101,7 +102,8 @@ def test_padding_does_nothing(name):
     encoding, (q, k) = MAKERS[name](), vectors()
     kept = torch.tensor([True, False, True, True, False, True] * 2)
     without = encoding.bias(q[:, :, kept], k[:, :, kept], 8, 8)
-    for mask in (kept, kept[None], kept.expand(LENGTH, LENGTH), kept.expand(2, 1, 1, LENGTH)):
+    whole = kept.expand(LENGTH, LENGTH)
+    for mask in (kept, kept[None], whole, whole.tril(), kept.expand(2, 1, 1, LENGTH)):
         got = encoding.bias(q, k, LENGTH, LENGTH, mask)[:, :, kept][..., kept]
         torch.testing.assert_close(got, without, rtol=1e-4, atol=1e-5)
 

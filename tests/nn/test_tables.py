@@ -16,7 +16,16 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from posenc_lib import rotated
-from posenc_lib.nn import AxialRotary, Grid, MultimodalRotary, Rotary, Sinusoidal, tables
+from posenc_lib.nn import (
+    AxialRotary,
+    DINOv3Rotary,
+    Grid,
+    MultimodalRotary,
+    Rotary,
+    Sinusoidal,
+    TransformerXL,
+    tables,
+)
 from posenc_lib.rotated import in_torch
 from tests.present import present
 
@@ -191,6 +200,8 @@ def test_positions_that_no_table_holds():
     for positions in (torch.arange(-5, 5), torch.tensor([0.5, 2.25, -0.125]), torch.arange(10).double()):
         assert_as_fresh(rope, positions)
     assert_as_fresh(rope, range(-3, 3))
+    for count in (tables.FEW + 1, 2 * tables.FEW + 1):  # the last one begins another power of two
+        assert_as_fresh(Rotary(DIM), torch.arange(count))
     assert turn(rope, torch.arange(0)).shape == (1, 1, 0, DIM)
 
 
@@ -318,6 +329,22 @@ def test_other_tables_follow_their_settings_too():
     assert torch.equal(sinusoidal(x), Sinusoidal(DIM, base=50.0, layout="split", scale=0.5)(x))
     grid.shape = (3, 2)
     assert torch.equal(grid(x), Grid((3, 2), DIM, base=50.0)(x))
+    axial.sections = (1, 3)
+    assert torch.equal(
+        axial.rotate(v, v, 6, 6)[0],
+        AxialRotary(DIM, (2, 3), sections=(1, 3), base=50.0).rotate(v, v, 6, 6)[0],
+    )
+    dinov3, xl = DINOv3Rotary(DIM, (2, 3)), TransformerXL(DIM, 1)
+    before = dinov3.rotate(v, v, 6, 6)[0], xl.bias(v, v, 6, 6)
+    dinov3.periods, xl.base = (0.5, 2.0), 50.0
+    like = TransformerXL(DIM, 1, base=50.0)
+    like.load_state_dict(xl.state_dict())
+    wanted = [DINOv3Rotary(DIM, (2, 3), periods=(0.5, 2.0)).rotate(v, v, 6, 6)[0], like.bias(v, v, 6, 6)]
+    for got, want, old in zip(
+        (dinov3.rotate(v, v, 6, 6)[0], xl.bias(v, v, 6, 6)), wanted, before, strict=True
+    ):
+        assert torch.equal(got, want)
+        assert not torch.equal(got, old)
 
 
 @pytest.fixture

@@ -93,9 +93,10 @@ def test_sections_that_cannot_be_dealt_out() -> None:
 
 def test_settings_with_sections() -> None:
     positions = torch.arange(24).reshape(3, 2, 1, 4)
-    settings = RopeSettings(16, 16, 1e6, None, "half", (4, 2, 2), True)
+    rule = YaRNScaling(4.0, 64)
+    settings = RopeSettings(16, 16, 1e6, rule, "half", (4, 2, 2), True)
     found = settings.section_tables(positions)
-    expected = mrope_tables(positions, 16, (4, 2, 2), interleaved=True, base=1e6)
+    expected = mrope_tables(positions, 16, (4, 2, 2), interleaved=True, base=1e6, scaling=rule)
     assert torch.equal(found.cos, expected.cos)
     assert found.cos.shape == (2, 1, 4, 8)
     x = torch.randn(2, 5, 4, 16)

@@ -84,6 +84,12 @@ def test_a_dict_gives_its_rule(parameters: dict[str, Any] | None, rule: Any) -> 
     assert scaling_from_config(parameters, max_length=2048, length=9000) == rule
 
 
+def test_phi_moes_factor_goes_with_its_list() -> None:
+    """The long one begins after the trained length."""
+    for length, factor in ((4096, 1.25), (4097, 1.5)):
+        assert present(scaling_from_config(PHI_MOE, length=length)).attention_scaling == factor
+
+
 @pytest.mark.parametrize(
     ("parameters", "options", "words"),
     [
@@ -528,11 +534,38 @@ def test_layers_that_do_not_rotate(config: dict[str, Any], still: list[int]) -> 
             {**LLAMA, "rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": {"type": "yarn"}},
             "contradict",
         ),
+        # transformers reads the older one of the two, and would scale here
+        (
+            {
+                **LLAMA,
+                "rope_scaling": {"type": "linear", "factor": 2.0},
+                "rope_parameters": {"rope_type": "default", "rope_theta": 1e6},
+            },
+            "contradict each other in factor, rope_theta, rope_type",
+        ),
+        (
+            {
+                **LLAMA,
+                "rope_scaling": {"type": "linear", "factor": 2.0},
+                "rope_parameters": {"rope_theta": 1e6},
+            },
+            "contradict each other in factor, rope_theta, rope_type",
+        ),
     ],
 )
 def test_what_is_not_known_is_refused(config: dict[str, Any], word: str) -> None:
     with pytest.raises(ValueError, match=word):
         rope_from_config(config)
+
+
+def test_one_rule_may_be_written_in_both_spellings() -> None:
+    both = {
+        "rope_scaling": {"type": "linear", "factor": 2.0},
+        "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 5e5},
+        "rope_theta": 5e5,  # which older versions read here
+    }
+    found = rope_from_config({**LLAMA, **both})
+    assert (found.base, found.scaling) == (5e5, LinearScaling(2.0))
 
 
 def test_the_caller_may_name_the_family() -> None:

@@ -309,6 +309,20 @@ def test_every_path_gives_the_same(
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_last_block_may_be_smaller(
+    dtype: torch.dtype, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, tables = torch.from_numpy(vectors(2, 3, 7, 16)).to(dtype), rotary_tables(torch.arange(7), 10)
+    whole = rotate(x, tables, layout=layout)
+    monkeypatch.setattr(in_torch, "BLOCK", 300)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert [block.shape[2] for block, *_ in in_torch._blocks(x[..., :10])] == [5, 2]
+    torch.testing.assert_close(rotate(x, tables, layout=layout), whole)
+    torch.testing.assert_close(rotate(x, tables, layout=layout, out=x), whole)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [8, 4])
 def test_out_may_overlap_x(layout: Layout, rotary_dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_torch, "BLOCK", 2)
@@ -383,7 +397,8 @@ def test_the_quick_way_for_plain_tensors_is_the_long_way_to_the_last_bit(
     x = torch.from_numpy(vectors(2, 3, 5, 8)).to(dtype)
     own = torch.randint(-9, 10**6, (2, 1, 5) if seq_axis == -2 else (2, 3))
     shared = own[0].flatten()
-    for positions in (own, shared, shared.int(), x.shape[seq_axis]):
+    beyond_float32 = 2 * shared + 2**25 + 1
+    for positions in (own, shared, shared.int(), beyond_float32, x.shape[seq_axis]):
         options = {"layout": layout, "seq_axis": seq_axis, "scaling": scaling, "rotary_dim": 6}
         assert in_torch.stands_plainly(x, positions, seq_axis)
         quick = apply_rotary(x, positions, **options)

@@ -145,6 +145,12 @@ ROTATIONS: list[Row] = [
     ),
     ("rotate: wider than the vectors", lambda: rotate(T[..., :6], TENSOR_TABLES), ValueError, ["8", "6"]),
     (
+        "rotate: tables for the batch, where the sequence comes next",
+        lambda: rotate(torch.ones(2, 5, 3, 8), rotary_tables(torch.arange(2), 8), seq_axis=-3),
+        ValueError,
+        ["(2,)", "(2, 5)"],
+    ),
+    (
         "rotate: tables of another length",
         lambda: rotate(T[:, :4], TENSOR_TABLES),
         ValueError,
@@ -389,6 +395,12 @@ WEIGHTS: list[Row] = [
         lambda: convert_layout(np.ones((8, 2)), heads=2, source="half", target="interleaved", rotary_dim=6),
         ValueError,
         ["=6", "=4"],
+    ),
+    (
+        "weight: odd rotary_dim where nothing moves",
+        lambda: convert_layout(np.ones((8, 2)), heads=2, source="half", target="half", rotary_dim=3),
+        ValueError,
+        ["=3"],
     ),
 ]
 ROWS = [*WIDTHS, *BASES, *POSITIONS, *ROTATIONS, *TABLE_ROWS, *AXES, *RULES, *MORE_RULES, *WEIGHTS]

@@ -35,7 +35,9 @@ def test_unpacking_gives_cosines_and_sines_not_positions() -> None:
 
 def test_to_moves_and_casts_tensors() -> None:
     assert TABLES.to("meta").sin.device.type == "meta"
-    assert TABLES.to(torch.float64).cos.dtype == torch.float64
+    for found, there in zip(TABLES.to(torch.float64), TABLES, strict=True):
+        assert found.dtype == torch.float64
+        assert torch.equal(found, there.double())
     assert TABLES.to("cpu", torch.bfloat16).sin.dtype == TABLES.to(X.bfloat16()).cos.dtype == torch.bfloat16
     with pytest.raises(TypeError, match="give one real dtype"):
         TABLES.to(torch.int32)
@@ -45,6 +47,8 @@ def test_to_moves_and_casts_arrays_of_other_libraries() -> None:
     tables = rotary_tables(5, 8)
     assert tables.to(np.float32).cos.dtype == tables.to(dtype=np.float32).sin.dtype == np.float32
     assert tables.to("cpu", np.float32).cos.dtype == np.float32
+    for found, there in zip(tables.to(np.float32), tables, strict=True):
+        np.testing.assert_array_equal(found, there.astype(np.float32))
     with pytest.raises(TypeError, match=r"numpy\.int64.*not a real floating-point dtype"):
         tables.to(np.int64)
 
@@ -115,7 +119,9 @@ def test_a_models_tables_come_in_the_library_of_what_they_turn() -> None:
     torch.testing.assert_close(rope.rotate(X, rope.tables(5, like=X)), rotate(X, TABLES, layout="half"))
 
 
-@pytest.mark.parametrize("index", [(..., -1), (slice(None), 0), (..., 2), (0, 0), (0, slice(2))])
+@pytest.mark.parametrize(
+    "index", [(..., -1), (slice(None), 0), (..., 2), (0, 0), (0, slice(2)), (..., slice(None, None, -1))]
+)
 def test_the_pairs_of_a_position_stay_together(index: Any) -> None:
     """Also where there are as many positions as pairs, so that the width does not tell."""
     import jax

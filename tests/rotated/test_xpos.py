@@ -46,6 +46,8 @@ def test_scales_that_the_dtype_cannot_hold_are_refused() -> None:
     for positions in (torch.tensor([40_000]), torch.tensor([-40_000])):
         with pytest.raises(ValueError, match="center"):
             xpos_tables(positions, 64)
+    with pytest.raises(ValueError, match="center"):  # e^88 is a float32 yet, and e^-88 has lost digits
+        xpos_tables(torch.tensor([35_965]), 64)
     with pytest.raises(ValueError, match="center"):
         xpos_tables(torch.tensor([5_000]), 64, dtype=torch.float16)
     with pytest.raises(ValueError, match="center"):  # each row of a batch, too
