@@ -248,7 +248,7 @@ def test_what_a_layer_may_have_is_that_of_the_function():
 
 @pytest.mark.parametrize("name", ["cope", "fox"])
 def test_what_numbers_hide_counts_for_no_encoding(name):
-    layer, encoding, x = Attention(8, 2), make_encoding(name, Sizes(8, 2)), torch.randn(2, 6, 8)
+    layer, encoding, x = Attention(8, 2, window=4), make_encoding(name, Sizes(8, 2)), torch.randn(2, 6, 8)
     with torch.no_grad():
         for parameter in encoding.parameters():
             parameter.normal_()
@@ -256,6 +256,14 @@ def test_what_numbers_hide_counts_for_no_encoding(name):
     numbers = torch.zeros(6, 6).masked_fill(~seen, -math.inf)
     wanted = layer(x, None, encoding, mask=seen, causal=True)
     torch.testing.assert_close(layer(x, None, encoding, mask=numbers, causal=True), wanted)
+
+
+def test_a_mask_for_queries_alone_is_cut_with_the_texts():
+    layer, x, ends = Attention(8, 2), torch.randn(1, 6, 8), torch.tensor([0, 2, 6])
+    asks = torch.tensor([True, False, True, True, False, True])[:, None]
+    torch.testing.assert_close(
+        layer(x, mask=asks, cu_seqlens=ends), layer(x, mask=asks.expand(6, 6), cu_seqlens=ends)
+    )
 
 
 def test_what_a_layer_may_have_compiles_trains_and_is_cast_by_autocast():

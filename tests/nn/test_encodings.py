@@ -794,3 +794,37 @@ def test_slopes_that_were_given_stay_as_they_were():
 def test_an_empty_range_is_no_position():
     q, _k = Rotary(8).rotate(torch.ones(1, 1, 0, 8), torch.ones(1, 1, 2, 8), range(5, 3), 2)
     assert q.shape == (1, 1, 0, 8)
+
+
+def test_learned_slopes_go_back_to_where_each_side_started():
+    encoding = ALiBi(2, direction="asymmetric", slopes=[0.5, 0.25], slopes_after=[0.125, 1.0], learned=True)
+    with torch.no_grad():
+        for parameter in encoding.parameters():
+            parameter.zero_()
+    encoding.reset_parameters()
+    assert encoding.get_parameter("slopes").tolist() == [0.5, 0.25]
+    assert encoding.get_parameter("slopes_after").tolist() == [0.125, 1.0]
+
+
+def test_kerple_in_16_bits_rounds_nothing_but_what_it_keeps():
+    encoding = KERPLE(HEADS).bfloat16()
+    assert torch.equal(encoding.r1, encoding.raw_r1.float().exp())
+
+
+def test_one_query_of_transformer_xl_goes_through_whatever_stands_for_its_projection():
+    class Doubled(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * super().forward(x)
+
+    encoding, q = TransformerXL(DIM, HEADS), vectors(LENGTH).float()
+    encoding.to_key = Doubled(DIM, DIM, bias=False)
+    at = range(LENGTH - 1, LENGTH)
+    whole, last = encoding.bias(q, q, LENGTH, LENGTH), encoding.bias(q[:, :, -1:], q, at, LENGTH)
+    torch.testing.assert_close(last, whole[:, :, -1:])
+
+
+def test_positions_may_skip_in_even_steps():
+    rope, q = Rotary(HEAD_DIM), vectors(LENGTH).float()
+    steps = range(0, 2 * LENGTH, 2)
+    wanted = rope.rotate(q, q, torch.tensor(steps), torch.tensor(steps))[0]
+    assert torch.equal(rope.rotate(q, q, steps, steps)[0], wanted)

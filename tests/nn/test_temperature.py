@@ -42,3 +42,10 @@ def test_a_cache_continues_where_it_was():
     whole = layer(x, None, encoding, causal=True)
     parts = [layer(part, None, encoding, causal=True, cache=cache) for part in x.split([3, 1, 2], dim=1)]
     torch.testing.assert_close(torch.cat(parts, dim=1), whole)
+
+
+def test_16_bit_queries_are_rounded_once():
+    encoding, q = LogTemperature(), torch.randn(1, 2, 9, 4).bfloat16()
+    at = torch.arange(9) + 1000
+    exact = q.double() * encoding.temperature(at)[:, None]
+    assert torch.equal(encoding.rotate(q, q, at, at)[0], exact.bfloat16())

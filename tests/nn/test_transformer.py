@@ -17,6 +17,7 @@ from posenc_lib.catalogue import catalogue
 from posenc_lib.nn import (
     ENCODINGS,
     AxialRotary,
+    Block,
     Cache,
     FourierFeatures,
     Learned,
@@ -373,3 +374,10 @@ def test_positions_that_were_refused_are_not_those_of_the_cache():
     with pytest.raises(ValueError, match="positions"):
         model(tokens, positions=torch.arange(3), cache=cache)
     model(tokens, cache=cache)
+
+
+def test_dropout_of_a_block_follows_its_attention_and_its_network():
+    block, seen = Block(8, 2, dropout=0.5), list[None]()
+    block.dropout.register_forward_hook(lambda *_: seen.append(None))
+    block(torch.randn(1, 3, 8), range(3), NoPE())
+    assert len(seen) == 2

@@ -82,3 +82,10 @@ def test_a_model_of_patches_and_a_class_token():
 def test_bad_calls_raise_and_say_why(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_some_tokens_in_a_row_have_their_part_of_the_whole():
+    encoding, q = SwinBias(2, (2, 3), std=1.0), torch.zeros(1, 2, 6, 4)
+    whole = encoding.bias(q, q, 6, 6)
+    some = encoding.bias(q[:, :, :3], q[:, :, :4], range(3, 6), range(2, 6))
+    assert torch.equal(some, whole[..., 3:6, 2:6])

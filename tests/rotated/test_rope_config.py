@@ -423,6 +423,8 @@ def test_bases_and_windows_of_mimo() -> None:
 
 def test_gemma_4_has_wider_heads_in_its_full_layers() -> None:
     local, wide = (layer.rope for layer in layers_from_config(GEMMA_4))
+    other = layers_from_config({**GEMMA_4, "global_head_dim": 384})
+    assert [present(layer.rope).head_dim for layer in other] == [256, 384]
     assert (present(local).head_dim, present(local).base, present(local).scaling) == (256, 1e4, None)
     assert (present(wide).head_dim, present(wide).rotary_dim, present(wide).base, present(wide).scaling) == (
         512,
@@ -762,6 +764,17 @@ S, F, L, H = "sliding_attention", "full_attention", "linear_attention", "hybrid"
         ("dots1", {"sliding_window": 64, "max_window_layers": 2}, [F, F, S, S]),
         ("smollm3", {"use_sliding_window": True, "sliding_window": 64}, [F, F, F, S]),
         ("embedding_gemma2_text", {"sliding_window_pattern": 2, "num_hidden_layers": 3}, [S, F, F]),
+        ("mimo_v2_flash", {"num_hidden_layers": 7}, [F, S, S, S, S, F, S]),
+        (
+            "cohere2_moe",
+            {
+                "num_hidden_layers": 6,
+                "first_k_dense_replace": 3,
+                "prefix_dense_sliding_window_pattern": 2,
+                "sliding_window_pattern": 3,
+            },
+            [S, F, S, S, S, F],
+        ),
         ("gemma4_text", {}, [S, S, S, F]),
         ("gemma4_text", {"layer_types": [S] * 4}, [S, S, S, F]),
         (

@@ -539,6 +539,13 @@ def test_no_gradient_goes_back_by_tables_that_were_written_into(layout: Layout) 
     torch.testing.assert_close(x.grad, rotate(torch.ones(3, 8), tables, layout=layout))
 
 
+@pytest.mark.parametrize("which", ["cos", "sin"])
+def test_one_of_the_two_tables_may_be_learned_alone(which: str) -> None:
+    tables, x = rotary_tables(torch.arange(5), 8), torch.randn(5, 8)
+    getattr(tables, which).requires_grad_()
+    assert rotate(x, tables).requires_grad
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_gradients_in_bfloat16_come_in_bfloat16(layout: Layout) -> None:
     x = torch.randn(3, 8).bfloat16().requires_grad_()
