@@ -49,6 +49,7 @@ CALLS = [
     (lambda: pope_bias(X, X[..., :2], 5, 5), ValueError, "differ in head_dim"),
     (lambda: pope_bias(X, X, 4, 5), ValueError, "queries gives 4 positions, but q has 5"),
     (lambda: pope_bias(X, X, 5, np.ones((7, 5))), ValueError, "(tokens,), or (batch, tokens)"),
+    (lambda: pope_bias(X[None, None], X[None, None], 5, np.ones((1, 5))), ValueError, "(batch, tokens)"),
     (lambda: pope_bias(X, X, 5, np.arange(5) * np.nan), ValueError, "keys"),
     (lambda: self_extend_distances(5, 5, group=0, window=2), ValueError, "group=0 is too small"),
     (lambda: self_extend_distances(5, 5, group=2, window=0), ValueError, "window=0 is too small"),
