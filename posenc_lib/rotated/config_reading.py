@@ -423,10 +423,9 @@ class Given:
             if value is not None and not isinstance(value, Mapping):
                 raise TypeError(f"the config's rope parameters are {value!r}; give a dict or null")
         if new and old:
-            # Of two that differ, transformers reads the older one alone; what is in neither may stand beside.
-            said = [{**self.config, "rope_type": None, **_spelled_anew(each)} for each in (new, old)]
-            keys = set(_spelled_anew(new)) | set(_spelled_anew(old))
-            differing = sorted(key for key in keys if said[0].get(key) != said[1].get(key))
+            # Of two that differ, transformers reads the older one alone. Beside either, the config fills in.
+            newer, older = ({**self.config, "rope_type": None, **_spelled_anew(each)} for each in (new, old))
+            differing = sorted(key for key in newer | older if newer.get(key) != older.get(key))
             if differing:
                 raise ValueError(
                     f"rope_parameters and rope_scaling contradict each other in {', '.join(differing)}; keep "

@@ -208,6 +208,16 @@ def unless_unchanged(request, page, pages):
     pages.remember(test, state, request.node.stash.get(PASSED, False))
 
 
+def wait_for_fonts(tab) -> None:
+    """Until all that is seen is in its own face; what is above may change its height by then."""
+    tab.evaluate("document.fonts.ready.then(() => true)")
+
+
+def wait_for_frame(tab) -> None:
+    """Until what a page does with the next frame is done."""
+    tab.evaluate("new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))")
+
+
 def uncover(tab) -> None:
     """Show what predict boxes cover, as where no script runs."""
     tab.evaluate("document.documentElement.classList.remove('posenc-covers')")

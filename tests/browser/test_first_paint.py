@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_side_trips, uncover
+from tests.browser.conftest import open_side_trips, uncover, wait_for_frame
 from tests.browser.test_site import PAGES
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ def wrongly_reached(tab) -> list[str]:
     """What stays so, once what changed has been told; a busy page takes some frames for it."""
     found: list[str] = []
     for _ in range(60):
-        tab.evaluate("new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))")
+        wait_for_frame(tab)
         found = tab.locator(f".bd-article :is({BOXES})").evaluate_all(WRONG)
         if not found:
             break

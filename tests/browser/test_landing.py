@@ -21,7 +21,7 @@ from benchmarks.pages import BUDGETS, first_view
 from posenc_course.checking import report_on
 from posenc_course.exercises import all_exercises, wholes
 from posenc_lib import alibi_bias, apply_rotary, attention, sinusoidal
-from tests.browser.conftest import served, unfold
+from tests.browser.conftest import served, unfold, wait_for_fonts
 
 pytestmark = pytest.mark.slow
 
@@ -150,7 +150,7 @@ SIZES = pytest.mark.parametrize("settings", [{"viewport": DESK}, of_a_phone()], 
 def test_the_first_screen_says_what_it_is_and_has_something_to_touch(newcomer, plain_address, settings):
     tab = open_page(newcomer(**settings), plain_address)
     orders = Orders(tab)
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     bottom = settings["viewport"]["height"]
     name, said = tab.locator(".posenc-hero > p").all()
     expect(said).to_contain_text("interactive course")

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from posenc_course.exercises import all_exercises, exercise, exercises_of, steps_of, wholes
-from tests.browser.conftest import SAVES_DATA, make_editors, served, unfold
+from tests.browser.conftest import SAVES_DATA, make_editors, served, unfold, wait_for_frame
 from tests.conftest import load_build
 
 pytestmark = pytest.mark.slow
@@ -193,7 +193,7 @@ def test_a_pass_fills_its_node_before_the_readers_eyes_and_is_counted(newcomer, 
         if motion == "no-preference":
             tab.wait_for_function("moved.includes('--share')")
         else:  # it would begin with the next frame
-            tab.evaluate("new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))")
+            wait_for_frame(tab)
         assert ("--share" in tab.evaluate("moved.splice(0)")) == (motion == "no-preference")
     expect(tab.locator(".posenc-progress-bar")).to_contain_text("exercises passed, plus one step")
     asked.check()

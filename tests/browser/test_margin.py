@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import axe
-from tests.browser.conftest import SAVES_DATA, open_side_trips, uncover
+from tests.browser.conftest import SAVES_DATA, open_side_trips, uncover, wait_for_fonts
 from tests.browser.test_site import SERIOUS_FAULTS
 from tools.claims import chapters
 
@@ -119,7 +119,7 @@ def look(tab) -> int:
 @pytest.mark.parametrize("page", [*CHAPTERS, *(f"zh/{CHAPTERS[place]}" for place in (0, 1, 7))])
 def test_notes_have_a_column_of_their_own_beside_what_they_belong_to(tab, page):
     tab.read(page)
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     closed = look(tab)
     uncover(tab)
     tab.evaluate(OPEN_ALL)
@@ -131,7 +131,7 @@ def test_notes_have_a_column_of_their_own_beside_what_they_belong_to(tab, page):
 @pytest.mark.parametrize("page", [*CHAPTERS[1:], f"zh/{CHAPTERS[4]}"])
 def test_the_picture_of_the_door_stands_beside_what_the_chapter_is_for(tab, page):
     tab.read(page)
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     for size in (LEAST, WIDE):
         tab.set_viewport_size(size)
         assert tab.evaluate(BESIDE) == []
@@ -156,7 +156,7 @@ def test_without_room_a_page_is_as_if_there_were_none(tab, page):
     tab.set_viewport_size(DESK)
     tab.emulate_media(reduced_motion="reduce")  # the picture that opens a chapter rests
     tab.read(page)
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     tab.evaluate(OPEN_ALL)
     for media, width in (("screen", 1366), ("screen", 1599), ("print", 1920)):
         tab.emulate_media(media=media)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import uncover
+from tests.browser.conftest import uncover, wait_for_fonts
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def wait_for(tab, *expected: str) -> None:
 
 def look(tab) -> bytes:
     """The picture, once two looks are the same: what comes above it may still push it by part of a pixel."""
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     seen: list[bytes] = []
     while len(seen) < 2 or (seen[-1] != seen[-2] and len(seen) < 50):
         seen.append(tab.locator(PICTURE).screenshot())
@@ -104,7 +104,7 @@ def test_it_stays_still_for_who_asked_for_less_motion_and_without_scripts(newcom
         tab.locator(f"{PICTURE}.posenc-begun").wait_for()
         assert states(tab) == []
     expect(tab.locator(AGAIN)).to_be_hidden()
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     picture = tab.locator(PICTURE)
     for _ in range(20):
         place = picture.bounding_box()

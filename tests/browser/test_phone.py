@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import uncover, unfold
+from tests.browser.conftest import uncover, unfold, wait_for_fonts, wait_for_frame
 from tools.claims import chapters
 
 pytestmark = pytest.mark.slow
@@ -75,7 +75,7 @@ def test_the_picture_that_opens_a_chapter_is_seen_whole(newcomer, plain_address)
     found = {}
     for page in CHAPTERS:
         tab.goto(f"{plain_address}/{page}", wait_until="load")
-        tab.evaluate("document.fonts.ready.then(() => true)")
+        wait_for_fonts(tab)
         found[page] = tab.evaluate(OPENING)
     assert found == {page: {"scrolls": 0, "cut": []} for page in CHAPTERS}
 
@@ -137,7 +137,7 @@ def test_an_exercise_has_the_room_of_the_phone_and_no_field_is_zoomed_into(phone
     expect(box.locator(".posenc-keys")).to_be_hidden()
     phone.evaluate("scrollBy(0, 2000)")
     phone.evaluate("scrollBy(0, -300)")  # the theme shows its button on the way up, with the next frame
-    phone.evaluate("new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))")
+    wait_for_frame(phone)
     expect(phone.locator("#pst-back-to-top")).to_be_hidden()
 
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import axe
-from tests.browser.conftest import served
+from tests.browser.conftest import served, wait_for_fonts
 from tests.browser.test_site import SERIOUS_FAULTS
 from tests.conftest import load_build
 from tests.present import present
@@ -304,7 +304,7 @@ def test_one_click_says_it_and_what_was_clicked_stays_where_it_is(browser, place
     tab = open_ready(context, place)
     press = (lambda it: it.tap()) if width == 390 else (lambda it: it.click())
     chosen = option(tab, "They stay.")
-    tab.evaluate("document.fonts.ready.then(() => true)")  # or what is above may still change its height
+    wait_for_fonts(tab)
     chosen.scroll_into_view_if_needed()
     assert WHY not in readable(tab)
     where = chosen.bounding_box()

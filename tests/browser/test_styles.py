@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SAVES_DATA, uncover, unfold
+from tests.browser.conftest import SAVES_DATA, uncover, unfold, wait_for_fonts
 from tests.browser.test_site import MADE_BY_SPHINX, PAGES
 
 pytestmark = pytest.mark.slow
@@ -113,7 +113,7 @@ def test_a_chapter_in_which_one_works_looks_as_with_all_sheets(tab):
 @pytest.mark.parametrize("page", ["index", "lab", "progress", "07-alibi-and-biases", "reference/rotated"])
 def test_a_page_looks_as_with_all_sheets_in_either_theme(tab, page):
     tab.goto(f"{tab.address}/book/{page}.html", wait_until="networkidle")
-    tab.evaluate("document.fonts.ready.then(() => true)")
+    wait_for_fonts(tab)
     assert_nothing_lost_its_style(tab)
     while tab.evaluate("document.documentElement.dataset.theme") != "dark":
         tab.locator(".theme-switch-button").first.click()
@@ -150,7 +150,7 @@ def test_pictures_are_where_they_are_in_either_theme(browser, plain_address, vie
     for theme in ("light", "dark"):
         tab = browser.new_page(viewport=viewport, color_scheme=theme, java_script_enabled=False)
         tab.goto(f"{plain_address}/{CHAPTER}", wait_until="load")
-        tab.evaluate("document.fonts.ready.then(() => true)")
+        wait_for_fonts(tab)
         places[theme] = tab.locator("figure.posenc-figure svg").evaluate_all(
             "all => all.map((each) => Object.values(each.getBoundingClientRect().toJSON()))"
         )

@@ -1,8 +1,9 @@
-"""What `collect.md` says: nbgrader's own `zip_collect` with the page's pattern, on good and hostile zips."""
+"""What `set-up.md` and `collect.md` say, with nbgrader itself: a class list, and good and hostile zips."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 import zipfile
 
 import pytest
@@ -11,7 +12,27 @@ from tests.grading.class_fixtures import LIGHT, ROOT, new_class
 
 pytestmark = pytest.mark.slow
 
-PAGE = (ROOT / "book" / "instructors" / "collect.md").read_text()
+SET_UP, PAGE = ((ROOT / "book" / "instructors" / f"{name}.md").read_text() for name in ("set-up", "collect"))
+
+
+def test_a_list_that_a_spreadsheet_saved_is_read_without_its_mark(released_light, tmp_path):
+    work = new_class(released_light, tmp_path, LIGHT)
+    students = re.search(r"^```text\n(id,.*?)```", SET_UP, re.MULTILINE | re.DOTALL)
+    remove = re.search(r"^sed -i .* students\.csv$", SET_UP, re.MULTILINE)
+    told = re.search(r"nbgrader answers `(.*?)`", SET_UP)
+    assert students
+    assert remove
+    assert told
+    (work.root / "students.csv").write_text(
+        students[1].replace("\n", "\r\n"), encoding="utf-8-sig", newline=""
+    )
+    assert told[1] in work.nbgrader("db", "student", "import", "students.csv", status=1)
+    subprocess.run(remove[0], shell=True, cwd=work.root, check=True)
+    work.nbgrader("db", "student", "import", "students.csv")
+    listed = work.nbgrader("db", "student", "list")
+    for line in students[1].splitlines()[1:]:
+        name, last, first, *_ = line.split(",")
+        assert f"{name} ({last}, {first})" in listed
 
 
 def test_the_learner_is_taken_from_the_platforms_name_and_never_from_inside_a_zip(released_light, tmp_path):

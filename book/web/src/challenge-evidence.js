@@ -4,10 +4,9 @@ import { plot } from "./plot.js";
 import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 
-export const LEAST_QUESTIONS = 2; // before a name is taken: as in posenc_course/challenges/mystery.py
-
 /**
- * A game of evidence: { questions: [{name, title, how}], groups: [{legend, choices: [{name, title}]}], and what answers:
+ * A game of evidence: { questions: [{name, title, how}], least: how many of them are asked before a name is taken,
+ *   groups: [{legend, choices: [{name, title}]}], and what answers:
  *   ask(question) -> {sentence, names, x, lines, x_label, y_label},
  *   name(chosen, questions, wrong) -> {counts, right, sentence, wrong: [group], points, title, why},
  *   reveal() -> {sentence, title, why} }. Each gives a promise, of null where no answer came and the reader was told.
@@ -27,8 +26,8 @@ export function investigate(place, seed, isOpen, game) {
       asked.add(name);
       ask.disabled = true;
       evidence.append(measured(title, found));
-      const early = over || asked.size < LEAST_QUESTIONS; // no name is taken yet
-      place.say(joined(found.sentence, early ? "" : words.cost(asked.size, wrong)));
+      const namable = !over && asked.size >= game.least;
+      place.say(joined(found.sentence, namable ? words.cost(asked.size, wrong) : ""));
     });
     questions.append(made("div", "posenc-question-of-it", ask, made("span", "", how)));
   }
@@ -55,6 +54,7 @@ export function investigate(place, seed, isOpen, game) {
     const chosen = [...form.querySelectorAll("fieldset")].map((group) => group.querySelector(":checked"));
     const missing = chosen.indexOf(null);
     if (missing >= 0) return place.say(game.groups[missing].missing);
+    if (asked.size < game.least) return place.say(words.measureFirst);
     const told = await game.name(
       chosen.map(({ value }) => value),
       asked.size,

@@ -11,6 +11,7 @@ export async function open(place, seed, isOpen) {
   const told = (act, more) => place.ask({ ...challenge, act, ...more });
   investigate(place, seed, isOpen, {
     questions: drawn.questions,
+    least: drawn.least,
     groups: [{ legend: words.whichEncoding, missing: words.chooseEncoding, choices: drawn.encodings }],
     ask: (question) => told("ask", { question }),
     async name([name], questions, wrong) {

@@ -1,6 +1,6 @@
 // A trained checkpoint: which of the lab's models is it, and what was done to its positions? The engine of the lab
 // measures, in the worker of the lab; the models come when they are asked for.
-import { investigate, LEAST_QUESTIONS } from "./challenge-evidence.js";
+import { investigate } from "./challenge-evidence.js";
 import { Draws } from "./draws.js";
 import { Client } from "./lab/client.js";
 import { CASES } from "./lab/treated.js";
@@ -9,6 +9,7 @@ import { words } from "./words-challenges.js";
 
 const own = words.trained;
 const QUESTIONS = ["added", "first", "last", "shift", "loss"];
+const LEAST_QUESTIONS = 2;
 let client;
 
 /** [model, treatment] of a number. */
@@ -43,6 +44,7 @@ export function open(place, seed, isOpen) {
 
   investigate(place, seed, isOpen, {
     questions: QUESTIONS.map((name) => ({ name, ...own.questions[name] })),
+    least: LEAST_QUESTIONS,
     groups: [
       { legend: words.whichEncoding, missing: words.chooseEncoding, choices: named(own.encodings) },
       { legend: own.whatWasDone, missing: own.chooseTreatment, choices: named(own.treatments) },
@@ -60,7 +62,6 @@ export function open(place, seed, isOpen) {
       );
     },
     async name([first, second], questions, wrong) {
-      if (questions < LEAST_QUESTIONS) return { counts: false, sentence: own.measureFirst };
       const faults = [first !== model, second !== treatment];
       if (!faults.includes(true))
         return { counts: true, right: true, points: words.pointsFor(questions, wrong), ...told() };

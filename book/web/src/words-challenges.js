@@ -80,6 +80,7 @@ export const words = {
     _("If you name it correctly now, you get {points} of 10 points.", { points: pointsFor(questions, wrong) }),
   whichEncoding: _("Which encoding does the model use?"),
   nameIt: _("Name it"),
+  measureFirst: _("Measure first: ask at least two questions."),
   chooseEncoding: _("Choose an encoding first."),
   notThisEncoding: _("No, it is a different one."),
   named: _("Right."),
@@ -106,7 +107,6 @@ export const words = {
     },
     whatWasDone: _("What was done to its positions?"),
     chooseTreatment: _("First choose what was done. It may be nothing."),
-    measureFirst: _("Measure first: ask at least two questions."),
     wrong: {
       both: _("Neither is right: it has a different encoding, and something else was done to it."),
       encoding: _("The encoding is wrong. What was done to it is right."),

@@ -26,9 +26,13 @@ _DISTANCE = float(np.sqrt(2 * _NORM_SQUARED - 2 * PRODUCT))
 _RIGHT = (PRODUCT, _NORM_SQUARED, _DISTANCE)
 
 
+_THREE_DIGITS = 2e-3
+"""The most that rounding to three digits changes, relative: 23.3 for 23.26."""
+
+
 def _nearly(value: Sequence[float]) -> bool:
     """Whether some are right to two digits, and not to three."""
-    return any(2e-3 < abs(one / right - 1) < 0.015 for one, right in zip(value, _RIGHT, strict=True))
+    return any(_THREE_DIGITS < abs(one / right - 1) < 0.015 for one, right in zip(value, _RIGHT, strict=True))
 
 
 def _right_or_nearly(place: int, right: float) -> Callable[[tuple[Any, ...], Any], bool]:
@@ -46,7 +50,7 @@ THREE_PRODUCTS = Exercise(
     reference=lambda: _RIGHT,
     parts=("the product", "the squared norm", "the distance"),
     make_cases=lambda rng: iter([Case("your three numbers")]),
-    relative_tolerance=2e-3,  # half of the third digit, for 23.3
+    relative_tolerance=_THREE_DIGITS,
     absolute_tolerance=0.0,
     properties=(
         Property(

@@ -9,14 +9,16 @@ from posenc_course.exercises.ch01_why_order_matters.changed_rows import CHANGED_
 from posenc_lib import attention
 
 
+@pytest.mark.parametrize("width", [4, 64])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_rows_said_to_change_are_those_that_change_in_random_layers(seed):
+def test_the_rows_said_to_change_are_those_that_change_in_random_layers(seed, width):
+    """As the last hint has it, in vectors of any width."""
     for case in CHANGED_ROWS.cases(seed):
         tokens, i, j, causal, layers = case.args
         for draw in range(3):
             rng = np.random.default_rng((seed, draw))
-            vectors = rng.normal(size=(max(tokens) + 1, 4))
-            weights = rng.normal(size=(layers, 3, 4, 4)) / 3
+            vectors = rng.normal(size=(max(tokens) + 1, width))
+            weights = rng.normal(size=(layers, 3, width, width)) / width**0.5
 
             def model(x, weights=weights, causal=causal):
                 for w in weights:

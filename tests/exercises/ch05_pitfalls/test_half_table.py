@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import mpmath
 import numpy as np
 import pytest
@@ -26,6 +28,19 @@ def test_the_half_table_against_fifty_digits(seed):
                 for p in positions
             ]
         np.testing.assert_allclose(table.astype(float), exact, atol=3e-4)
+
+
+def test_where_float16_ends_as_the_messages_say():
+    told = {int(each) for each in re.findall(r"from (\d{5}) on", HALF_TABLE.where_not_finite)}
+    told |= {
+        int(each)
+        for mistake in HALF_TABLE.mistakes
+        for each in re.findall(r"from (\d{5}) on", mistake.message)
+    }
+    (first,) = told
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.array(first).astype(np.float16))
+    assert np.array(first - 1).astype(np.float16) == np.finfo(np.float16).max == 65504
 
 
 def positions_halved(positions, dim):

@@ -55,13 +55,15 @@ def test_listing_a():
     assert not np.allclose(broken(q, k, 4), mended(q, k, 4), atol=1e-3)
 
 
-@pytest.mark.parametrize(("past", "right"), [(0, True), (2, True), (3, False)])
-def test_listing_b(past, right):
+@pytest.mark.parametrize(("past", "right", "keeps"), [(0, True, False), (2, True, True), (3, False, False)])
+def test_listing_b(past, right, keeps):
     q, k = drawn(2, past + 3, 8)
     cache = apply_rotary(k[:, :past], past)
     expected = in_layout(q, k)[:, past:]
-    for scores, works in ((listing("B"), right), (listing("B", LINES["B"]), True)):
-        assert np.allclose(scores(q[:, past:], k[:, past:], cache)[0], expected) == works
+    of_all = apply_rotary(k, past + 3)
+    for scores, works in ((listing("B"), (right, keeps)), (listing("B", LINES["B"]), (True, True))):
+        found, keys = scores(q[:, past:], k[:, past:], cache)
+        assert (np.allclose(found, expected), np.allclose(keys, of_all)) == works
 
 
 def test_listing_c():

@@ -1,5 +1,6 @@
 """The decoder that loads trained weights: the learner's way, PyTorch's and the library's come to the same."""
 
+import re
 from pathlib import Path
 
 import jupytext
@@ -11,7 +12,7 @@ from posenc_course import exercises
 from posenc_course.checking import check, report_on
 from posenc_course.exercises.ch07_alibi_and_biases import write
 from posenc_course.exercises.ch07_alibi_and_biases.write import WRITE
-from posenc_course.experiments import byte_models, source_text
+from posenc_course.experiments import byte_models, results, source_text
 from posenc_course.experiments.byte_model_in_numpy import logits
 from posenc_course.experiments.export import loaded, written
 from posenc_course.trained import COURSE, FOLDER, as_plain_data, read, trained_model
@@ -20,6 +21,12 @@ from tests.experiments.test_export import model_of
 SOLUTIONS = Path(__file__).resolve().parents[3] / "solutions" / "07-alibi-and-biases.md"
 EVERY = exercises.exercises_of("07-alibi-and-biases")
 STEPS = exercises.steps_of(WRITE, EVERY)
+
+
+def test_the_text_says_how_much_the_weights_have_read():
+    told = re.search(r"which have read ([\d.]+) MB", SOLUTIONS.read_text(encoding="utf-8"))
+    assert told
+    assert {run["run"]["learn"] for run in results.runs("exported")} == {float(told[1]) * 10**6}
 
 
 @pytest.fixture
