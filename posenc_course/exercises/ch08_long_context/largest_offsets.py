@@ -80,7 +80,8 @@ LARGEST_OFFSETS = Exercise(
         Mistake(
             "groups-one-late",
             _offsets(d=2210),
-            "Four of five are right. In model D, the last of 20,000 tokens is at position 19,999.",
+            "Four of five are right. In model D, the last of 20,000 tokens is at position 19,999, and the "
+            "quotient is rounded down.",
         ),
         Mistake(
             "true-distance",

@@ -122,6 +122,17 @@ LLAMA3_RATES = Exercise(
             "that make few turns in the trained length are divided by the factor.",
         ),
         Mistake(
+            "line-turned-round",
+            lambda rates, factor, length, low, high: np.where(
+                (TURN / rates >= length / high) & (TURN / rates <= length / low),
+                _by_share(rates, factor, 1 - _kept(_turns(rates, length), low, high)),
+                _llama3(rates, factor, length, low, high),
+            ),
+            "Both ends are right. Between them you mix the two the wrong way round: the more turns a pair "
+            "makes, the less it is slowed. The share belongs to the old frequency, what is left of 1 to the "
+            "divided one.",
+        ),
+        Mistake(
             "radians-for-turns",
             lambda rates, factor, length, low, high: _by_share(
                 rates, factor, _kept(length * rates, low, high)

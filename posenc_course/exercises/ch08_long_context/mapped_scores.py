@@ -135,7 +135,8 @@ MAPPED_SCORES = Exercise(
         Mistake(
             "not-turned",
             lambda q, k, distances, base: q @ k.T / math.sqrt(q.shape[1]),
-            "These are scores without any position. Rotate each pair by its frequency times the distance.",
+            "These are scores without any position. Rotate each pair by its frequency times the distance: "
+            "those of the query or those of the key. Rotating both alike changes nothing.",
         ),
         Mistake(
             "true-distances",

@@ -68,7 +68,8 @@ QUERY_SCALE = Exercise(
         Mistake(
             "counted-from-zero",
             _scale_with(lambda p, length: p // length),
-            "Your steps come one position late. The position is counted from 1 in this formula: p + 1.",
+            "Your steps come one position late. The position is counted from 1 in this formula, p + 1, and "
+            "the quotient is rounded down before 1 is added. (Rounding up instead is not the same.)",
         ),
         Mistake(
             "one-outside-missing",

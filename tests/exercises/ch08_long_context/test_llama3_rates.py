@@ -40,6 +40,14 @@ NOT_KNOWN = (
 )
 
 
+def _mixed_the_wrong_way_round(rates, factor, length, low, high):
+    """In the three branches of the released code."""
+    waves = 2 * math.pi / rates
+    share = (length / waves - low) / (high - low)
+    mixed = (1 - share) * rates + share * rates / factor
+    return np.where(waves < length / high, rates, np.where(waves > length / low, rates / factor, mixed))
+
+
 WRITTEN_IN_ANOTHER_WAY = (
     (
         "llama3_rates",
@@ -48,4 +56,5 @@ WRITTEN_IN_ANOTHER_WAY = (
         ),
         "largest-offset-for-length",
     ),
+    ("llama3_rates", _mixed_the_wrong_way_round, "line-turned-round"),
 )

@@ -44,3 +44,15 @@ def test_keys_rotated_forwards_are_no_wrong_query():
     told = str(report_on(MAPPED_SCORES.id, keys_forwards))
     assert "The rotation goes the wrong way" in told
     assert "The query is rotated" not in told
+
+
+def test_rotating_query_and_key_alike_is_told_to_change_nothing():
+    def both_alike(q, k, distances, base):
+        def turned(vector, distance):
+            return apply_rotary(vector[None], [distance], base=base)[0]
+
+        pairs = np.ndindex(len(q), len(k))
+        scores = [turned(q[i], distances[i, j]) @ turned(k[j], distances[i, j]) for i, j in pairs]
+        return np.reshape(scores, (len(q), len(k))) / math.sqrt(q.shape[1])
+
+    assert "Rotating both alike changes nothing" in str(report_on(MAPPED_SCORES.id, both_alike))

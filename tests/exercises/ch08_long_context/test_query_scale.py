@@ -26,9 +26,19 @@ WRITTEN_IN_ANOTHER_WAY = (
         lambda positions, beta, length: 1 + beta * np.log(1 + positions // length + 1),
         "rounded-up",
     ),
+    (
+        "query_scale",
+        lambda positions, beta, length: 1 + beta * np.log(np.ceil((positions + 1) / length)),
+        "counted-from-zero",
+    ),
 )
 
 
 def test_one_added_after_dividing_is_not_only_told_as_rounding_up():
     told = str(report_on(QUERY_SCALE.id, WRITTEN_IN_ANOTHER_WAY[0][1]))
     assert "add the 1 after dividing" in told
+
+
+def test_a_quotient_rounded_up_in_place_of_one_more_is_told_so():
+    told = str(report_on(QUERY_SCALE.id, WRITTEN_IN_ANOTHER_WAY[1][1]))
+    assert "Rounding up instead is not the same" in told
