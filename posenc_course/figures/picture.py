@@ -224,7 +224,7 @@ def _for_page(svg: str, alt: str, told: Mapping[str, Sequence[Any]], moves: Sequ
     head = (
         f'<svg role="img" aria-label="{escape(alt, quote=True)}" '
         f'style="width:100%;min-width:{legible:.0f}px;max-width:{float(width[1]) * 1.2:.0f}px;height:auto;'
-        "stroke-linejoin:round;stroke-linecap:butt;font-family:var(--pst-font-family-base,sans-serif)"
+        "overflow:visible;stroke-linejoin:round;stroke-linecap:butt;font-family:var(--pst-font-family-base,sans-serif)"
     )
     head += f';--lasts:{lasts:g}s" class="posenc-moving"' if moves else '"'
     for kind, each in told.items():
