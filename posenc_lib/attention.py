@@ -115,10 +115,10 @@ def attention(
 
     Raises:
         TypeError: arrays of different libraries; integers or different dtypes in q, k, v; a mask
-            that is not boolean; a bias or a sink that is; a rotate that cannot be called or gives no real
-            vectors.
-        ValueError: shapes that do not fit, different devices, more queries than keys with `causal`; a scale,
-            softcap or window not above 0; a window and a pair of cu_seqlens.
+            that is not boolean; a bias or a sink that is; a rotate that cannot be called or gives other
+            than real numbers.
+        ValueError: shapes that do not fit, also of what rotate gives; different devices, more queries than
+            keys with `causal`; a scale, softcap or window not above 0; a window and a pair of cu_seqlens.
 
     Example:
         >>> import numpy as np

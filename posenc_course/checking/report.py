@@ -58,10 +58,13 @@ class Report:
 
     @property
     def passed(self) -> bool:
+        """Whether every case is right."""
         return all(result.passed for result in self.results)
 
     @property
     def headline(self) -> str:
+        """The first line: whether it passed, and how many cases are right."""
+        """The first line: whether it passed, and how many cases are right."""
         good, total = sum(r.passed for r in self.results), len(self.results)
         if self.passed:
             text = _("Passed: “{title}”. Cases right: {good} of {total}.")
@@ -77,6 +80,8 @@ class Report:
 
     @property
     def first_failure(self) -> CaseResult | None:
+        """The first wrong case; None if all are right."""
+        """The first wrong case; None if all are right."""
         return next((result for result in self.results if not result.passed), None)
 
     def raise_on_failure(self) -> None:

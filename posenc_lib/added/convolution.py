@@ -31,7 +31,8 @@ def convolution_positions(
         all arrays.
 
     Raises:
-        TypeError: not real numbers, arrays of different libraries or dtypes; causal not a boolean.
+        TypeError: not real numbers, arrays of different libraries, tensors of different dtypes; causal not a
+            boolean.
         ValueError: shapes that do not fit, different devices.
 
     Who does what: wav2vec 2.0, HuBERT and WavLM of transformers 5.24.0: 128 taps, 16 groups, dim 768; a layer

@@ -64,6 +64,7 @@ def laplacian_eigenvectors(
     counts an isolated node as 1 on the diagonal, this and networkx as 0.
 
     Example:
+        >>> import numpy as np
         >>> path = np.asarray([[0, 1, 0], [1, 0, 1], [0, 1, 0]])  # three nodes in a row
         >>> values, vectors = laplacian_eigenvectors(path, 2, normalization="none")
         >>> values.round(3)
@@ -130,6 +131,7 @@ def eigenspaces(values: ArrayT, *, tolerance: float = 1e-6) -> ArrayT:
         ValueError: not (count,), NaN, values that fall, tolerance not above 0.
 
     Example:
+        >>> import numpy as np
         >>> ring = np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)
         >>> values, _ = laplacian_eigenvectors(ring, 5)
         >>> eigenspaces(values)  # each wave of a ring may be anywhere: a sine and a cosine
@@ -167,6 +169,7 @@ def flip_signs(vectors: ArrayT, generator: Any) -> ArrayT:
         ValueError: fewer than two axes.
 
     Example:
+        >>> import numpy as np
         >>> flip_signs(np.ones((2, 4)), np.random.default_rng(1))
         array([[ 1.,  1., -1.,  1.],
                [ 1.,  1., -1.,  1.]])
@@ -197,6 +200,7 @@ def sign_invariant(vectors: ArrayT, phi: Callable[[Array], Array]) -> ArrayT:
         ValueError: fewer than two axes.
 
     Example:
+        >>> import numpy as np
         >>> v = np.asarray([[0.5], [-0.5]])
         >>> sign_invariant(v, np.cos) == sign_invariant(-v, np.cos)
         array([[ True],
@@ -232,6 +236,7 @@ def return_probabilities(adjacency: ArrayT, steps: int, *, dtype: Any = None) ->
         ValueError: a matrix that is not square, negative or NaN weights, steps below 1.
 
     Example:
+        >>> import numpy as np
         >>> triangle_and_tail = np.asarray([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]])
         >>> return_probabilities(triangle_and_tail, 3).round(3)
         array([[0.   , 0.417, 0.167],

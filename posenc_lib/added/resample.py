@@ -65,6 +65,7 @@ def resample_grid(
     - BEiT's table of offsets, in transformers: "bilinear" from (2h - 1, 2w - 1) cells with last=3.
 
     Example:
+        >>> import numpy as np
         >>> table = np.asarray([[9.0], [0.0], [1.0], [2.0], [3.0]])  # a class token and 2 by 2 patches
         >>> resample_grid(table, (2, 2), (2, 3), mode="bilinear", first=1)[:, 0]
         array([9. , 0. , 0.5, 1. , 2. , 2.5, 3. ])

@@ -44,6 +44,7 @@ def reverse_complement(bases: ArrayT, pairs: Sequence[int] = (3, 2, 1, 0)) -> Ar
         `centred_positions` say how the two are related.
 
     Example:
+        >>> import numpy as np
         >>> reverse_complement(np.asarray([0, 0, 1, 2]))  # AACG
         array([1, 2, 3, 3])
 
@@ -113,11 +114,10 @@ def _require_not_one_hot(xp: Any, bases: Array, known: int) -> None:
 def _read_pairs(pairs: object) -> np.ndarray:
     if not isinstance(pairs, (tuple, list)) or not all(require.is_count(each) for each in pairs):
         raise TypeError(f"pairs={pairs!r}; give the partner of each base, such as (3, 2, 1, 0)")
-    partners = np.asarray(pairs, dtype=np.int64)
-    if not len(pairs) or not np.array_equal(np.sort(partners), np.arange(len(pairs))):
+    if not pairs or sorted(pairs) != list(range(len(pairs))):
         raise ValueError(f"pairs={pairs!r} do not name each base once; give something like (3, 2, 1, 0)")
-    if not np.array_equal(partners[partners], np.arange(len(pairs))):
+    if any(pairs[partner] != base for base, partner in enumerate(pairs)):
         raise ValueError(
             f"pairs={pairs!r} are not partners of each other: the partner's partner must be the base itself"
         )
-    return partners
+    return np.asarray(pairs, dtype=np.int64)

@@ -99,7 +99,8 @@ def deberta_bias(
         (..., heads, queries, keys).
 
     Raises:
-        TypeError: arrays not real numbers, or of different libraries or dtypes; positions not integers.
+        TypeError: arrays not real numbers, of different libraries, tensors of different dtypes; positions not
+            integers.
         ValueError: both tables None; shapes that do not fit, different devices; as `deberta_buckets`.
 
     `attention` divides q . k by sqrt(head_dim): give it q / sqrt(3), and this function q itself. In v2 and

@@ -42,6 +42,7 @@ def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any
         ValueError: NaN, features no multiple of 6, length below 8.
 
     Example:
+        >>> import numpy as np
         >>> enformer_features(np.asarray([-8, 0, 8]), 6, length=64).round(3)
         array([[ 0.5  ,  0.   ,  0.056, -0.5  , -0.   , -0.056],
                [ 1.   ,  1.   ,  0.   ,  0.   ,  0.   ,  0.   ],
@@ -86,5 +87,6 @@ def enformer_features(offsets: ArrayT, features: int, *, length: int, dtype: Any
         ],
         axis=-1,
     )
-    signed = found * xp.sign(wide)[..., None]
+    sign = xp.astype(wide > 0, wide.dtype) - xp.astype(wide < 0, wide.dtype)  # array-api-compat's has no vmap
+    signed = found * sign[..., None]
     return narrow(xp.concat([found, signed], axis=-1), offsets, dtype)

@@ -32,7 +32,8 @@ def path_products(
         (..., queries, keys), of q's dtype or float32 where that has fewer bits; 0 for keys after the query.
 
     Raises:
-        TypeError: arrays of other libraries or dtypes, or not of real numbers; block not an integer.
+        TypeError: arrays of other libraries, tensors of other dtypes, or not real numbers; block not an
+            integer.
         ValueError: shapes that do not fit, more queries than keys, a block below 1, different devices.
 
     Example:
@@ -63,11 +64,14 @@ def path_bias(
 ) -> ArrayT:
     """PaTH as a bias: with it, the scores of `attention` are `path_products` / sqrt(head_dim).
 
-    Args, Raises:
-        As `path_products`.
+    Args:
+        q, k, w, beta, block, seq_axis: as in `path_products`.
 
     Returns:
         (..., queries, keys); keys after the query must be masked.
+
+    Raises:
+        TypeError, ValueError: as `path_products`.
 
     Example:
         >>> import numpy as np

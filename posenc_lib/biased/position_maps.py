@@ -37,8 +37,9 @@ def self_extend_distances(
 
     A key less than `window` back is as far as it is, query - key. Others are counted in groups of `group`
     positions, query // group - key // group, and moved by window - window // group, so that distances
-    continue where those of the window end. So a model trained to length L reads (L - window) * group +
-    window tokens.
+    continue where those of the window end. So a model trained to length L reads (L - window +
+    window // group) * group tokens, which is the paper's (L - window) * group + window where group divides
+    window.
 
     Args:
         queries, keys: where they are, as in `relative_positions`, whole numbers.

@@ -67,8 +67,8 @@ def swin_v2_bias(
         (heads, queries, keys), or (..., heads, queries, keys), of the weights' library, device and dtype.
 
     Raises:
-        TypeError: as `posenc_lib.swin_index`; weights not three arrays of real numbers of one library and
-            dtype.
+        TypeError: as `posenc_lib.swin_index`; weights not three arrays of real numbers of one library,
+            tensors of one dtype.
         ValueError: as `posenc_lib.swin_index`; shapes that do not fit, different devices.
 
     SwinV2 adds it to the cosine of query and key times a learned number of each head, not to

@@ -40,6 +40,8 @@ class Sinusoidal(PositionalEncoding):
         TypeError, ValueError: as `posenc_lib.sinusoidal`; scale is not positive.
 
     Example:
+        >>> import torch
+        >>> from torch import nn
         >>> model = nn.Sequential(nn.Embedding(256, 64), Sinusoidal(64))
         >>> model(torch.zeros(2, 10, dtype=torch.long)).shape
         torch.Size([2, 10, 64])
@@ -271,6 +273,7 @@ class Grid(PositionalEncoding):
         TypeError, ValueError: as `posenc_lib.grid_sinusoidal`; from `add`, a position outside the grid.
 
     Example:
+        >>> import torch
         >>> patches = torch.zeros(1, 196, 768)  # ViT-B/16 at 224 pixels
         >>> Grid((14, 14), 768)(patches).shape
         torch.Size([1, 196, 768])

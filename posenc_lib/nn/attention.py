@@ -409,6 +409,7 @@ class Cache:
     """What a causal `Transformer` remembers of the tokens that it has read, for decoding step by step.
 
     Example:
+        >>> import torch
         >>> from posenc_lib.nn import Transformer
         >>> model, cache = Transformer(256, 64, 2, 4).eval(), Cache()
         >>> text = torch.randint(256, (1, 10))

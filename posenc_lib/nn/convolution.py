@@ -31,6 +31,7 @@ class ConvolutionPositions(PositionalEncoding):
         TypeError, ValueError: sizes below 1, groups that do not divide dim.
 
     Example:
+        >>> import torch
         >>> ConvolutionPositions(64, taps=16)(torch.randn(2, 50, 64)).shape
         torch.Size([2, 50, 64])
 

@@ -41,6 +41,7 @@ class DINOv3Rotary(TableRotation):
         RuntimeError: from `rotate`, in training with an augmentation of which nothing was drawn yet.
 
     Example:
+        >>> import torch
         >>> rope = DINOv3Rotary(64, (14, 14), first=5, rescale=2.0)
         >>> generator = torch.Generator().manual_seed(0)
         >>> rope.draw(generator)  # at the start of each training step

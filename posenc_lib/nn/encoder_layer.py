@@ -38,6 +38,8 @@ class EncoderLayer(nn.Module):
         TypeError, ValueError: as `Transformer`; an encoding that is added; an unknown activation.
 
     Example:
+        >>> import torch
+        >>> from torch import nn
         >>> layer = EncoderLayer(64, 4, batch_first=True, encoding="rope")
         >>> encoder = nn.TransformerEncoder(layer, num_layers=2, enable_nested_tensor=False)
         >>> encoder(torch.randn(2, 10, 64)).shape

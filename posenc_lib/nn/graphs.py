@@ -115,6 +115,7 @@ class LaplacianEigenvectors(_OfNodes):
         RuntimeError: from `add`, in training with signs="random" where nothing was drawn yet.
 
     Example:
+        >>> import torch
         >>> ring = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
         >>> LaplacianEigenvectors(ring, 32, count=4)(torch.zeros(1, 6, 32)).shape
         torch.Size([1, 6, 32])
@@ -224,6 +225,7 @@ class TreePaths(_OfNodes):
             outside the tree.
 
     Example:
+        >>> import torch
         >>> tree = torch.tensor([-1, 0, 1, 0])  # f(g(x), y): f, g, x, y
         >>> TreePaths(tree, 32, branching=2, depth=4)(torch.zeros(1, 4, 32)).shape
         torch.Size([1, 4, 32])

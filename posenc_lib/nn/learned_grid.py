@@ -33,6 +33,7 @@ class LearnedGrid(PositionalEncoding):
             position outside the grid.
 
     Example:
+        >>> import torch
         >>> encoding = LearnedGrid((14, 14), 768, first=1)  # ViT-B/16 at 224 pixels
         >>> encoding.stretch_to = (24, 24)  # at 384
         >>> encoding(torch.zeros(1, 577, 768)).shape

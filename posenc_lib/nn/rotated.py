@@ -44,6 +44,7 @@ class Rotary(TableRotation):
         TypeError, ValueError: as `posenc_lib.apply_rotary`.
 
     Example:
+        >>> import torch
         >>> rope = Rotary(64, base=500_000.0, layout="half")
         >>> q, k = torch.randn(1, 8, 10, 64), torch.randn(1, 2, 10, 64)
         >>> q, k = rope.rotate(q, k, 10, 10)

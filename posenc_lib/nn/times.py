@@ -32,6 +32,7 @@ class Calendar(PositionalEncoding):
         TypeError, ValueError: as `posenc_lib.calendar_phases`; dim below 1, unit not above 0.
 
     Example:
+        >>> import torch
         >>> hours = torch.arange(48)  # of two days
         >>> Calendar(32, circles=("day",), unit=3600)(torch.zeros(1, 48, 32), hours).shape
         torch.Size([1, 48, 32])
@@ -76,6 +77,7 @@ class Time2Vec(PositionalEncoding):
         TypeError, ValueError: dim below 2; wavelengths not above 0, or longest below shortest.
 
     Example:
+        >>> import torch
         >>> days = torch.tensor([0.0, 0.4, 3.1])
         >>> Time2Vec(32, shortest=1.0, longest=365.0)(torch.zeros(1, 3, 32), days).shape
         torch.Size([1, 3, 32])

@@ -90,6 +90,7 @@ class Transformer(nn.Module):
         ValueError: an unknown name, sizes that do not fit each other or the encoding.
 
     Example:
+        >>> import torch
         >>> model = Transformer(256, 64, 2, 4, encoding="alibi")
         >>> model(torch.randint(256, (2, 10))).shape
         torch.Size([2, 10, 256])

@@ -48,6 +48,7 @@ def axial_tables(
     transformers, `modeling_qwen2_vl.py`; diffusers, `FluxPosEmbed`.
 
     Example:
+        >>> import numpy as np
         >>> patches = np.indices((3, 4)).reshape(2, -1)  # rows and columns of 12 patches
         >>> axial_tables(patches, 8).cos.shape
         (12, 4)
@@ -101,6 +102,7 @@ def mrope_tables(
     `modeling_qwen3_vl.py`.
 
     Example:
+        >>> import numpy as np
         >>> positions = np.zeros((3, 2, 1, 5))  # time, height and width; two rows of five tokens
         >>> mrope_tables(positions, 16, (2, 3, 3)).cos.shape
         (2, 1, 5, 8)

@@ -132,6 +132,7 @@ def convert_layout(
     Source: transformers' `convert_llama_weights_to_hf.py`, whose `permute` is interleaved to half.
 
     Example:
+        >>> import numpy as np
         >>> convert_layout(np.arange(8), heads=2, source="interleaved", target="half")
         array([0, 2, 1, 3, 4, 6, 5, 7])
     """

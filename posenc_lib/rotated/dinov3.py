@@ -79,6 +79,7 @@ def augment_coordinates(
         ValueError: NaN, no axis of coordinates, a limit out of its range.
 
     Example:
+        >>> import numpy as np
         >>> corner = np.asarray([[1.0], [1.0]])
         >>> augment_coordinates(corner, np.random.default_rng(0), rescale=2.0).round(3)
         array([[1.209],

@@ -41,6 +41,7 @@ def mixed_tables(positions: Array, rates: Array, *, dtype: Any = None) -> Rotary
     np.stack([stored[1], stored[0]], -1)[layer].
 
     Example:
+        >>> import numpy as np
         >>> patches = np.indices((3, 4)).reshape(2, -1)  # rows and columns of 12 patches
         >>> diagonal = np.asarray([[1.0, 1.0], [1.0, -1.0]])  # two pairs, one for each diagonal
         >>> mixed_tables(patches, diagonal).cos.shape
@@ -97,6 +98,7 @@ def mixed_rates(
         ValueError: head_dim no multiple of 4, heads below 1, base not above 0, a negative seed.
 
     Example:
+        >>> import numpy as np
         >>> np.linalg.norm(mixed_rates(8), axis=-1).round(3)  # twice the same two frequencies
         array([1.   , 0.316, 1.   , 0.316])
 

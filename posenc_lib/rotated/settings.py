@@ -161,8 +161,9 @@ class QueryTemperature:
             floor(p / length)). "beam": (1 + p / length)^beta. "inkling": 1 + beta * ln((p + 1) / length),
             and 1 where it would be less. "log": beta * ln(p + 1) / ln(length), where p + 1 is how many keys a
             causal query sees. "clipped log": the same, and 1 where it would be less.
-        beta, length: the numbers in it. With "log", beta = 1 and the length of training are Su's, and a beta
-            per layer with length = e is Scalable-Softmax.
+        beta: the first number in it.
+        length: the second. With "log", beta = 1 and the length of training are Su's, and a beta per layer
+            with length = e is Scalable-Softmax.
 
     Raises:
         TypeError, ValueError: an unknown formula; a beta that is not finite; a length not above 0, or not

@@ -58,6 +58,7 @@ def xpos_tables(
     `xpos_relative_position.py`.
 
     Example:
+        >>> import numpy as np
         >>> of_queries, of_keys = xpos_tables(np.arange(100, 105), 8, center=102)
         >>> np.hypot(of_queries.cos, of_queries.sin)[:, 0].round(4)  # the fastest pair fades
         array([1.0049, 1.0024, 1.    , 0.9976, 0.9951])

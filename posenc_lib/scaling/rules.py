@@ -57,6 +57,7 @@ class LinearScaling:
     it is not dynamic NTK.
 
     Example:
+        >>> import numpy as np
         >>> LinearScaling(4.0).scale(np.asarray([1.0, 0.01]), dim=4, base=10000.0)
         array([0.25  , 0.0025])
     """
@@ -89,6 +90,7 @@ class NTKScaling:
     same exponent; diffusers' `ntk_factor` multiplies the base by the factor alone, without dim/(dim-2).
 
     Example:
+        >>> import numpy as np
         >>> NTKScaling(4.0).scale(np.asarray([1.0, 0.01]), dim=4, base=10000.0)
         array([1.    , 0.0025])
     """
@@ -133,6 +135,7 @@ class DynamicNTKScaling:
     Source: Peng et al. 2023, "YaRN", section 3.3; transformers, `modeling_rope_utils.py`.
 
     Example:
+        >>> import numpy as np
         >>> rule = DynamicNTKScaling(2.0, original_length=4096, length=8192)
         >>> rule.scale(np.asarray([1.0, 0.01]), dim=4, base=10000.0).round(6)
         array([1.      , 0.003333])
@@ -176,6 +179,7 @@ class NTKByPartsScaling:
     Source: Peng et al. 2023, "YaRN", section 3.2, equations 17-20 (alpha = 1, beta = 32 for LLaMA).
 
     Example:
+        >>> import numpy as np
         >>> rule = NTKByPartsScaling(4.0, original_length=1000)
         >>> rule.scale(np.asarray([1.0, 0.1, 0.004]), dim=6, base=1e6).round(4)  # turns: 159, 16, 0.6
         array([1.    , 0.0611, 0.001 ])
@@ -218,6 +222,7 @@ class Llama3Scaling:
     Source: meta-llama/llama-models, `apply_scaling`; transformers' `rope_type="llama3"` agrees.
 
     Example:
+        >>> import numpy as np
         >>> Llama3Scaling().scale(np.asarray([1.0, 0.0001]), dim=4, base=500000.0)
         array([1.00e+00, 1.25e-05])
     """
@@ -368,6 +373,7 @@ class LongRoPEScaling:
     `rope_type="longrope"` (formerly "su"). Unlike the paper, both scale the first tokens as well.
 
     Example:
+        >>> import numpy as np
         >>> rule = LongRoPEScaling([1.0, 1.0], [1.0, 4.0], 4096, length=8192, factor=32.0)
         >>> rule.scale(np.asarray([1.0, 0.01]), dim=4, base=10000.0)
         array([1.    , 0.0025])
@@ -440,6 +446,7 @@ class ProportionalScaling:
     Source: transformers, `modeling_rope_utils.py`, `rope_type="proportional"`.
 
     Example:
+        >>> import numpy as np
         >>> ProportionalScaling(0.5).scale(np.asarray([1.0, 0.01]), dim=4, base=10000.0)
         array([1., 0.])
     """

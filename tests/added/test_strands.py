@@ -72,3 +72,9 @@ def test_bases_of_every_integer_type_have_their_partners(dtype):
     found = reverse_complement(torch.tensor([0, 1, 1]).to(dtype))
     assert found.dtype == dtype
     assert found.tolist() == [2, 2, 3]
+
+
+def test_it_compiles_in_one_piece() -> None:
+    bases = torch.tensor([0, 0, 1, 2])
+    compiled = torch.compile(reverse_complement, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(bases), reverse_complement(bases))

@@ -52,3 +52,9 @@ def test_in_every_library(own: Any) -> None:
     assert type(found) is type(own(offsets))
     np.testing.assert_allclose(np.asarray(found), enformer_features(offsets, 12, length=16), atol=1e-6)
     assert enformer_features(torch.ones(2).half(), 6, length=16).dtype == torch.float16
+
+
+def test_row_by_row_under_vmap() -> None:
+    offsets = torch.arange(-6, 6).reshape(2, 6)
+    by_row = torch.vmap(lambda row: enformer_features(row, 6, length=64))(offsets)
+    assert torch.equal(by_row, enformer_features(offsets, 6, length=64))

@@ -53,6 +53,16 @@ def test_self_extend_pair_by_pair(group, window):
         assert (got == np.subtract.outer(np.arange(LENGTH), np.arange(LENGTH))).all()
 
 
+@pytest.mark.parametrize(("length", "group", "window"), [(10, 3, 4), (4096, 6, 1024), (64, 4, 16)])
+def test_the_reach_of_self_extend_is_exact(length, group, window):
+    """As its docstring says: so many tokens are read at distances of the training, and one more is not."""
+    reach = (length - window + window // group) * group
+    furthest = [
+        self_extend_distances(1, keys, group=group, window=window).max() for keys in (reach, reach + 1)
+    ]
+    assert furthest == [length - 1, length]
+
+
 @pytest.mark.parametrize(("chunk", "window"), [(1, 1), (6, 4), (6, 1), (6, 6), (10, 3), (40, 9)])
 def test_dual_chunk_pair_by_pair(chunk, window):
     got = dual_chunk_distances(LENGTH, LENGTH, chunk=chunk, window=window)

@@ -103,6 +103,50 @@ def test_every_docstring_has_an_example_that_runs(name: str) -> None:
     assert any(example.want for example in examples), "an example shows what comes out"
 
 
+@pytest.mark.parametrize("name", documented())
+def test_who_pastes_an_example_needs_public_names_alone(name: str) -> None:
+    public = {each.rpartition(".")[2]: found(each) for each in documented()}
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(found(name)) or "", public, name, None, None)
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+def test_what_a_docstring_sends_its_reader_to_is_there() -> None:
+    """A public name, or a term in bold on a page of the reference."""
+    public = {each.rpartition(".")[2] for each in documented()}
+    terms = {term for page in PAGES.glob("*.md") for term in re.findall(r"\*\*(\w+)\*\*", page.read_text())}
+    sources = "".join(path.read_text() for path in (ROOT / "posenc_lib").rglob("*.py"))
+    seen = {name.rpartition(".")[2] for name in re.findall(r"\bsee `([\w.]+)`", sources)}
+    assert "Positions" in seen
+    assert seen - public - terms == set()
+
+
+SHOWN = re.compile(
+    r"^```\{code-cell\} ipython3\n(?!:tags: \[remove-(?:input|cell))(?::tags:[^\n]*\n)?(.*?)^```",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("page", ["start", "catalogue", "checkpoints"])
+def test_who_pastes_the_cells_that_a_page_shows_needs_no_others(page: str) -> None:
+    cells = SHOWN.findall((PAGES / f"{page}.md").read_text())
+    assert len(cells) > 1
+    names: dict[str, Any] = {}
+    for cell in cells:
+        exec(compile(cell, page, "exec"), names)
+
+
+def test_what_the_reference_lists_of_a_class_has_words() -> None:
+    listed = re.findall(
+        r"^\.\. autoclass:: (\S+?)(?:\(\))?\n +:members: (\w.*)$",
+        "".join(page.read_text() for page in sorted(PAGES.glob("*.md"))),
+        re.MULTILINE,
+    )
+    assert listed
+    for name, members in listed:
+        for member in members.split(", "):
+            assert inspect.getdoc(getattr(found(name), member)), f"{name}.{member}"
+
+
 LISTING = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_LISTINGS = {page.name: page.read_text() for page in sorted(PAGES.glob("*.md"))} | {
     "README.md": (ROOT / "README.md").read_text().partition("## Use the library")[2],
