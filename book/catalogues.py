@@ -319,7 +319,7 @@ def written(catalogue: Catalog) -> bytes:
 def renew(language: str, root: Path = ROOT) -> list[Coverage]:
     """Bring every catalogue of a language up to the sources; one whose page is gone goes."""
     found, kept = [], set()
-    for part, source in english(root):
+    for part, source in list(english(root)):  # all of it can be read, or nothing is written
         path = part.path(root, language)
         made = renewed(path, source, language)
         write(made, path)

@@ -198,7 +198,8 @@ def settings(port: int) -> Config:
         local_hostnames=["localhost"],
         identity_provider_class=OwnPages,
         terminals_enabled=False,
-        jpserver_extensions={"jupyterlab": True},
+        # The second is behind a button of every notebook that is shown: nbgrader's "Validate".
+        jpserver_extensions={"jupyterlab": True, "nbgrader.server_extensions.validate_assignment": True},
     )
     found.OwnPages.token = secrets.token_hex(32)
     found.KernelManager.transport = "ipc"  # on a network port, other users of this machine could listen

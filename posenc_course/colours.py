@@ -1,4 +1,4 @@
-"""The colours of all that we draw. Pages and scripts get theirs from here, and no other file repeats one."""
+"""The colours of all that we draw. Pages and scripts take theirs from here; only the favicon repeats two."""
 
 # Contrast of at least 3 : 1 against #ffffff and against #121212. Tell lines apart by dash or marker too.
 NAMED = {

@@ -41,7 +41,8 @@ LOOKED_AT = {
         *LIBRARY,
         "benchmarks/*.py",
         "tests/compilers.py",
-        "tests/test_benchmarks.py",
+        *("examples/*.py", "tests/test_benchmarks.py", "tests/test_examples.py"),
+        *("book/reference/comparison.md", "book/reference/recipes.md"),
         "tests/test_wrong_calls.py",
         *(f"tests/{folder}/*" for folder in ("added", "rotated", "biased", "nn", "conformance")),
     ),
@@ -50,6 +51,7 @@ LOOKED_AT = {
         "posenc_course/*.py",
         "posenc_course/experiments/**/*",
         "tests/experiments/*.py",
+        "book/web/src/train-live/sizes.js",
     ),
     "grading": (
         *LIBRARY,
@@ -61,6 +63,7 @@ LOOKED_AT = {
         *("LICENSE", "nbgrader_config.py", "pyproject.toml"),
         *("book/web/src/certificate-code.js", "book/web/src/sha256.js"),
         *("book/instructors/*.md", "posenc_lib/README.md", "posenc_lib/py.typed"),
+        *("book/*.py", "book/locale/*/solutions/*.po", "tools/system.py"),
     ),
     "pdf": (
         *LIBRARY,

@@ -56,6 +56,27 @@ def test_a_mark_looks_at_what_its_tests_import_of_others(mark):
     assert [either for either in paths if not files & set(either)] == []
 
 
+def test_a_mark_looks_at_each_file_that_has_it():
+    marked = re.compile(rf"mark\.({'|'.join(apart.LOOKED_AT)})\b")
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        for mark in set(marked.findall(file.read_text())):
+            assert file in set(apart._files(mark)), f"{file.name} has the mark {mark}"
+
+
+@pytest.mark.parametrize(
+    ("mark", "file"),
+    [
+        ("peers", "examples/jax_transformer.py"),
+        ("peers", "book/reference/comparison.md"),
+        ("experiments", "book/web/src/train-live/sizes.js"),
+        ("grading", "book/editions.py"),
+        ("grading", "tools/system.py"),
+    ],
+)
+def test_a_mark_looks_at_what_its_tests_read(mark, file):
+    assert ROOT / file in set(apart._files(mark))
+
+
 def test_make_test_apart_runs_every_mark():
     recipe = (ROOT / "Makefile").read_text().partition("\ntest-apart:")[2]
     assert present(re.search(r'-m "(.+)"', recipe))[1].split(" or ") == MARKS

@@ -15,6 +15,7 @@ import yaml
 import posenc_lib
 from tests import apart
 from tests.browser import unchanged
+from tools.system import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -49,7 +50,34 @@ def test_pages_are_published_of_what_passed():
     flow = yaml.safe_load((ROOT / ".github" / "workflows" / "pages.yml").read_text())
     tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     assert flow[True]["workflow_run"]["workflows"] == [tests["name"]]  # YAML reads the key "on" as true
-    assert "conclusion == 'success'" in flow["jobs"]["build"]["if"]
+    condition = flow["jobs"]["build"]["if"]
+    assert "conclusion == 'success'" in condition
+    # A pull request of a fork may come from a branch that is called main, too.
+    assert "workflow_run.event != 'pull_request'" in condition
+
+
+@pytest.mark.parametrize("name", ["tests", "weekly"])
+def test_a_workflow_installs_what_the_tests_look_for(name):
+    """What `python -m tools.system` may install only as root. A runner has a Chrome and a compiler."""
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    told = " ".join(step.get("run", "") for job in flow["jobs"].values() for step in job["steps"])
+    wanted = {each for of in PROGRAMS if of.name not in ("Chromium", "a C++ compiler") for each in of.debian}
+    assert {"bubblewrap", "fonts-noto-cjk"} <= wanted
+    assert wanted <= set(told.split())
+
+
+def test_a_release_tries_its_wheels_and_not_the_checkout():
+    """Without -I, Python looks first into the folder that it is started in."""
+    written = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    tried = re.findall(r"bin/python (.*?)-c ", written)
+    assert len(tried) == 3
+    assert all("-I " in options for options in tried)
+
+
+def test_how_to_release_names_each_place_of_the_number():
+    told = (ROOT / "CONTRIBUTING.md").read_text().partition("## Release a version")[2].partition("\n## ")[0]
+    places = ("CITATION.cff", "posenc_course/pyproject.toml", "__init__.py", "BROKEN", "Unreleased")
+    assert [place for place in places if place not in told] == []
 
 
 def test_what_was_proven_is_kept_from_push_to_push_and_once_a_week_proven_anew():

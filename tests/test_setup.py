@@ -95,6 +95,12 @@ def test_the_workflow_tries_every_python_that_is_promised():
     assert all(isinstance(version, str) for version in tried), "3.10 is not a number"
 
 
+def test_binder_has_a_python_that_the_library_wants():
+    """With a folder of its own, Binder does not read `requires-python`, and takes 3.10."""
+    told = (ROOT / ".binder" / "runtime.txt").read_text().strip().removeprefix("python-")
+    assert tuple(map(int, told.split("."))) >= (3, 11)
+
+
 def test_the_development_container_builds_and_serves_the_book():
     told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert told["postCreateCommand"].endswith("make book")

@@ -28,7 +28,6 @@ from book.editions import COUNTED
 from posenc_course.translation import ENGLISH
 
 KEPT = "edition.json"
-SWITCH = "language-switch.html"
 ANCHOR = re.compile(r"<!-- anchor: (?P<slug>\S*) (?P<name>\S*) -->")
 """Of a heading, as book/passages.py writes it: what links call it, and its id."""
 WORDS, FINGERPRINTS = "posenc_picture_words", "posenc_fingerprints"

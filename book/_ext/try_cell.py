@@ -26,19 +26,23 @@ import jupytext
 import nbformat
 from docutils import nodes
 from live_exercise import python_of
+from predict import REASON
 from quiz import chapter_of, link
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from tags import Tag
 
+from book.predictions import MARK
 from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
 
 CHAPTER = re.compile(r"book/\d\d-")
 FOLDERS = {"cells": "_static/cells", "notebooks": "_static/chapters"}
-UNSEEN = {"remove-cell", "remove-input"}
+QUESTIONS = re.compile(
+    r"^(?P<fence>`{3,})\{(?P<what>predict|quiz)\}[^\n]*\n(?P<body>.*?)^(?P=fence)$", re.M | re.S
+)
 
 OURS, PICTURES = {"posenc_lib", "posenc_course"}, "matplotlib"
 HERE = {"numpy", *OURS, *sys.stdlib_module_names}
@@ -337,10 +341,21 @@ def _not_here(lacking: Needs, notebook: str) -> Tag:
 
 
 def _for_jupyter(notebook: Any) -> Any:
-    """Without what steers the build of the page."""
+    """Without what steers the build of the page, and without the answers to its questions."""
     for cell in notebook.cells:
         cell.metadata.pop("tags", None)
+        if cell.cell_type == "markdown":
+            cell.source = QUESTIONS.sub(_question_alone, cell.source)
     return notebook
+
+
+def _question_alone(found: re.Match[str]) -> str:
+    """Jupyter shows a directive as it is written: what is asked, and neither mark, nor reason, nor number."""
+    if found["what"] == "quiz":
+        return _("The chapter's page has this quiz, and marks your answers.")
+    lines = [MARK.sub("", line, count=1) for line in found["body"].splitlines()]
+    asked = [line for line in lines if not line.startswith("= ") and not line.strip().startswith(REASON)]
+    return f"**{_('Predict')}**\n\n" + "\n".join(asked).strip()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

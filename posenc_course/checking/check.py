@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable, MutableMapping
 from dataclasses import replace
@@ -12,7 +14,7 @@ from posenc_course.checking.answer import fits, lack
 from posenc_course.checking.judge import judge
 from posenc_course.checking.names import told_of_outcomes
 from posenc_course.checking.report import Report
-from posenc_course.checking.run import as_function, in_place, run
+from posenc_course.checking.run import as_function, in_place, run, undecorated
 from posenc_course.exercises import Exercise, exercise, exercises_of
 from posenc_course.translation import _, joined
 
@@ -106,17 +108,16 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
             ).format(id=asked.id, kind=type(answer).__name__, function=asked.function)
         )
     report = _judged(asked, answer, seed)
-    names = getattr(answer, "__globals__", None)
+    names = getattr(undecorated(answer), "__globals__", None)
     if report.passed or not isinstance(names, dict):
         return report
-    wrong = _not_right(asked, names, seed)
-    if not wrong:
-        return report
+    earlier = asked.steps_before(exercises_of(asked.chapter))
     called: set[str] = set()
-    with in_place(names, {step.function: _noting(step, called) for step in wrong}):
-        again = _judged(asked, answer, seed)
-    instead = tuple(step for step in wrong if step.function in called)
-    return replace(again, instead=instead) if instead else report
+    with contextlib.redirect_stdout(io.StringIO()):  # what is printed now was printed before
+        with in_place(names, {step.function: _noting(step, called) for step in earlier}):
+            again = _judged(asked, answer, seed)
+        wrong = _not_right([step for step in earlier if step.function in called], names, seed)
+    return replace(again, instead=tuple(wrong)) if wrong else report
 
 
 def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
@@ -126,9 +127,8 @@ def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
     return replace(report, notes=(*report.notes, *told_of_outcomes(answer, outcomes)))
 
 
-def _not_right(asked: Exercise, names: MutableMapping[str, Any], seed: int) -> list[Exercise]:
+def _not_right(earlier: list[Exercise], names: MutableMapping[str, Any], seed: int) -> list[Exercise]:
     """The earlier steps whose functions are wrong, or missing, where the answer was written."""
-    earlier = asked.steps_before(exercises_of(asked.chapter))
     return [
         each for each in earlier if lack(each, names) or not _judged(each, names[each.function], seed).passed
     ]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from posenc_course.checking.run import Outcome
+from posenc_course.checking.run import Outcome, undecorated
 from posenc_course.translation import _, joined
 
 MOST = 8
@@ -22,8 +22,9 @@ OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython", "open"}
 
 def told_of_outcomes(answer: Callable[..., Any], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """Of a function that stopped for want of a name: which names it has."""
+    answer = undecorated(answer)
     text = next((each.text for each in outcomes if each.error_type == "NameError"), "")
-    missing = re.search(r"'(\w+)'", text)
+    missing = re.search(r"^name '(\w+)' is not defined", text)
     if missing is None:
         return ()
     own = getattr(getattr(answer, "__code__", None), "co_varnames", ())  # its inputs, and what it assigns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -67,7 +68,7 @@ def call(answer: Callable[..., Any], args: Sequence[Any], library: Library = "nu
             except NotPlain as error:
                 return Outcome("malformed", text=str(error))
     except Exception as error:
-        return Outcome("raised", error_type=type(error).__name__, text=describe(error))
+        return Outcome("raised", error_type=type(error).__name__, text=describe(error, answer))
 
 
 def _first_change(before: Sequence[Any], after: Sequence[Any]) -> int | None:
@@ -101,13 +102,23 @@ def for_library(value: Any, library: Library) -> Any:
     return torch.from_numpy(value)
 
 
-def describe(error: BaseException) -> str:
+def undecorated(answer: Any) -> Any:
+    """What the learner wrote of a function that is decorated, as by `@torch.no_grad()`."""
+    try:
+        return inspect.unwrap(answer)
+    except ValueError:  # it says that it wraps itself
+        return answer
+
+
+def describe(error: BaseException, answer: Any = None) -> str:
     """The message, with the line of the learner's own code where it happened."""
     ours = (__file__, to_plain.__code__.co_filename)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename not in ours]
     if not frames:
         return str(error)
-    # The first frame is the answer itself; deeper ones may be a library's.
-    own = [f for f in frames if f.filename == frames[0].filename][-1]
+    # The first frame is the answer itself, or what decorates it; deeper ones may be a library's.
+    code = getattr(undecorated(answer), "__code__", None)
+    written = [f for f in frames if code is not None and f.filename == code.co_filename]
+    own = (written or [f for f in frames if f.filename == frames[0].filename])[-1]
     told = _("{error} (line {line}: {code})") if own.line else _("{error} (line {line})")
     return told.format(error=error, line=own.lineno, code=own.line)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from posenc_course.experiments import NEXT
 
@@ -74,12 +71,6 @@ def runs(name: str, *, every: bool = False, full: bool = False, **settings: Any)
             "every=True to read it anyway, and show it for what it is"
         )
     return passed
-
-
-def mean_and_spread(values: Iterable[Any]) -> tuple[Any, Any]:
-    """Mean over the seeds, and the distance from the lowest to the highest; arrays go elementwise."""
-    stacked = np.asarray(list(values), dtype=np.float64)
-    return stacked.mean(axis=0), stacked.max(axis=0) - stacked.min(axis=0)
 
 
 def _kinds(every: list[dict[str, Any]]) -> set[str]:

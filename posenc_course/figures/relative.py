@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from posenc_course.colours import BLUE, GREEN, GREY, INKS, ORANGE, PURPLE
 from posenc_course.figures.labels import label_at_curve
 from posenc_course.figures.moves import At, Move, appear, tick
-from posenc_course.figures.picture import BAND, BOLD, CURVE, DIVERGING, GUIDE, SHADES, Picture, canvas, finish
+from posenc_course.figures.picture import BAND, BOLD, CURVE, GUIDE, SHADES, Picture, canvas, finish
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import shift_matrix, similarity, sinusoidal
 from posenc_lib.angles import frequencies
@@ -235,30 +235,6 @@ def kernel_on_a_log_axis(dims: tuple[int, int, int] = (64, 512, 4096)) -> Pictur
             "widest stays near zero. The narrowest leaves the line first, with ripples of growing size; "
             "the widest follows it beyond offset 300.",
         )
-
-
-def score_maps(maps: Mapping[str, Array], *, alt: str) -> Picture:
-    """Scores (n, n) side by side on one colour scale, queries down, keys across, a dotted line at offset 0.
-
-    Raises:
-        ValueError: no map, or maps of different shapes.
-    """
-    shapes = {np.shape(scores) for scores in maps.values()}
-    if len(shapes) != 1:
-        raise ValueError(f"the maps have the shapes {sorted(shapes)}; give one or more of the same shape")
-    most = max(float(np.abs(scores).max()) for scores in maps.values())
-    width = min(2.6 * len(maps) + 0.6, 9.0)
-    with canvas(width=width, height=0.6 + (width - 1.0) / len(maps)) as figure:
-        panels = figure.subplots(1, len(maps), sharey=True, squeeze=False)[0]
-        for axes, (name, scores) in zip(panels, maps.items(), strict=True):
-            image = axes.imshow(scores, cmap=DIVERGING, vmin=-most, vmax=most)
-            ends = [0, len(np.asarray(scores)) - 1]
-            axes.plot(ends, ends, color=_ON_COLOURS, linestyle=":", linewidth=GUIDE)
-            axes.set_title(name)
-            axes.set_xlabel("position of the key")
-        panels[0].set_ylabel("position of the query")
-        figure.colorbar(image, ax=list(panels), shrink=0.85).set_label("score")
-        return finish(figure, alt=alt)
 
 
 def one_back(count: int, *, loudness: float, dim: int = 64) -> Array:

@@ -195,3 +195,14 @@ def test_no_two_mistakes_of_an_exercise_read_alike(spoken):
     for asked in all_exercises():
         english_ones = {each.message for each in asked.mistakes}
         assert len({_(each) for each in english_ones}) == len(english_ones), asked.id
+
+
+def test_a_language_is_not_half_begun(tmp_path, monkeypatch):
+    def cut_off(root):
+        yield catalogues.SITE, Catalog()
+        raise CatalogueError("not built yet")
+
+    monkeypatch.setattr(catalogues, "english", cut_off)
+    with pytest.raises(CatalogueError, match="not built yet"):
+        catalogues.renew("de", tmp_path)
+    assert not list(tmp_path.rglob("*.po"))

@@ -318,6 +318,8 @@ def test_make_lab_opens_the_exercises_without_a_path_to_type():
         assert server.ask(address[address.index("/jupyter") :])[0] == 200
         listed = json.loads(server.ask("/jupyter/api/contents", **server.shown)[2])["content"]
         assert {"02-the-formula", "capstone"} <= {each["name"] for each in listed}
+        # What the button "Validate" of each notebook asks first.
+        assert server.ask("/jupyter/nbgrader_version?version=0.9.6", **server.shown)[0] == 200
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)

@@ -121,7 +121,6 @@ FAULTS = {
     "Not-an-id": ("= 3", "the id is 'Not-an-id'; write small letters, digits and hyphens"),
     "nothing-to-cover": ("- [ ] One.\n- [x] Two.", "no cell with an output follows in this section"),
 }
-OF_TWO_OPTIONS = ("wrong-mark", "wrong-kind", "reason-of-the-right-one", "two-paragraphs", "nothing-to-cover")
 FAULTY = "# Pitfalls\n\n{boxes}\n\n```{{code-cell}}\n{code}\n```\n".format(
     boxes="\n\n".join(
         f"## {number}\n\n```{{predict}} {name}\nWhat?\n\n{body}\n```"

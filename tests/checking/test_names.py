@@ -52,3 +52,24 @@ def test_a_long_list_of_names_is_cut():
 def test_other_errors_say_nothing_of_names():
     report = report_on(FREQUENCIES, answer("def frequencies(dim):\n    return dim / 0"))
     assert "Nothing here is called" not in str(report)
+
+
+def test_a_name_that_gets_its_value_later_is_there():
+    inner = "    def inner():\n        return later\n"
+    code = f"def frequencies(dim):\n{inner}    found = inner()\n    later = dim\n    return found"
+    report = str(report_on(FREQUENCIES, answer(code)))
+    assert "later" in report
+    assert "Nothing here is called" not in report
+
+
+def test_of_a_decorated_answer_its_own_names_and_line_are_told():
+    code = "@np.errstate(all='ignore')\ndef frequencies(dim):\n    return half"
+    report = str(report_on(FREQUENCIES, answer(code)))
+    assert "Nothing here is called half. Your code can use dim, np, frequencies." in report
+    assert "(line 6)" in report
+
+
+def test_what_says_that_it_wraps_itself_is_an_answer_like_others():
+    found = answer("def frequencies(dim):\n    return half")
+    found.__wrapped__ = found
+    assert "Nothing here is called half." in str(report_on(FREQUENCIES, found))

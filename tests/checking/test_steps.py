@@ -84,3 +84,29 @@ def test_an_earlier_step_knows_nothing_of_a_later_one():
     alone = exercise("06-rotary.is_relative")
     assert alone.steps_before([*asked, alone]) == ()
     assert wholes([*asked, alone]) == [tuple(asked), (alone,)]
+
+
+def test_an_earlier_step_that_is_not_called_does_not_run():
+    """It may be one that never ends, and what it prints belongs to another check."""
+    names = written(
+        "ran = []\ndef turn_pair(pair, position, frequency):\n    ran.append(pair)",
+        "def apply_rotary(x, *_): return x",
+    )
+    assert not report_on(HEAD, names["apply_rotary"]).passed
+    assert names["ran"] == []
+
+
+def test_what_is_printed_while_it_is_judged_once_more_is_not_printed_twice(capsys):
+    names = written(
+        "def turn_pair(pair, position, frequency):\n    return pair",
+        "print_it = print\n" + CALLS.format(more="").replace("    out =", "    print_it('here')\n    out ="),
+    )
+    report_on(HEAD, names["apply_rotary"])
+    once = capsys.readouterr().out.count("here")
+    assert once == len(exercise(HEAD).cases(0))
+
+
+def test_a_decorated_answer_is_looked_at_as_it_was_written():
+    decorated = '@np.errstate(all="ignore")' + CALLS.format(more="")
+    names = written("def turn_pair(pair, position, frequency):\n    return pair", decorated)
+    assert SAID in str(check(HEAD, names["apply_rotary"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -68,6 +69,26 @@ def test_what_learners_get_holds_no_answer_and_all_points(chapter):
         assert hints(each) in text
     answers = [c.source for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
     assert all("replace this line" in source for source in answers)
+
+
+@pytest.mark.parametrize("text", sorted((ROOT / "solutions").glob("*.md")), ids=lambda path: path.stem)
+def test_a_notebook_says_when_the_library_may_be_called_and_imports_it_only_there(text):
+    """An answer that calls it elsewhere passes its check, and earns nothing where it is graded."""
+    written = text.read_text()
+    some_lend = any(each.lends for each in all_exercises() if each.chapter == text.stem)
+    rule = (
+        "Call `posenc_lib` only where an exercise tells you to"
+        if some_lend
+        else "an answer that calls `posenc_lib` earns nothing"
+    )
+    assert rule.lower() in written.lower()
+    assert ("\nimport posenc_lib\n" in written) == some_lend
+
+
+@pytest.mark.parametrize("text", sorted((ROOT / "solutions").glob("*.md")), ids=lambda path: path.stem)
+def test_no_formula_begins_with_what_mathjax_takes_for_an_option(text):
+    """Jupyter's MathJax swallows what stands in [ ] behind \\begin{aligned}; the site's Temml shows it."""
+    assert re.findall(r"\\begin\{\w*\}\s*\[.*", text.read_text()) == []
 
 
 def test_the_cost_is_stated_and_hints_are_folded_and_escaped():

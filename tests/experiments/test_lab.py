@@ -193,9 +193,3 @@ def test_stored_results_are_found_by_their_settings():
         results.runs("byte-models", encoding="alibi", length=63)
     with pytest.raises(ValueError, match=r"no result 'nothing' is stored .*byte-models"):
         results.stored("nothing")
-
-
-def test_mean_and_spread_go_elementwise():
-    mean, spread = results.mean_and_spread([[1.0, 5.0], [3.0, 5.0]])
-    assert mean.tolist() == [2.0, 5.0]
-    assert spread.tolist() == [2.0, 0.0]

@@ -11,7 +11,6 @@ from posenc_course.figures import relative
 from posenc_course.figures.picture import Picture
 from posenc_lib import similarity
 
-MAPS = {"one": np.arange(16.0).reshape(4, 4), "two": -np.eye(4)}
 WORDS = "Two heat maps, for a test of the pictures."
 CURVES = {"one": np.linspace(1, 0, 5), "two": np.ones(5)}
 
@@ -21,7 +20,6 @@ PICTURES = {
     "turning_arrow": relative.turning_arrow,
     "walks": relative.walks,
     "kernel_on_a_log_axis": relative.kernel_on_a_log_axis,
-    "score_maps": lambda: relative.score_maps(MAPS, alt=WORDS),
     "one_head_at_work": relative.one_head_at_work,
     "two_layers": relative.two_layers,
     "right_by_start": lambda: relative.right_by_start(CURVES, chance=0.25, alt=WORDS),
@@ -95,15 +93,6 @@ def test_the_second_layer_finds_what_came_after_its_word():
     assert second[4] == pytest.approx([0, 0, 1, 0, 0, 0], abs=1e-6)  # a: b came after it
     assert second[5] == pytest.approx([0, 0, 0, 1, 0, 0], abs=1e-6)  # b: c came after it
     assert second[3] == pytest.approx([0.25] * 4 + [0, 0], abs=1e-6)  # c never stood there before
-
-
-def test_score_maps_names_every_map_and_refuses_maps_of_unequal_shape():
-    written = texts(relative.score_maps(MAPS, alt=WORDS))
-    assert {"one", "two", "position of the query"} <= set(written)
-    assert written.count("position of the key") == 2
-    for maps in ({}, {"one": np.eye(3), "two": np.eye(4)}):
-        with pytest.raises(ValueError, match="one or more of the same shape"):
-            relative.score_maps(maps, alt=WORDS)
 
 
 def test_the_turn_is_the_same_on_every_clock():

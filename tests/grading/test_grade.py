@@ -41,11 +41,6 @@ pytestmark = pytest.mark.slow
 LATE = """
 c.LateSubmissionPlugin.penalty_method = "zero"
 """
-FOREVER = """
-def frequencies(dim):
-    while True:
-        pass
-"""
 
 
 def other_kernel(work: Class) -> nbformat.NotebookNode:

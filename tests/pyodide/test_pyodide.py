@@ -18,6 +18,8 @@ ROOT = HERE.parents[1]
 sys.path.append(str(ROOT / "book" / "_ext"))
 import try_cell  # noqa: E402
 
+UNSEEN = {"remove-cell", "remove-input"}
+
 
 def tried(path: Path) -> list[dict[str, object]]:
     """The code cells of a chapter, and which of them a page offers that has no Matplotlib."""
@@ -27,7 +29,7 @@ def tried(path: Path) -> list[dict[str, object]]:
         {
             "source": cell.source,
             "plain": cell.plain,
-            "offered": not cell.needs and not try_cell.UNSEEN & set(found.metadata.get("tags", [])),
+            "offered": not cell.needs and not UNSEEN & set(found.metadata.get("tags", [])),
             "shows": "print(" in cell.source,
         }
         for cell, found in zip(cells, code, strict=True)

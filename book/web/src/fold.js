@@ -10,8 +10,6 @@ const KEPT = "posenc:unfolded"; // of this tab, for when the page is loaded agai
  */
 const foldOf = (exercise) => exercise.closest(".posenc-fold") ?? exercise.querySelector(":scope > .posenc-fold");
 
-export const isFolded = (exercise) => !foldOf(exercise).open;
-
 /** Open an element's own row, and each that it is in; say whether one was closed. */
 export function unfold(element) {
   const rows = [...element.querySelectorAll(`:scope > :is(${ROW})`)];

@@ -162,10 +162,6 @@ def settings(encoding: str, heads: int, base: float = 300.0) -> dict[str, Any]:
     return {"encoding": encoding, "heads": heads, "base": base}
 
 
-def _nothing_kept(heads: int, width: int) -> Array:
-    return np.zeros((2, heads, 0, width))
-
-
 def looked_by_einsum(x: Array, layer: Model, model: Model, past: Array) -> tuple[Array, Array]:
     heads, width = past.shape[1], past.shape[3]
     q, k, v = np.einsum("nd,phwd->phnw", x, layer["qkv"].reshape(3, heads, width, -1))

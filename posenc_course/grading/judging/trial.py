@@ -227,8 +227,8 @@ class Trial:
 
 def trespass_sentence() -> str:
     return _(
-        "This answer calls the library's own function instead of doing the work itself, so it earns nothing. "
-        "Write it without posenc_lib, except where the text of the exercise tells you to use it."
+        "This answer calls the library's own function, so it earns nothing. Write it without posenc_lib, "
+        "except where the text of the exercise tells you to use it."
     )
 
 

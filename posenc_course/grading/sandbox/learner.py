@@ -15,6 +15,7 @@ function that something else stands `instead` of:
 
 from __future__ import annotations
 
+import _sitebuiltins
 import base64
 import builtins
 import io
@@ -44,6 +45,8 @@ THERE = N_(
     "Graded answers can use NumPy, PyTorch, SciPy, scikit-learn, SymPy, joblib and Matplotlib, and "
     "Python's own modules. Write the answer with these."
 )
+OF_A_KERNEL = ("autosave", "connect_info", "qtconsole", "store", "subshell")
+"""Magics of a notebook that this shell does not have. They change no answer."""
 
 
 class Outputs:
@@ -174,6 +177,8 @@ class Learner:
         self.outputs = Outputs()
         self.shell = Shell.instance(displayhook_class=_Hook, display_pub_class=_Publisher)
         self.shell.outputs = self.outputs
+        for name in OF_A_KERNEL:
+            self.shell.register_magic_function(lambda _line: None, "line", name)
         self.found: list[Any] = []
         self.line = threading.RLock()
 
@@ -195,6 +200,7 @@ class Learner:
         self.outputs.finish = self._end_for_output
         borrowed.ask = lambda name, args, kwargs: self._ask({"name": name}, args, kwargs)
         builtins.input = _no_input
+        builtins.help = _sitebuiltins._Helper()  # of the module site, which is not there
         sys.stdin = io.StringIO()
         sys.stdout, sys.stderr = Stream("stdout", self.outputs), Stream("stderr", self.outputs)
         for request in self.reader:

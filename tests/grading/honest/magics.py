@@ -1,5 +1,7 @@
 # Magics and shell commands of all kinds.
 # %%
+# %autosave 60
+# %store
 # %load_ext autoreload
 # %autoreload 2
 # !ls -la
@@ -15,6 +17,7 @@ echo "hello from a shell"
 # %whos
 # %% encode
 # %%time
+help(np.stack)
 def encode(position, dim):
     angles = position * frequencies(dim)
     return np.stack([np.sin(angles), np.cos(angles)], 1).ravel()
