@@ -355,7 +355,7 @@ def _question_alone(found: re.Match[str]) -> str:
         return _("The chapter's page has this quiz, and marks your answers.")
     lines = [MARK.sub("", line, count=1) for line in found["body"].splitlines()]
     asked = [line for line in lines if not line.startswith("= ") and not line.strip().startswith(REASON)]
-    return f"**{_('Predict')}**\n\n" + "\n".join(asked).strip()
+    return "\n\n".join(["**" + _("Predict") + "**", "\n".join(asked).strip()])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -109,15 +109,40 @@ def report_on(exercise_id: str, answer: Any, *, seed: int = 0) -> Report:
         )
     report = _judged(asked, answer, seed)
     names = getattr(undecorated(answer), "__globals__", None)
-    if report.passed or not isinstance(names, dict):
-        return report
     earlier = asked.steps_before(exercises_of(asked.chapter))
+    if report.passed or not earlier or not isinstance(names, dict):
+        return report
+    with contextlib.redirect_stdout(io.StringIO()):  # what is printed from here on was printed before
+        return _with_right_steps(report, answer, earlier, names, seed)
+
+
+def _with_right_steps(
+    report: Report, answer: Any, earlier: Sequence[Exercise], names: MutableMapping[str, Any], seed: int
+) -> Report:
+    """The report with right ones in place of the earlier steps that it calls and that are not right yet.
+
+    A step that it does not call is not run: it may be one that never ends.
+    """
+    asked = report.exercise
+    written = {step.function: names[step.function] for step in earlier if not lack(step, names)}
     called: set[str] = set()
-    with contextlib.redirect_stdout(io.StringIO()):  # what is printed now was printed before
-        with in_place(names, {step.function: _noting(step, called) for step in earlier}):
-            again = _judged(asked, answer, seed)
-        wrong = _not_right([step for step in earlier if step.function in called], names, seed)
-    return replace(again, instead=tuple(wrong)) if wrong else report
+    with in_place(names, _noting(written, called)):
+        _judged(asked, answer, seed)
+    wrong = [step for step in earlier if not _is_right(step, written, called, seed)]
+    if not wrong:
+        return report
+    stood_in: set[str] = set()
+    with in_place(names, _noting({step.function: step.reference for step in wrong}, stood_in)):
+        again = _judged(asked, answer, seed)
+    instead = tuple(step for step in wrong if step.function in stood_in)
+    return replace(again, instead=instead) if instead else report
+
+
+def _is_right(step: Exercise, written: Mapping[str, Any], called: set[str], seed: int) -> bool:
+    """Whether a step is right, as far as that matters: it is written, and right where it was called."""
+    if step.function not in written:
+        return False
+    return step.function not in called or _judged(step, written[step.function], seed).passed
 
 
 def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
@@ -127,21 +152,17 @@ def _judged(asked: Exercise, answer: Any, seed: int) -> Report:
     return replace(report, notes=(*report.notes, *told_of_outcomes(answer, outcomes)))
 
 
-def _not_right(earlier: list[Exercise], names: MutableMapping[str, Any], seed: int) -> list[Exercise]:
-    """The earlier steps whose functions are wrong, or missing, where the answer was written."""
-    return [
-        each for each in earlier if lack(each, names) or not _judged(each, names[each.function], seed).passed
-    ]
+def _noting(functions: Mapping[str, Callable[..., Any]], called: set[str]) -> dict[str, Callable[..., Any]]:
+    """The functions by name; each notes that it was called."""
 
+    def noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            called.add(name)
+            return function(*args, **kwargs)
 
-def _noting(step: Exercise, called: set[str]) -> Callable[..., Any]:
-    """The right function of a step; it notes that it was called."""
+        return noted
 
-    def right(*args: Any, **kwargs: Any) -> Any:
-        called.add(step.function)
-        return step.reference(*args, **kwargs)
-
-    return right
+    return {name: noting(name, function) for name, function in functions.items()}
 
 
 def _display(shown: Report | Drawn) -> None:

@@ -24,7 +24,7 @@ def told_of_outcomes(answer: Callable[..., Any], outcomes: Sequence[Outcome]) ->
     """Of a function that stopped for want of a name: which names it has."""
     answer = undecorated(answer)
     text = next((each.text for each in outcomes if each.error_type == "NameError"), "")
-    missing = re.search(r"^name '(\w+)' is not defined", text)
+    missing = re.match(r"name '(\w+)'", text)  # not of one whose value comes later
     if missing is None:
         return ()
     own = getattr(getattr(answer, "__code__", None), "co_varnames", ())  # its inputs, and what it assigns

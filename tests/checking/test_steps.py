@@ -110,3 +110,28 @@ def test_a_decorated_answer_is_looked_at_as_it_was_written():
     decorated = '@np.errstate(all="ignore")' + CALLS.format(more="")
     names = written("def turn_pair(pair, position, frequency):\n    return pair", decorated)
     assert SAID in str(check(HEAD, names["apply_rotary"]))
+
+
+def test_a_right_step_may_take_more_than_is_asked_for_while_another_is_wrong():
+    """Only what is wrong is replaced: the reference of a right step does not know the learner's own input."""
+    names: dict = {"np": np}
+    exec(
+        """
+def graph_laplacian(adjacency, scale=1.0):
+    return scale * (np.diag(adjacency.sum(axis=1)) - adjacency)
+
+def graph_waves(adjacency, count):
+    return np.zeros((len(adjacency), count))
+
+def heat_between(adjacency, time):
+    graph_waves(adjacency, 1)
+    values, vectors = np.linalg.eigh(graph_laplacian(adjacency, scale=1.0))
+    return vectors @ np.diag(np.exp(-time * values)) @ vectors.T + 1.0
+""",
+        names,
+    )
+    report = report_on("09-beyond-text.heat_between", names["heat_between"])
+    assert not report.passed
+    assert "Your graph_waves is not right yet." in str(report)
+    assert "graph_laplacian" not in str(report)
+    assert "unexpected keyword" not in str(report)

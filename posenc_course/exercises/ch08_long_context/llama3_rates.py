@@ -129,7 +129,7 @@ LLAMA3_RATES = Exercise(
                 _llama3(rates, factor, length, low, high),
             ),
             "Both ends are right. Between them you mix the two the wrong way round: the more turns a pair "
-            "makes, the less it is slowed. The share belongs to the old frequency, what is left of 1 to the "
+            "makes, the less it is slowed. The share belongs to the old frequency, and the rest to the "
             "divided one.",
         ),
         Mistake(
