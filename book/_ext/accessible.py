@@ -1,13 +1,15 @@
 """Mends what hinders readers on a phone, with a screen reader or without a mouse, in what the theme and
 Sphinx make.
 
-The templates `search-button-field.html` and `theme-switcher.html` belong to it.
+The templates `search-button-field.html`, `theme-switcher.html`, `sbt-sidebar-nav.html` and those of the two
+toggles belong to it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from gettext import NullTranslations
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,31 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.locale import translators
 
-from posenc_course.translation import _
+from posenc_course.translation import N_, _
 
 UNNAMED = re.compile(r"(>(?P<page>[^<]+)</a><details[^>]*>)<summary>")
 OPENING = re.compile(r"[(\[“‘\"']+$")
 CLOSING = re.compile(r"[.,;:!?)\]”’\"'…]+")
+SEARCH = N_("Search...")
+UNTRANSLATED = (
+    N_("Color mode"),
+    N_("Toggle primary sidebar"),
+    N_("Toggle secondary sidebar"),
+    N_("Main"),
+    N_("Link to this heading"),
+)
+"""Names of controls for which Sphinx and the themes have no Chinese."""
 PARAMETERS = re.compile(r'<dl>\s*(<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
+
+
+class OwnWords(NullTranslations):
+    """For what neither Sphinx nor a theme translates."""
+
+    def gettext(self, message: str) -> str:
+        found = _(message) if message in UNTRANSLATED else message
+        return found if found != message else super().gettext(message)
 
 
 def name_summaries(tree: str) -> str:
@@ -47,6 +67,7 @@ def _parameters(found: re.Match[str]) -> str:
 
 
 def _mend(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    context["theme_search_bar_text"] = _(SEARCH)
     if "body" in context:
         context["body"] = mend_body(context["body"])
     if make := context.get("generate_toctree_html"):
@@ -89,9 +110,11 @@ def _configure(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    translators["general", "sphinx"].add_fallback(OwnWords())
     app.add_css_file("accessible.css")
     app.add_css_file("touch.css", priority=900)  # after what it enlarges
     app.add_js_file("contents.js", loading_method="defer")
+    app.add_js_file("focus.js", loading_method="defer")
     names = {"figure": _("Figure, scrolls sideways"), "formula": _("Formula, scrolls sideways")}
     names["table"] = _("Table, scrolls sideways")
     data = {f"data-{kind}": name for kind, name in names.items()}

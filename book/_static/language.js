@@ -61,6 +61,7 @@
     decline.textContent = no;
     decline.addEventListener("click", () => {
       keep(here);
+      ways.find((each) => each.hreflang === way.hreflang && each.checkVisibility())?.focus({ preventScroll: true });
       box.remove();
     });
     box.append(said, " ", accept, " ", decline);

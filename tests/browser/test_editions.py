@@ -283,3 +283,11 @@ def test_what_was_predicted_in_one_language_counts_in_the_other(newcomer, plain_
     assert json.loads(kept)["right"]
     tab.goto(f"{plain_address}/{CHAPTER}")
     expect(tab.locator("#predict-bits-that-flip")).to_contain_text("You said 4")
+
+
+def test_the_controls_of_a_page_have_chinese_names(newcomer, plain_address):
+    tab = newcomer().new_page()
+    tab.goto(f"{plain_address}/zh/{CHAPTER}")
+    for control in (".theme-switch-button", ".primary-toggle", "nav.bd-docs-nav", "#pst-search-dialog input"):
+        expect(tab.locator(control).first).to_have_attribute("aria-label", HAN)
+    expect(tab.locator(".headerlink").first).to_have_attribute("title", HAN)

@@ -1,5 +1,5 @@
 // Asking for measurements, and naming what they give away: what both kinds of mystery share.
-import { button, made } from "./elements.js";
+import { button, made, yieldFocus } from "./elements.js";
 import { plot } from "./plot.js";
 import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
@@ -21,10 +21,11 @@ export function investigate(place, seed, isOpen, game) {
   const questions = made("div", "posenc-questions");
   for (const { name, title, how } of game.questions) {
     const ask = button(title, async () => {
+      if (asked.has(name)) return;
       const found = await game.ask(name);
       if (!found || !isOpen() || asked.has(name)) return; // it may have been asked twice meanwhile
       asked.add(name);
-      ask.disabled = true;
+      ask.ariaDisabled = "true"; // and not disabled: it keeps the focus
       evidence.append(measured(title, found));
       const namable = !over && asked.size >= game.least;
       place.say(joined(found.sentence, namable ? words.cost(asked.size, wrong) : ""));
@@ -68,6 +69,8 @@ export function investigate(place, seed, isOpen, game) {
     } else {
       wrong += 1;
       for (const group of told.wrong) {
+        const left = form.querySelectorAll("fieldset")[group].querySelector("input:enabled:not(:checked)");
+        yieldFocus(chosen[group], left ?? form.querySelector("button"));
         chosen[group].disabled = true;
         chosen[group].checked = false;
       }

@@ -2,7 +2,7 @@
 // is drawn by, its address, Python, and the results.
 
 import { SEEDS } from "./draws.js";
-import { button, made, status } from "./elements.js";
+import { button, made, status, yieldFocus } from "./elements.js";
 import { NoVerdict, pythonOf } from "./runner.js";
 import * as store from "./store.js";
 import { joined } from "./words.js";
@@ -60,19 +60,16 @@ export class Place {
     this.status = status("posenc-status");
     this.meter = made("progress", "");
     this.meter.setAttribute("aria-label", words.python.loading);
-    this.retry = button(words.retry, () => runner.restart());
+    this.retry = button(words.retry, () => {
+      yieldFocus(this.retry, this.begin);
+      runner.restart();
+    });
     this.loading = made("p", "posenc-loading", this.meter, this.retry);
     this.loading.hidden = true;
     this.body = made("div", "posenc-game");
     this.after = made("div", "posenc-after"); // what is told at the end
-    element.append(
-      made("div", "posenc-row posenc-draw", label, this.begin, another, this.link),
-      this.results,
-      this.body,
-      this.status,
-      this.loading,
-      this.after,
-    );
+    this.draw = made("div", "posenc-row posenc-draw", label, this.begin, another, this.link);
+    element.append(this.draw, this.results, this.body, this.status, this.loading, this.after);
     this.show(Number(this.number.value));
     store.onChange(() => this.#tellResults());
   }
@@ -92,7 +89,7 @@ export class Place {
   follow(hash) {
     const [, kind, seed] = hash.match(/^#([a-z]+)-(\d{1,6})$/) ?? [];
     if (kind !== this.kind) return false;
-    this.show(Number(seed));
+    if (Number(seed) !== this.shown) this.show(Number(seed)); // else it may be under way
     return true;
   }
 
@@ -122,6 +119,10 @@ export class Place {
     if (game !== this.#game) return;
     this.begin.textContent = words.again;
     await open(this, seed, () => game === this.#game);
+    const title = this.body.querySelector("h3");
+    if (game !== this.#game || !title || !this.draw.contains(document.activeElement)) return;
+    title.tabIndex = -1;
+    title.focus(); // who pressed the button hears that there is something, and goes on from there
   }
 
   say(sentence) {

@@ -156,6 +156,7 @@ class LiveExercise extends Workplace {
       onCheck: () => this.check(),
     });
     if (draft && draft === document.activeElement) this.editor.goOnFrom(draft);
+    else if (before.some((each) => each.contains(document.activeElement))) this.editor.focus();
     for (const each of before) each.remove();
     this.keys.hidden = false;
   }
@@ -240,6 +241,7 @@ class LiveExercise extends Workplace {
     if (solution) {
       this.solution.hidden = !solutionShown && !passed; // a right answer has nothing to lose by it
       solution.hidden = !this.solution.hidden;
+      if (solution.hidden) this.#withdraw(this.controls.check);
     }
     this.#showNotices(this.begun && (mark ? mark !== this.given.mark : starter !== this.starter));
   }
@@ -367,24 +369,23 @@ class LiveExercise extends Workplace {
 
   #askForSolution() {
     const { solution } = this.controls;
-    const close = () => {
-      question.remove();
-      solution.disabled = false;
-    };
-    const no = button(words.no, () => {
-      close();
-      solution.focus();
-    });
-    const yes = button(words.yes, () => {
-      close();
-      this.#showSolution();
-    });
+    const no = button(words.no, () => this.#withdraw(solution));
+    const yes = button(words.yes, () => this.#showSolution());
     const question = made("div", "posenc-ask", made("p", "", words.askSolution), yes, no);
     question.setAttribute("role", "group");
     question.setAttribute("aria-label", words.askSolution);
     solution.disabled = true;
     this.notices.after(question);
     no.focus();
+  }
+
+  /** The question is answered, or has none to ask for any more. */
+  #withdraw(next) {
+    const question = this.element.querySelector(".posenc-ask");
+    const focused = question?.contains(document.activeElement);
+    question?.remove();
+    this.controls.solution.disabled = false;
+    if (focused) next.focus({ preventScroll: true });
   }
 
   #showSolution() {
@@ -429,6 +430,10 @@ class LiveExercise extends Workplace {
     });
     if ([this.#agreed, this.code, this.starter].includes(there.code) || typeof there.code !== "string") return;
     this.record.former = there.code;
+    if (!this.#elsewhere) {
+      this.say(words.elsewhere);
+      this.status.classList.add("posenc-unseen"); // the notice says it too
+    }
     this.#elsewhere = true;
   }
 

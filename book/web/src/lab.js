@@ -154,6 +154,7 @@ function bench(place) {
     await load(wanted, (name, onProgress) => client.ask("load", { model: name }, { onProgress }), progress);
     for (const panel of panels) panel.open(client, models);
     for (const each of controls) each.inert = false;
+    if (waiting.contains(document.activeElement)) which.field.focus({ preventScroll: true });
     waiting.remove();
     open = true;
     place.dataset.open = "";
@@ -347,8 +348,8 @@ function starter(element, opened) {
   element.append(made("div", "posenc-row", bring, meter, bytes), said);
 
   async function begin() {
-    if (bring.disabled) return;
-    bring.disabled = true;
+    if (bring.ariaDisabled === "true") return;
+    bring.ariaDisabled = "true"; // and not disabled: it keeps the focus until there is something to go on to
     meter.hidden = false;
     try {
       await opened(({ received, total }) => {
@@ -363,7 +364,7 @@ function starter(element, opened) {
       bytes.textContent = "";
       said.textContent = words.problem(problem.message);
       bring.textContent = words.tryAgain;
-      bring.disabled = false;
+      bring.ariaDisabled = "false";
       meter.hidden = true;
     }
   }

@@ -1,7 +1,7 @@
 // The reader's own sentence: its words can be moved, and a map shows who attends to whom while no position comes in.
 import { between, DIM, mixed, vectorOf } from "./attention.js";
 import { attentionMap } from "./attention-map.js";
-import { button, made, status, tellOnce } from "./elements.js";
+import { button, made, status, tellOnce, yieldFocus } from "./elements.js";
 import { sentenceField } from "./sentence-field.js";
 import { wordRow } from "./word-row.js";
 import { joined } from "./words.js";
@@ -52,6 +52,7 @@ function startPlace(place) {
     const isAsTyped = order.every((word, at) => word === at);
     map.draw({ texts, order, weights: shares, outputs: mixed(shares, texts.map(vectorOf)) });
     tellOnce(verdict, joined(said, isAsTyped ? words.asItWas : words.sameRows));
+    if (isAsTyped) yieldFocus(asTyped, turnRound);
     asTyped.disabled = isAsTyped;
   }
 }
