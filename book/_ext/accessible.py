@@ -106,7 +106,7 @@ def _keep_together(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def _configure(app: Sphinx, config: Config) -> None:
-    config.templates_path.append(str(Path(__file__).parent / "templates"))
+    config.templates_path.insert(0, str(Path(__file__).parent / "templates"))  # before both themes' own
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
