@@ -64,7 +64,6 @@ class Report:
     @property
     def headline(self) -> str:
         """The first line: whether it passed, and how many cases are right."""
-        """The first line: whether it passed, and how many cases are right."""
         good, total = sum(r.passed for r in self.results), len(self.results)
         if self.passed:
             text = _("Passed: “{title}”. Cases right: {good} of {total}.")
@@ -80,7 +79,6 @@ class Report:
 
     @property
     def first_failure(self) -> CaseResult | None:
-        """The first wrong case; None if all are right."""
         """The first wrong case; None if all are right."""
         return next((result for result in self.results if not result.passed), None)
 
