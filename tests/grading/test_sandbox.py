@@ -167,6 +167,14 @@ def test_what_is_there_and_what_is_not_is_said_in_plain_words(inside):
     assert inside("import pandas") == f"ModuleNotFoundError: No module named 'pandas'. {THERE}"
 
 
+def test_condas_other_environments_are_hidden(tmp_path, monkeypatch):
+    """Where the Python beneath is conda's own, they lie in its folder, which is to be seen."""
+    for name in ("envs", "pkgs"):
+        (tmp_path / name / "other" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    assert {str(tmp_path / "envs"), str(tmp_path / "pkgs")} <= set(walls._hidden())
+
+
 def test_no_file_of_the_library_is_hidden_in_the_packages_either(inside):
     text = inside(
         """

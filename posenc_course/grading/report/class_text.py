@@ -58,7 +58,7 @@ def _to_look_at(report: ClassReport) -> list[str]:
     ]
     found = (
         (
-            _("Tampered: the answer calls the library's own function, or tried to deceive the judge:"),
+            _("Tampered: the answer calls the library where it may not, or tried to deceive the judge:"),
             tampered,
         ),
         (_("Alike except for names, and hardly by chance:"), alike),

@@ -249,6 +249,8 @@ def _hidden() -> list[str]:
         for folder in root.glob(f"{level}python3*/{name}")
         if folder.is_dir() and not any(each.is_symlink() for each in (folder, *folder.parents))
     }
+    # Conda's other environments, and the packages that it has unpacked.
+    hidden |= {folder for name in ("envs", "pkgs") if (folder := Path(sys.base_prefix, name)).is_dir()}
     # A checkout of the course under a folder that is to be seen.
     checkout = _COURSE.parent
     if any(checkout.is_relative_to(seen) for seen in ("/usr", sys.base_prefix)) and checkout not in hidden:
