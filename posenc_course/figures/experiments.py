@@ -167,7 +167,7 @@ def tasks(*, full: bool = False) -> Picture:
                     if passed:
                         _line(axes, range(5), 100 * _seeds(passed, key), number, TITLES[encoding])
                 means = 100 * _seeds(passed, "tokens").mean(axis=0) if passed else ()
-                right = ", ".join(f"{mean:.0f}%" for mean in means) or "not asked"
+                right = ", ".join(f"{mean:.0f}%" for mean in means) or "no run passed"
                 told.append(
                     f"{TASKS[task]}, {TITLES[encoding]}: {len(passed)} of {len(found)} admitted, tokens "
                     f"right: {right}."

@@ -21,6 +21,8 @@ PAGES = [path for path in sorted(BOOK.rglob("*.md")) if "node_modules" not in pa
 DOI = re.compile(r"10\.\d{4,9}/[^\s{}]+")
 ARXIV = re.compile(r"https://arxiv\.org/abs/(?P<year>\d\d)(?P<month>0[1-9]|1[0-2])\.\d{4,5}")
 WITHOUT_ID = {"techreport", "online", "software"}  # what only its own page publishes
+PROCEEDINGS = "https://papers.nips.cc/"
+"""Whose papers have no doi, and need not have been on arXiv."""
 
 
 def slip(entry: Entry) -> str | None:
@@ -40,7 +42,8 @@ def slip(entry: Entry) -> str | None:
         return "its arXiv address is not of the form https://arxiv.org/abs/1706.03762"
     if arxiv and not -1 <= int(fields["year"]) - (2000 + int(arxiv["year"])) <= 3:
         return "its year and that of its arXiv id are far apart"
-    if not (arxiv or "doi" in fields) and not (entry.type in WITHOUT_ID and url.startswith("https://")):
+    own_page = url.startswith("https://" if entry.type in WITHOUT_ID else PROCEEDINGS)
+    if not (arxiv or "doi" in fields or own_page):
         return "it has neither a doi nor an arXiv address"
     return None
 
