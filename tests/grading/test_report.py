@@ -159,7 +159,9 @@ def test_the_report_shows_how_marks_are_spread_and_what_to_look_at(report):
     printed = report()
     assert "\n      0  ██ 2\n      5  0\n" in printed  # blank and garbage
     assert "\n     35  █ 1\n" in printed
-    assert "Tampered: the answer calls the library where it may not, or tried to deceive the judge:" in printed
+    assert (
+        "Tampered: the answer calls the library where it may not, or tried to deceive the judge:" in printed
+    )
     assert "  eve: frequencies\n" in printed
     assert "  eve: the other cells together (" in printed
     assert "These are reasons to look, not proof." in printed
