@@ -40,8 +40,7 @@ class OwnWords(NullTranslations):
     """For what neither Sphinx nor a theme translates."""
 
     def gettext(self, message: str) -> str:
-        found = _(message) if message in UNTRANSLATED else message
-        return found if found != message else super().gettext(message)
+        return _(message) if message in UNTRANSLATED else super().gettext(message)
 
 
 def name_summaries(tree: str) -> str:

@@ -33,7 +33,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from tags import Tag
 
-from book.predictions import MARK
+from book.predictions import MARK, NUMBER
 from posenc_course.translation import _
 
 logger = logging.getLogger(__name__)
@@ -354,7 +354,7 @@ def _question_alone(found: re.Match[str]) -> str:
     if found["what"] == "quiz":
         return _("The chapter's page has this quiz, and marks your answers.")
     lines = [MARK.sub("", line, count=1) for line in found["body"].splitlines()]
-    asked = [line for line in lines if not line.startswith("= ") and not line.strip().startswith(REASON)]
+    asked = [each for each in lines if not NUMBER.fullmatch(each) and not each.strip().startswith(REASON)]
     return "\n\n".join(["**" + _("Predict") + "**", "\n".join(asked).strip()])
 
 

@@ -164,8 +164,10 @@ def test_a_browser_that_speaks_chinese_is_asked_once_in_chinese(newcomer, plain_
     offer = tab.locator(".posenc-offer")
     expect(offer).to_contain_text("本课程有简体中文版")
     assert offer.get_attribute("lang") == "zh-CN"
-    offer.get_by_role("button", name="不用了").click()
+    offer.get_by_role("button", name="不用了").focus()
+    tab.keyboard.press("Enter")
     expect(offer).to_have_count(0)
+    expect(tab.locator('.posenc-language[hreflang="zh-CN"]:visible')).to_be_focused()
     tab.reload()
     expect(tab.get_by_role("link", name="中文")).to_be_visible()
     expect(offer).to_have_count(0)

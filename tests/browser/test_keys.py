@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import unfold
-from tests.browser.test_challenges import BUG, begin, box, said
+from tests.browser.test_challenges import BREAK, BUG, begin, box, said
 from tests.browser.test_challenges import PAGE as CHALLENGES
+from tests.browser.test_phone import EDITOR
 from tests.browser.test_progress import open_page
 from tests.browser.test_trained_checkpoint import TRAINED
 
@@ -124,6 +125,33 @@ def test_a_fix_that_waits_for_python_is_told_so(newcomer, address):
     tab.keyboard.type("# mine")
     press(place.get_by_role("button", name="Check my fix"))
     expect(said(place)).to_contain_text("Python is being loaded")
+
+
+def test_who_tries_again_for_python_is_led_back_to_the_beginning(newcomer, address):
+    tab = open_page(newcomer(), address, CHALLENGES)
+    tab.route("**/pyodide.mjs", lambda route: route.abort())
+    place = box(tab, BREAK)
+    press(place.get_by_role("button", name="Begin"))
+    again = place.get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    press(again)
+    expect(place.get_by_role("button", name="Begin")).to_be_focused()
+
+
+def test_who_is_at_the_code_before_its_editor_is_there_goes_on_in_it(newcomer, plain_address):
+    tab = newcomer().new_page()
+    waiting: list = []
+    tab.route(EDITOR, lambda route: waiting.append(route))
+    tab.goto(f"{plain_address}/{FORMULA}", wait_until="domcontentloaded")
+    exercise = tab.locator("#exercise-frequencies")
+    unfold(exercise)
+    copy = exercise.locator(".posenc-editor .copybtn")
+    copy.scroll_into_view_if_needed()
+    copy.focus()
+    tab.wait_for_timeout(500)
+    for route in waiting:
+        route.continue_()
+    expect(exercise.locator(".cm-content")).to_be_focused()
 
 
 def test_a_question_about_the_solution_goes_when_the_answer_passes(newcomer, address):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
+import shutil
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,23 @@ def test_a_later_submission_replaces_what_was_collected(exchange):
     exchange.collect()
     exchange.submit("new", second=2)
     assert exchange.collect() == {ME: "new"}
+
+
+def test_with_before_duedate_the_last_work_in_time_is_collected(exchange, gradebook):
+    """As the page on the exchange says; without it, the later work takes its place."""
+    exchange.submit("in time", second=1)
+    late = exchange.submit("late", second=3)
+    stamp = (late / "timestamp.txt").read_text().removesuffix(" UTC")
+    with Gradebook(gradebook, "course") as kept:
+        kept.update_or_create_assignment("01", duedate=datetime.fromisoformat(stamp) - timedelta(seconds=1))
+    try:
+        assert exchange.collect() == {ME: "late"}
+        shutil.rmtree(exchange.submitted)
+        exchange.config.ExchangeCollect.before_duedate = True
+        assert exchange.collect() == {ME: "in time"}
+    finally:
+        with Gradebook(gradebook, "course") as kept:
+            kept.remove_assignment("01")
 
 
 def test_what_nbgrader_ignores_stays_behind(exchange):
@@ -223,3 +241,12 @@ def test_a_group_that_teaches_together_can_write_what_was_collected(exchange):
     exchange.submit("work")
     exchange.collect(groupshared=True)
     assert (exchange.submitted / ME / "01" / NOTEBOOK).stat().st_mode & 0o777 == 0o660
+
+
+@pytest.mark.parametrize("page", ["jupyterhub.md", "exchange.md"])
+def test_a_page_hides_what_git_keeps_of_the_answers_and_releases_in_one_language(page):
+    """Whoever may read `.git` may read the answers; and the texts that are released are English."""
+    told = (DEPLOY.parents[1] / "book" / "instructors" / page).read_text()
+    assert "chmod 700 solutions .git book/locale/*/solutions" in told
+    [line] = [line for line in told.splitlines() if "-m posenc_course.grading.release" in line]
+    assert line.startswith("POSENC_LANGUAGE=en ")

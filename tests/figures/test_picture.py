@@ -215,6 +215,15 @@ def test_a_strip_without_words_and_a_map_of_too_many_cells_bring_none(shape):
         assert "data-cells" not in finish(figure, alt=ALT).svg
 
 
+def test_a_label_that_is_wider_in_another_face_is_not_cut_off_at_the_edge():
+    """A notebook does not have the site's face, and SVG hides what is outside unless it is told otherwise."""
+    with canvas() as figure:
+        axes = figure.subplots()
+        axes.set(title="a long title", xlabel="x", ylabel="y")
+        svg = finish(figure, alt=ALT).svg
+    assert "overflow:visible" in svg.partition(">")[0]
+
+
 @pytest.mark.parametrize("size", [8, 9, 11])
 def test_no_page_is_too_narrow_for_its_text(size):
     with canvas() as figure:

@@ -60,12 +60,3 @@ def test_the_learner_is_taken_from_the_platforms_name_and_never_from_inside_a_zi
         for path in (work.root / "course" / "submitted").glob(f"*/{LIGHT}/{LIGHT}.ipynb")
     }
     assert collected == {name: f'"{name}"' for name in ("ada", "ben", "cem", "kim", "lea")}
-
-
-def test_the_pages_hide_what_git_keeps_of_the_answers_and_release_in_one_language():
-    """Whoever may read `.git` may read the answers; and the texts that are released are English."""
-    pages = {path.name: path.read_text() for path in (ROOT / "book" / "instructors").glob("*.md")}
-    for name in ("jupyterhub.md", "exchange.md"):
-        assert "chmod 700 solutions .git book/locale/*/solutions" in pages[name]
-        [line] = [line for line in pages[name].splitlines() if "-m posenc_course.grading.release" in line]
-        assert line.startswith("POSENC_LANGUAGE=en ")

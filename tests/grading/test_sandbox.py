@@ -167,6 +167,13 @@ def test_what_is_there_and_what_is_not_is_said_in_plain_words(inside):
     assert inside("import pandas") == f"ModuleNotFoundError: No module named 'pandas'. {THERE}"
 
 
+def test_teachers_are_told_the_limits(inside):
+    limits, told = Limits(), (ROOT / "book" / "instructors" / "grade.md").read_text()
+    files = inside("import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE)[0])")
+    size = limits.file_bytes // 2**20
+    assert f"{limits.processes} of them at once, {files} open files each, and {size} MiB a file" in told
+
+
 def test_condas_other_environments_are_hidden(tmp_path, monkeypatch):
     """Where the Python beneath is conda's own, they lie in its folder, which is to be seen."""
     for name in ("envs", "pkgs"):

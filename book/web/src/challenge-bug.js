@@ -38,10 +38,7 @@ export function open(place, seed, isOpen) {
   const listing = lines(faulty, seed);
   const mend = mending(place, faulty, async (answer, report) => {
     if (answer.trim() === faulty.trim()) return place.say(words.unchanged);
-    if (place.runner.busy) {
-      place.say(place.runner.ready ? words.working : words.python.loading);
-      place.runner.tell(place);
-    }
+    if (place.runner.busy) place.tellWhatItWaitsFor();
     const result = await judge(answer);
     if (!result || !isOpen()) return;
     if (result.kind === "report" && result.passed) return succeed(words.mended);

@@ -138,10 +138,9 @@ export class Place {
       this.say(words.busy);
       return null;
     }
-    this.say(this.runner.ready ? words.working : words.python.loading);
     try {
       const answer = this.#run(request, { onBegin: () => this.say(words.working), onPrint });
-      this.runner.tell(this);
+      this.tellWhatItWaitsFor();
       const found = await answer;
       if (found) this.say("");
       return found;
@@ -151,6 +150,11 @@ export class Place {
       this.say(sentences[problem.reason] ?? words.unreachable);
       return null;
     }
+  }
+
+  tellWhatItWaitsFor() {
+    this.say(this.runner.ready ? words.working : words.python.loading);
+    this.runner.tell(this);
   }
 
   /** What Python answers, or null, without a word: what one can do without. */
