@@ -128,9 +128,9 @@ def test_a_fix_that_waits_for_python_is_told_so(newcomer, address):
 
 
 def test_who_tries_again_for_python_is_led_back_to_the_beginning(newcomer, address):
-    tab = open_page(newcomer(), address, CHALLENGES)
-    tab.route("**/pyodide.mjs", lambda route: route.abort())
-    place = box(tab, BREAK)
+    context = newcomer()
+    context.route("**/pyodide.asm.wasm", lambda route: None)  # it never answers
+    place = box(open_page(context, address, CHALLENGES), BREAK)
     press(place.get_by_role("button", name="Begin"))
     again = place.get_by_role("button", name="Try again")
     expect(again).to_be_visible()
@@ -190,10 +190,9 @@ def test_in_a_readers_own_colours_the_lab_still_shows_what_surprised_the_model(n
     others = tab.locator('.posenc-lab-presets [aria-pressed="false"]').first
     expect(pressed).to_have_count(1)
     assert pressed.evaluate(background) != others.evaluate(background)
-    letters = tab.locator(".posenc-lab-text span")
-    expect(letters.first).to_be_visible()
-    shades = letters.evaluate_all("all => all.map((each) => getComputedStyle(each).backgroundColor)")
-    assert len(set(shades)) > 10
+    shades = """() => new Set([...document.querySelectorAll(".posenc-lab-text span")].map(
+        (each) => getComputedStyle(each).backgroundColor)).size > 10"""
+    tab.wait_for_function(shades)  # the models read when they have come
 
 
 def test_that_another_tab_has_other_code_is_heard(newcomer, address):
