@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -57,6 +57,17 @@ def _llama3_by_loop(rates: Array, factor: float, length: int, low: float, high: 
             smooth = (length / wave - low) / (high - low)
             found.append((1 - smooth) * rate / factor + smooth * rate)
     return found
+
+
+def _mixed_the_wrong_way_round(within: np.ufunc) -> Callable[..., Array]:
+    """Between the ends, which belong to the ramp or do not."""
+
+    def rule(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
+        kept, waves = _kept(_turns(rates, length), low, high), TURN / rates
+        inside = within(length / high, waves) & within(waves, length / low)
+        return _by_share(rates, factor, np.where(inside, 1 - kept, kept))
+
+    return rule
 
 
 def _over_waves(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
@@ -122,12 +133,14 @@ LLAMA3_RATES = Exercise(
             "that make few turns in the trained length are divided by the factor.",
         ),
         Mistake(
+            "ramp-turned-round",
+            _mixed_the_wrong_way_round(np.less_equal),
+            "Outside the ramp yours is right. On it, its ends included, you mix the two the wrong way round: "
+            "the more turns a pair makes, the less it is slowed. The share belongs to the old frequency.",
+        ),
+        Mistake(
             "line-turned-round",
-            lambda rates, factor, length, low, high: np.where(
-                (TURN / rates >= length / high) & (TURN / rates <= length / low),
-                _by_share(rates, factor, 1 - _kept(_turns(rates, length), low, high)),
-                _llama3(rates, factor, length, low, high),
-            ),
+            _mixed_the_wrong_way_round(np.less),
             "Both ends are right. Between them you mix the two the wrong way round: the more turns a pair "
             "makes, the less it is slowed. The share belongs to the old frequency, and the rest to the "
             "divided one.",

@@ -48,6 +48,13 @@ def _mixed_the_wrong_way_round(rates, factor, length, low, high):
     return np.where(waves < length / high, rates, np.where(waves > length / low, rates / factor, mixed))
 
 
+def _mixed_by_turns(rates, factor, length, low, high):
+    turns = length * rates / math.tau
+    share = np.clip((turns - low) / (high - low), 0, 1)
+    share = np.where((turns > low) & (turns < high), 1 - share, share)
+    return share * rates + (1 - share) * rates / factor
+
+
 WRITTEN_IN_ANOTHER_WAY = (
     (
         "llama3_rates",
@@ -56,5 +63,6 @@ WRITTEN_IN_ANOTHER_WAY = (
         ),
         "largest-offset-for-length",
     ),
-    ("llama3_rates", _mixed_the_wrong_way_round, "line-turned-round"),
+    ("llama3_rates", _mixed_the_wrong_way_round, "ramp-turned-round"),
+    ("llama3_rates", _mixed_by_turns, "line-turned-round"),
 )
