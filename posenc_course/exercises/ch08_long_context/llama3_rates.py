@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -59,15 +59,21 @@ def _llama3_by_loop(rates: Array, factor: float, length: int, low: float, high: 
     return found
 
 
-def _mixed_the_wrong_way_round(within: np.ufunc) -> Callable[..., Array]:
-    """Between the ends, which belong to the ramp or do not."""
+def _turned_round(rates: Array, factor: float, length: int, low: float, high: float, on_ramp: Array) -> Array:
+    kept = _kept(_turns(rates, length), low, high)
+    return _by_share(rates, factor, np.where(on_ramp, 1 - kept, kept))
 
-    def rule(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
-        kept, waves = _kept(_turns(rates, length), low, high), TURN / rates
-        inside = within(length / high, waves) & within(waves, length / low)
-        return _by_share(rates, factor, np.where(inside, 1 - kept, kept))
 
-    return rule
+def _ramp_turned_round(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
+    """As the released code asks: by wavelengths, and an end is on the ramp where rounding has it so."""
+    waves = TURN / rates
+    on_ramp = (waves >= length / high) & (waves <= length / low)
+    return _turned_round(rates, factor, length, low, high, on_ramp)
+
+
+def _line_turned_round(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
+    turns = _turns(rates, length)
+    return _turned_round(rates, factor, length, low, high, (turns > low) & (turns < high))
 
 
 def _over_waves(rates: Array, factor: float, length: int, low: float, high: float) -> Array:
@@ -134,13 +140,13 @@ LLAMA3_RATES = Exercise(
         ),
         Mistake(
             "ramp-turned-round",
-            _mixed_the_wrong_way_round(np.less_equal),
-            "Outside the ramp yours is right. On it, its ends included, you mix the two the wrong way round: "
-            "the more turns a pair makes, the less it is slowed. The share belongs to the old frequency.",
+            _ramp_turned_round,
+            "Outside the ramp yours is right. On it you mix the two the wrong way round: the more turns a pair "
+            "makes, the less it is slowed. The share belongs to the old frequency.",
         ),
         Mistake(
             "line-turned-round",
-            _mixed_the_wrong_way_round(np.less),
+            _line_turned_round,
             "Both ends are right. Between them you mix the two the wrong way round: the more turns a pair "
             "makes, the less it is slowed. The share belongs to the old frequency, and the rest to the "
             "divided one.",
