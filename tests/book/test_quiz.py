@@ -44,6 +44,16 @@ def test_a_quiz_is_read():
     ]
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda each: each.stem)
+def test_no_right_answer_is_known_by_its_length(chapter):
+    asked = quiz.read_questions(QUIZ.search(chapter.read_text(encoding="utf-8"))["body"])
+    for each in asked:
+        if not each.several:
+            [right] = [len(option.answer) for option in each.options if option.right]
+            longest = max(len(option.answer) for option in each.options if not option.right)
+            assert right <= 1.8 * longest, each.id
+
+
 def test_a_question_that_changed_is_known_by_its_fingerprint():
     [before, *_] = quiz.read_questions(GOOD)
     [same, *_] = quiz.read_questions(GOOD.replace("feedback: b", "feedback: better"))

@@ -48,7 +48,7 @@ _OF_A_LINE = {
 
 _OF_ANY_OTHER = {
     "A": "In listing A, that line does its work. With one head all is right: which line does something else "
-    "when there are two? Ask what row 0 of head 0 holds.",
+    "when there are two? Ask what row 0 of head 1 holds.",
     "B": "In listing B, that line does its work. Weights that are too even come from scores that are too "
     "small. Which line decides how large the scores are?",
     "C": "In listing C, that line does its work. The first row is right and all later ones are not: which "
@@ -108,7 +108,7 @@ FIND_THE_BUG = Exercise(
         "Read the symptom first, and ask which lines could cause it. In A, for example: which lines do "
         "something else with two heads than with one?",
         "Write the shape of each array next to its line, for `n = 3`, `dim = 4` and two heads. What does "
-        "row 0 of head 0 hold?",
+        "row 0 of head 1 hold?",
         "You may copy a listing into a cell and run it: compare its output with that of your own "
         "`attention`.",
     ),

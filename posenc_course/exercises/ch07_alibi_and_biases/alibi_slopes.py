@@ -104,7 +104,7 @@ ALIBI_SLOPES = Exercise(
             "one-formula-for-all",
             _geometric,
             "This is the version you were given. It is right for powers of two. For 12 heads, the published "
-            "slopes are those of 8 heads, and then four that lie between them.",
+            "slopes are those of 8 heads, and then four of those of 16 heads.",
         ),
         Mistake(
             "cut-from-the-next-power",
@@ -198,7 +198,7 @@ ALIBI_SLOPES = Exercise(
         "For which numbers of heads is the given version right? Try 8 and 12, and look at the first slope.",
         "Let n be the largest power of two that is not above heads: `2 ** (heads.bit_length() - 1)`. The "
         "first n slopes are those of n heads.",
-        "The slopes of 2 n heads, `[0::2]`, lie between those of n heads. Take as many as are left: `heads "
+        "Every second slope of 2 n heads, `[0::2]`, is one that n heads do not have. Take as many as are left: `heads "
         "- n`.",
     ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_course.exercises.ch01_why_order_matters.find_the_bug import FIND_THE_BUG
+from posenc_course.exercises.ch01_why_order_matters.find_the_bug import _OF_ANY_OTHER, FIND_THE_BUG
 from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -101,3 +101,11 @@ NOT_KNOWN = (
     ("find_the_bug", (23, 12, 9, 4, 14), "In listing A, line 23 is innocent"),
     ("find_the_bug", (23, 12, 9, 4, 14), "In listing D, line 4 subtracts"),
 )
+
+
+def test_the_row_that_the_learner_is_sent_to_is_a_wrong_one():
+    x = np.arange(12).reshape(3, 4)
+    as_listed, right = x.reshape(2, 3, 2), x.reshape(3, 2, 2).swapaxes(0, 1)
+    for text in (FIND_THE_BUG.hints[1], _OF_ANY_OTHER["A"]):
+        row, head = map(int, present(re.search(r"row (\d) of head (\d)", text)).groups())
+        assert (as_listed[head, row] != right[head, row]).any()
