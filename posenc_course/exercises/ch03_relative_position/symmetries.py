@@ -103,6 +103,10 @@ _SCORES: dict[str, tuple[Verdict, Rule]] = {
         NONE,
         lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == 20) & (p == 41)),
     ),
+    "sinusoidal rows, and a bonus for one query at one earlier key": (
+        NONE,
+        lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == 41) & (p == 20)),
+    ),
     "a bonus for the very first two keys": (NONE, lambda p, seed: np.tile(1.0 * (p < 2), (len(p), 1))),
     "near keys by distance, far keys by the query's place": (NONE, _near_and_far),
 }
@@ -294,8 +298,8 @@ SYMMETRIES = Exercise(
         Mistake(
             "even-shift",
             lambda scores: (_shift(scores, step=2), _mirror(scores), _any_order(scores)),
-            "You shift by 2, which takes odd positions to odd ones. A score that knows odd from even slips "
-            "through. Shift by 1: all other shifts are made of such steps.",
+            "You shift by an even number, which takes odd positions to odd ones. A score that knows odd from "
+            "even slips through. Shift by 1: all other shifts are made of such steps.",
         ),
         Mistake(
             "skips-the-start",

@@ -23,6 +23,8 @@ class Reader:
 
     def __call__(self, tokens: Array) -> Array:
         given = np.asarray(tokens, dtype=np.int64)
+        if ((given < 0) | (given > 9)).any():
+            raise ValueError("give tokens from 0 to 9: this model knows no others")
         return np.array([self._last(given[: t + 1]) for t in range(len(given))])
 
     def _last(self, tokens: Array) -> float:
@@ -272,8 +274,9 @@ FORGETS = Exercise(
         Mistake(
             "nearest-far-token-only",
             _deaf_to(lambda n, window: range(max(n - window - 1, 0), n - window)),
-            "Only the token just before the window is changed. A model may read another one, the first of "
-            "the text for example: try every token before the last window tokens.",
+            "Only the token just before the window decides. A model may read another one, the first of the "
+            "text for example: try every token before the last window tokens. Does your loop overwrite what "
+            "an earlier round found?",
         ),
         *(
             Mistake(

@@ -19,6 +19,8 @@ CURVES = {
     "breaks": {
         "all seeds rise": ((UP, UP), (UP, UP), (UP, UP)),
         "one seed of three rises": ((DOWN, DOWN), (DOWN, DOWN), (STAY, (1.4, 2.0))),
+        "one seed of three rises far": ((STAY, STAY), (STAY, STAY), ((6.0, 7.0), (6.0, 7.0))),
+        "it stays at first, and rises at last": ((STAY, UP), (STAY, UP)),
         # The mean over both lengths stays below the slack: it must not decide.
         "it rises in between and comes back": (((1.4, 1.6), (-0.7, 0.3)), ((1.4, 1.6), (-0.7, 0.3))),
         "it rises far in between and comes back": (((3.2, 4.0), STAY), ((3.2, 4.0), STAY)),
@@ -59,6 +61,8 @@ def _verdict_cases(rng: Generator) -> Iterator[Case]:
         "it falls by just the slack": [1.5, 0.5],
     }.items():
         yield Case(label, (lengths, np.column_stack([before, ends]), 256, 0.5))
+    losses = np.array([[2.0, 2.25], [1.5, 1.25]])
+    yield Case("trained is the shortest length", (lengths[1:], losses, 256, 0.5))
 
 
 def _judge(

@@ -228,14 +228,14 @@ ADDS_ALONG_THE_TOKENS = Exercise(
             lambda add: _tokens_differ(_zeros(add)),
             "Your test asks whether the tokens of one sentence get different vectors. That is half of it: an "
             "implementation that counts on from sentence to sentence passes. Ask as well whether all "
-            "sentences of a batch get the same vectors.",
+            "sentences of one batch get the same vectors, in a batch of at least three.",
         ),
         Mistake(
             "sentences-agree-alone",
             lambda add: _sentences_agree(_zeros(add)),
-            "Your test asks whether all sentences get the same vectors. That is half of it: an "
-            "implementation that adds nothing passes. Ask as well whether the tokens of one sentence get "
-            "different vectors.",
+            "Your test finds out whether all sentences get the same vectors. That is half of it: an "
+            "implementation that adds nothing passes. The tokens of one sentence must get different vectors "
+            "even where their embeddings are the same: feed it zeros.",
         ),
         Mistake(
             "batch-of-two",

@@ -30,6 +30,8 @@ class Reader:
 
     def __call__(self, tokens: Array) -> Array:
         tokens = np.asarray(tokens)
+        if ((tokens < 0) | (tokens > 7)).any():
+            raise ValueError("give tokens from 0 to 7: this model knows no others")
         rng = np.random.default_rng(self.seed)
         words, mix = rng.normal(size=(64, 6)), rng.normal(size=(6, 64))
         n, vocab = len(tokens), 8
@@ -53,6 +55,8 @@ def _reader_cases(rng: Generator) -> Iterator[Case]:
     yield Case("one place alone looks ahead, faintly", model(11, 2, volume=1e-3, only_at=6))
     yield Case("the first place alone looks ahead", model(9, 3, only_at=0))
     yield Case("one place alone sees the last token", model(9, 4, only_at=4))
+    for seen in range(1, 8):  # to set each token to one and the same word must not pass for changing it
+        yield Case(f"one place alone sees one token ahead, at {seen}", model(9, 1, only_at=seen - 1))
     yield Case("it looks three ahead, and no nearer", model(8, 3, between=False))
     yield Case("it looks farther ahead than back", model(8, 4, back=1))
     yield Case("a text of two tokens, and the past alone", model(2, 0))

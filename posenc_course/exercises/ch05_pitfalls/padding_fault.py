@@ -158,7 +158,8 @@ PADDING_FAULT = Exercise(
         Mistake(
             "behind-the-tokens-alone",
             lambda model: _behind_alone(model),
-            "You only put padding behind the tokens. There it moves nobody: put it before them, too.",
+            "You take moved positions for no fault. Do you put padding behind the tokens, where it moves "
+            "nobody? Put it before them, too, and compare with the sentence alone.",
         ),
         Mistake(
             "mean-not-suspected",
@@ -175,7 +176,8 @@ PADDING_FAULT = Exercise(
         Mistake(
             "attention-not-suspected",
             lambda model: "moved" if _padding_fault(model) == "seen" else _padding_fault(model),
-            "You never ask whether the padding's own tokens matter. Where attention sees them, they do.",
+            "You take attention that sees padding for moved positions. Put other words into the padding: "
+            "only attention notices. Do you ask for that before you say moved?",
         ),
         Mistake(
             "moved-taken-for-seen",

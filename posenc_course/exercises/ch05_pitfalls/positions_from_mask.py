@@ -124,8 +124,8 @@ POSITIONS_FROM_MASK = Exercise(
         Mistake(
             "padding-subtracted",
             lambda mask: np.maximum(_columns(mask) - (mask == 0).sum(axis=1, keepdims=True), 0),
-            "From the column numbers you subtract how much padding a row has. That is right only where all "
-            "of it is on the left. Count the tokens instead: np.cumsum(mask, axis=1).",
+            "Your positions are right only where all padding is on the left, as if the tokens were the last "
+            "columns of each row. Count the tokens instead: np.cumsum(mask, axis=1).",
         ),
         Mistake(
             "negative-padding",

@@ -152,8 +152,9 @@ SERVE = Exercise(
         Mistake(
             "nothing-remembered",
             lambda make, calls: (tuple(np.asarray(make(*call)) for call in calls), len(calls)),
-            "The tables are right, but each call makes its own. Remember each table, and make one only for "
-            "arguments that you have not seen.",
+            "The tables are right. Your number is that of all calls: does each make its own table, or do you "
+            "count calls that found theirs in the cache? Make a table, and count, only for arguments that "
+            "you have not seen.",
         ),
         Mistake(
             "length-alone",

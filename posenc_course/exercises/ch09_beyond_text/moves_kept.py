@@ -205,7 +205,9 @@ MOVES_KEPT = Exercise(
         Mistake(
             "half-turn-for-a-mirror",
             _moves_with(mirror=lambda points: -points),
-            "You change the sign of both coordinates. In the plane that is half a turn, not a mirror.",
+            "Your mirror keeps on which side of the query a key lies. Do you change the sign of both "
+            "coordinates? In the plane that is half a turn, not a mirror. Or are all your points on one line "
+            "through the origin?",
         ),
         Mistake(
             "mirror-across-the-diagonal",
@@ -235,7 +237,8 @@ MOVES_KEPT = Exercise(
         Mistake(
             "one-point",
             _moves_with(points=CLOUD[:1]),
-            "You try a single point. Its distance to itself is 0 wherever it is: take several.",
+            "Scores of points with themselves decide. Do you try a single point, or is it enough for you "
+            "that some scores stay? Take several points, and ask whether all scores stay.",
         ),
         Mistake(
             "stretched",

@@ -125,8 +125,8 @@ RETURN_CHANCES = Exercise(
             lambda adjacency, steps: np.stack(
                 [np.diag(_steps_of_walk(adjacency) ** power) for power in range(1, steps + 1)], axis=1
             ),
-            "You raise each entry to the power: the chance of the same step again and again. Multiply "
-            "the matrices.",
+            "All your chances are 0, as they are on the diagonal of a single step. Do you raise each entry "
+            "to the power, or take the same step each time? Multiply the matrices, one step more each time.",
         ),
         Mistake(
             "first-time",

@@ -126,7 +126,8 @@ GATED_ATTENTION = Exercise(
         Mistake(
             "turned-round",
             attend_with(lambda products, bias, width: products / math.sqrt(width) - bias),
-            "You subtract the bias. It is below 0 already, so add it.",
+            "Your queries prefer what was forgotten. You subtract the bias, or you add the running sums "
+            "themselves. Add the bias: the sum up to the query minus the sum up to the key.",
         ),
         Mistake(
             "bias-divided-too",

@@ -112,8 +112,8 @@ KEYS_SEEN = Exercise(
         Mistake(
             "not-made-to-sum-to-one",
             lambda log_gates, share: 1,
-            "You compare products of gates with the share. Weights sum to 1: divide by the sum of all "
-            "products first.",
+            "Your answer is always 1. Do you compare products of gates with the share? Weights sum to 1: "
+            "divide by the sum of all products first. Or does your loop end in its first round?",
         ),
         Mistake(
             "against-the-largest",
