@@ -22,6 +22,9 @@ TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 LONGEST_COPY = timedelta(minutes=15)
 """How long after its own timestamp a submission may still be written."""
 
+LONGEST_TIME = 100
+"""Bytes of a timestamp."""
+
 
 class Refused(Exception):
     """Why a folder of the exchange is not collected."""
@@ -57,7 +60,7 @@ class SafeCollect(ExchangeCollect):
         for name in (TIMESTAMP, SECRET):
             if not (path / name).is_file():
                 raise Refused(f"it has no {name}; a submission must come from nbgrader's own submit")
-        if parse_utc((path / TIMESTAMP).read_text().strip()) != record["timestamp"]:
+        if parse_utc(_time(path / TIMESTAMP)) != record["timestamp"]:
             raise Refused(f"its name and its {TIMESTAMP} tell different times")
         # The system sets this time at every change, and no learner can set it back.
         last = max(known.st_ctime for known in [folder, *files])
@@ -104,6 +107,16 @@ def _files(folder: Path) -> list[Path]:
         found += [Path(here, name) for name in files]
         found += [Path(here, name) for name in folders if Path(here, name).is_symlink()]
     return found
+
+
+def _time(path: Path) -> str:
+    """What a timestamp says, and no more than a time is long: to read one takes the square of its length."""
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(opened, "rb") as file:
+        data = file.read(LONGEST_TIME + 1)
+    if len(data) > LONGEST_TIME:
+        raise Refused(f"its {path.name} is longer than any time")
+    return data.decode().strip()
 
 
 def _plain_file(path: Path, owner: int) -> os.stat_result:

@@ -246,7 +246,12 @@ def as_array(value: Any) -> np.ndarray | None:
     if not _numbers_alone(value):  # NumPy would make texts of all, each as long as the longest
         return None
     array = np.asarray(value)
-    return array.astype(np.float64) if array.dtype.kind == "O" else array  # whole numbers beyond 64 bits
+    if array.dtype.kind != "O":
+        return array
+    try:  # whole numbers beyond 64 bits
+        return array.astype(np.float64)
+    except TypeError:  # and complex ones beside them
+        return array.astype(np.complex128)
 
 
 def _numbers_alone(value: Any) -> bool:

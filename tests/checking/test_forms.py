@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from posenc_course.checking import CheckFailed, check
-from posenc_course.checking.plain import MOST_ELEMENTS, NotPlain, to_plain
+from posenc_course.checking.plain import MOST_ELEMENTS, NotPlain, as_array, to_plain
 from posenc_course.exercises import exercise
 from tests.checking.forms import ARRAYS, NUMBERS, TEXTS, TRUTHS, TUPLES, changed
 
@@ -147,3 +147,12 @@ def test_an_array_of_an_honest_size_is_taken():
     assert to_plain(np.zeros(MOST_ELEMENTS - 64)).size == MOST_ELEMENTS - 64
     with pytest.raises(NotPlain):
         to_plain([np.zeros(MOST_ELEMENTS // 2)] * 2)
+
+
+def test_whole_numbers_beyond_64_bits_are_an_array_also_beside_complex_ones():
+    assert [each.tolist() for each in map(as_array, ([2**64, 1j], [2**64, 1]))] == [
+        [2.0**64, 1j],
+        [2.0**64, 1],
+    ]
+    with pytest.raises(CheckFailed):
+        check("04-extrapolation.far_gap", lambda *args: [2**64, 1j])

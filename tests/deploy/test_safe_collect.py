@@ -250,3 +250,12 @@ def test_a_page_hides_what_git_keeps_of_the_answers_and_releases_in_one_language
     assert "chmod 700 solutions .git book/locale/*/solutions" in told
     [line] = [line for line in told.splitlines() if "-m posenc_course.grading.release" in line]
     assert line.startswith("POSENC_LANGUAGE=en ")
+
+
+def test_a_timestamp_that_takes_days_to_read_is_left_out(exchange, caplog):
+    """Its digits would be read as one number, which takes a time that grows as their square."""
+    old = exchange.submit("old", second=1)
+    (exchange.submit("new", second=2) / "timestamp.txt").write_text("1" * 200_000)
+    assert old
+    assert exchange.collect() == {ME: "old"}
+    assert "timestamp.txt is longer than any time" in caplog.text

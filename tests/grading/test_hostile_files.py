@@ -274,6 +274,24 @@ def test_a_time_as_nbgrader_writes_it_is_read(tmp_path, encoding, zone, hours):
     assert handed_in_at(tmp_path) == (now, None)
 
 
+def test_a_file_of_an_impossible_age_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "timestamp.txt"
+    path.write_text("2026-01-02 03:04:05 UTC")
+    facts = os.stat_result((*path.lstat()[:7], 0, 2**40, 0))  # as tmpfs, btrfs and ZFS keep it
+    monkeypatch.setattr(Path, "lstat", lambda self: facts)
+    when, problem = handed_in_at(tmp_path)
+    assert when == datetime(2026, 1, 2, 3, 4, 5)
+    assert "9999-12-31" in str(problem)
+
+
+def test_a_folder_in_the_notebooks_place_is_not_copied_over_it(tmp_path):
+    folder = tmp_path / "in" / f"{CHAPTER}.ipynb"
+    folder.mkdir(parents=True)
+    (folder / "a.csv").touch()
+    copy_other_files(tmp_path / "in", tmp_path / CHAPTER)
+    assert not (tmp_path / CHAPTER / f"{CHAPTER}.ipynb").exists()
+
+
 def never_ends() -> None:
     while True:
         pass

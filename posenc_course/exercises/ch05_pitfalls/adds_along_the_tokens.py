@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,13 +62,19 @@ def _every_other_sentence(x: Array, seed: int) -> Array:
 
 @dataclass(frozen=True)
 class Adder:
-    """An implementation that a learner's test is tried on. Equal to another of the same rule and seed."""
+    """An implementation that a learner's test is tried on. Equal to another of the same rule and seed.
+
+    It looks at what it is given first: no error tells which one it is.
+    """
 
     rule: Callable[[Array, int], Array]
     seed: int
 
-    def __call__(self, x: Array) -> Array:
-        return self.rule(x, self.seed)
+    def __call__(self, x: Any) -> Array:
+        given = np.asarray(x)
+        if given.ndim != 3 or given.dtype.kind not in "iuf":
+            raise ValueError("give real numbers: an array of shape (batch, seq_len, dim)")
+        return self.rule(given, self.seed)
 
 
 _RIGHT = {

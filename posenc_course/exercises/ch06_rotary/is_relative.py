@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,9 +96,24 @@ _NOT_RELATIVE: tuple[tuple[str, Rotate], ...] = (
 )
 
 
+@dataclass(frozen=True)
+class Rotation:
+    """One of them. It looks at what it is given first: no error tells which one it is."""
+
+    rotate: Rotate
+
+    def __call__(self, x: Any, positions: Any) -> Array:
+        rows, places = np.asarray(x), np.asarray(positions)
+        if rows.dtype.kind not in "iuf" or rows.ndim != 2 or rows.shape[1] != WIDTH:
+            raise ValueError(f"give rows of {WIDTH} real numbers: an array of shape (n, {WIDTH})")
+        if places.dtype.kind not in "iuf" or places.shape != rows.shape[:1]:
+            raise ValueError("give one position for each row: an array of shape (n,)")
+        return self.rotate(rows, places)
+
+
 def _rotate_cases(rng: Generator) -> Iterator[Case]:
     for label, rotate in enough_of_each(rng, _RELATIVE, _NOT_RELATIVE):
-        yield Case(label, (rotate,))
+        yield Case(label, (Rotation(rotate),))
 
 
 def _survives(rotate: Rotate, shifts: tuple[float, ...], q: Array, k: Array) -> bool:

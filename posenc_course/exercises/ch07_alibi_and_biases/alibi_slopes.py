@@ -198,7 +198,7 @@ ALIBI_SLOPES = Exercise(
         "For which numbers of heads is the given version right? Try 8 and 12, and look at the first slope.",
         "Let n be the largest power of two that is not above heads: `2 ** (heads.bit_length() - 1)`. The "
         "first n slopes are those of n heads.",
-        "Every second slope of 2 n heads, `[0::2]`, is one that n heads do not have. Take as many as are left: `heads "
-        "- n`.",
+        "Every second slope of 2 n heads, `[0::2]`, is one that n heads do not have. Take as many as are "
+        "left: `heads - n`.",
     ),
 )

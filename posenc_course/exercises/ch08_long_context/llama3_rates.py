@@ -141,8 +141,8 @@ LLAMA3_RATES = Exercise(
         Mistake(
             "ramp-turned-round",
             _ramp_turned_round,
-            "Outside the ramp yours is right. On it you mix the two the wrong way round: the more turns a pair "
-            "makes, the less it is slowed. The share belongs to the old frequency.",
+            "Outside the ramp yours is right. On it you mix the two the wrong way round: the more turns a "
+            "pair makes, the less it is slowed. The share belongs to the old frequency.",
         ),
         Mistake(
             "line-turned-round",

@@ -51,7 +51,7 @@ _ACTIVE = re.compile(
             # A language that JupyterLab and nbconvert draw with a program.
             r"[`~][ \t]*(?=mermaid)",
             # What MathJax makes links and attributes of, or loads more of itself for.
-            r"\\(?=(?:href|url|require|class|cssId|style|unicode|data|includegraphics|csname|html\w*)(?![a-z]))",
+            r"\\(?=(?:href|url|require|class|cssId|style|unicode|data|includegraphics|csname|mmlToken|bbox|html\w*)(?![a-z]))",
         )
     ),
     re.IGNORECASE,

@@ -94,7 +94,9 @@ def _doubt(when: datetime, path: Path) -> str | None:
         return _("timestamp.txt says that this was handed in at {when}, which is in the future.").format(
             when=f"{when:%Y-%m-%d %H:%M} UTC"
         )
-    written = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
+    # Some file systems keep times that no date has, as a learner's archive sets them.
+    seconds = min(max(path.lstat().st_mtime, 0), datetime.max.replace(tzinfo=UTC).timestamp() - 1)
+    written = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
     if abs(written - when) > FAR_OFF:
         return _(
             "timestamp.txt says that this was handed in at {when}, but the file was written at {written}. "
@@ -119,7 +121,8 @@ def copy_other_files(source: Path | None, destination: Path) -> tuple[str, ...]:
     left, number, as_text = MAX_OTHER_BYTES, 0, list[str]()
     for path in _other_files(source, remarks):
         name = path.relative_to(source)
-        if path.name.endswith((".ipynb", ".pyc")) or name == Path(TIMESTAMP):
+        inside_one = f"{destination.name}.ipynb" == name.parts[0]  # a folder in the notebook's place
+        if path.name.endswith((".ipynb", ".pyc")) or name == Path(TIMESTAMP) or inside_one:
             continue
         number += 1
         if number > MAX_OTHER_FILES:

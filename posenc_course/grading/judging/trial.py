@@ -68,7 +68,8 @@ class Trial:
         if self._answered:
             self.start_afresh()  # What was answered for one exercise must not answer another.
         reply = self._ask({"find": asked.function, "exercise": asked.id})
-        return reply["found"] if reply.get("found") in (0, 1, 2) else 0
+        found = reply.get("found")
+        return found if type(found) is int and 0 <= found <= 2 else 0
 
     def outcomes(
         self, asked: Exercise, answer: int, seed: int, instead: Sequence[Exercise] = ()

@@ -6,6 +6,7 @@ The learner chooses the arguments: so a process of its own computes the answers,
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import resource
@@ -98,6 +99,8 @@ def answer(question: dict[str, Any]) -> list[Any]:
     try:
         args = [for_library(decode(each), library) for each in question["args"]]
         kwargs = {name: for_library(decode(each), library) for name, each in question["kwargs"].items()}
+        # First of all: what Python says of a call that does not fit has the name, which may be the answer.
+        inspect.signature(function).bind(*args, **kwargs)
         text = encode(to_plain(function(*args, **kwargs)))
         if len(json.dumps(text)) > MOST_BYTES:
             raise MemoryError(_("the result is too big; give smaller arguments"))
