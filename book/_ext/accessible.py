@@ -114,6 +114,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_css_file("touch.css", priority=900)  # after what it enlarges
     app.add_js_file("contents.js", loading_method="defer")
     app.add_js_file("focus.js", loading_method="defer")
+    app.add_js_file("paper.js", loading_method="defer")
     names = {"figure": _("Figure, scrolls sideways"), "formula": _("Formula, scrolls sideways")}
     names["table"] = _("Table, scrolls sideways")
     data = {f"data-{kind}": name for kind, name in names.items()}

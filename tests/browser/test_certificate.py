@@ -156,6 +156,16 @@ def test_the_paper_holds_the_certificate_and_nothing_else(tab):
     assert tab.locator(".posenc-certificate").evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+@pytest.mark.parametrize("size", ["A4", "Letter"])
+def test_a_short_one_takes_one_sheet_and_no_mark_of_the_focus(tab, size):
+    passed(tab, FREQUENCIES)
+    made(tab, "Ada")
+    expect(tab.locator(".posenc-certificate h3")).to_be_focused()
+    assert len(PdfDocument(tab.pdf(format=size))) == 1
+    tab.emulate_media(media="print")
+    assert tab.locator(".posenc-certificate h3").evaluate("it => getComputedStyle(it).outlineStyle") == "none"
+
+
 def test_it_is_legible_and_named_in_light_and_dark_and_fits_a_phone(browser, plain_address):
     visit = Visit(browser, plain_address)
     visit.open(PAGE)

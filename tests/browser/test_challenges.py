@@ -83,6 +83,7 @@ def test_a_number_and_an_address_name_the_same_challenge(tab, newcomer, plain_ad
     assert box(friend, BUG).locator(".posenc-line code").all_text_contents() == lines
     friend.evaluate("location.hash = '#mystery-12'")
     expect(box(friend, MYSTERY).get_by_role("spinbutton")).to_have_value("12")
+    expect(box(friend, MYSTERY).get_by_role("button", name="Begin")).to_be_in_viewport()
     expect(number).to_have_value("999999")
     assert tab.complaints == friend.complaints == []
 
@@ -166,6 +167,23 @@ def test_when_the_time_is_up_nothing_is_lost(browser, plain_address):
     place.locator(".posenc-line").nth(bug.line(solution(bug.exercise)[0]) - 1).click()
     place.get_by_role("button", name="It is this line").click()
     expect(said(place)).to_contain_text("10 of 10 points")
+
+
+def test_the_clock_stands_still_when_the_game_is_over(browser, plain_address):
+    tab = browser.new_context().new_page()
+    tab.clock.install()
+    tab.goto(f"{plain_address}/{PAGE}", wait_until="domcontentloaded")
+    box(tab, BUG).get_by_role("spinbutton").wait_for()
+    tab.clock.pause_at(tab.evaluate("Date.now() / 1000") + 600)
+    place = begin(tab, BUG, SEED)
+    place.get_by_role("button", name="Tell me").click()
+    expect(place.locator(".posenc-after")).to_contain_text("It should be:")
+    told = said(place).inner_text()
+    tab.clock.run_for(200_000)
+    for _ in range(2):
+        place.get_by_label("with a clock").click()
+    expect(place.get_by_role("timer")).to_have_text("3:00 left")
+    assert said(place).inner_text() == told
 
 
 def test_who_is_told_gets_no_points(tab):
@@ -257,6 +275,8 @@ def test_a_promise_is_broken_by_typing_an_example(desk):
     tab.keyboard.type("1 / 0")
     place.get_by_role("button", name="Run", exact=True).click()
     expect(place.locator(".posenc-output .posenc-error")).to_contain_text("ZeroDivisionError")
+    attempt("3.5")  # with the editor open, what is said stands far below
+    expect(said(place)).to_be_in_viewport()
     assert desk.complaints == []
 
 
@@ -300,8 +320,11 @@ def test_a_wrong_line_shows_what_comes_of_the_mistake_and_then_which_way_to_look
     expect(said(place)).to_have_text("Line 1 is right. Keep looking.")
     expect(symptom).to_contain_text(re.compile("got .*, expected "))
     expect(symptom).not_to_contain_text("The positions begin at 0")  # that would name the mistake
-    choose(lines.first)
-    expect(said(place)).to_have_text("Line 1 is right. Keep looking further down.")
+    choose(lines.first)  # once more, which costs nothing
+    expect(said(place)).to_have_text("Line 1 is right. Keep looking.")
+    choose(lines.nth(1))
+    expect(said(place)).to_contain_text("Keep looking further down.")
+    expect(said(place)).to_be_in_viewport()  # above the symptom
     choose(place.locator(".posenc-line").nth(line - 1))
     expect(said(place)).to_contain_text("6 of 10 points")
     expect(symptom).to_have_count(0)

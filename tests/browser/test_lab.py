@@ -16,6 +16,7 @@ from posenc_course.experiments.wrapped import with_encodings
 from posenc_course.trained import FOLDER, read
 from posenc_lib.nn import NoPE
 from tests.browser.conftest import served
+from tests.browser.test_progress import open_page
 from tests.browser.test_site import Visit
 
 pytestmark = pytest.mark.slow
@@ -243,6 +244,14 @@ def test_what_comes_with_the_models_is_legible_and_named(browser, plain_address)
     for theme in ("light", "dark"):
         desk.look(theme=theme)
         assert desk.serious_faults() == [], theme
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1280])
+def test_what_a_setting_says_of_itself_is_shown_whole(newcomer, plain_address, width):
+    tab = begun(open_page(newcomer(viewport={"width": width, "height": 900}), plain_address, PAGE))
+    said = tab.locator(".posenc-lab-field output:visible")
+    expect(said.first).to_contain_text("trained on 256")
+    assert said.evaluate_all("all => all.filter((it) => it.scrollWidth > it.clientWidth)") == []
 
 
 # --- hands

@@ -145,6 +145,11 @@ def test_a_browser_that_is_full_to_the_last_letter_still_shows_what_it_holds(con
     keep(tab, ENCODE)
     expect(tab.locator(".posenc-of-all")).to_contain_text("1 of ")  # that page has a store of its own
     assert set(tab.evaluate("store.all('exercise')")) == {FREQUENCIES, ENCODE}
+    tab.evaluate("localStorage.removeItem('fill0')")
+    tab.get_by_role("button", name="Delete my work").click()
+    tab.get_by_role("button", name="Delete everything").click()
+    assert tab.evaluate("store.available")  # there is room again
+    expect(tab.locator(".posenc-not-kept:visible")).to_have_count(0)
 
 
 def test_a_page_that_comes_back_from_the_browsers_memory_shows_what_was_done_meanwhile(
@@ -175,6 +180,12 @@ def test_records_that_no_page_of_today_writes_stop_no_page_and_are_set_aside(con
         ("cell", tab.locator(".posenc-tryable").first.get_attribute("id").removeprefix("cell-"), {"code": 7})
     ]
     records = [(kind, name, record) for kind, (name, record) in BROKEN.items()]
+    predictions = tab.locator("[data-prediction]").evaluate_all(
+        "all => all.map((it) => it.dataset.prediction)"
+    )
+    records += [
+        ("prediction", name, {"right": True}) for name in predictions if name != BROKEN["prediction"][0]
+    ]
     records += [(kind, f"02-the-formula.{name}", record) for kind, name, record in cells]
     keys = []
     for kind, name, record in records:
@@ -618,6 +629,8 @@ def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(
             "bad.answer": {**sound, "answer": ["x"]},
             "bad.record": None,
         },
+        "challenge": {"break:5": {"tries": 1, "updated": sound["updated"]}},
+        "prediction": {"bad.said": {"right": True, "text": "", "updated": sound["updated"]}},
         "quiz": {"bad.due": {"due": "soon", "box": 1, "updated": sound["updated"]}},
         "diary": {"x": sound},
     }
@@ -626,9 +639,19 @@ def test_of_a_damaged_export_the_sound_entries_come_in_and_the_others_are_named(
     assert take_in(tab, tmp_path / "file.json") == (
         "One entry of the file was imported. These entries of the file could not be read, and were left out: "
         "exercise no.date, exercise bad.date, exercise bad.code, exercise bad.answer, exercise bad.record, "
-        "quiz bad.due, diary."
+        "challenge break:5, prediction bad.said, quiz bad.due, diary."
     )
     assert tab.evaluate("store.all('exercise')") == {FREQUENCIES: sound}
+
+
+def test_an_id_that_no_exercise_has_stops_no_page(context, plain_address, tmp_path):
+    tab = open_page(context, plain_address)
+    records = {"exercise": {"02-the-formula": {**ANSWER, "updated": "2026-01-01T00:00:00.000Z"}}}
+    made = {"format": "posenc-progress", "version": 1, "records": records}
+    (tmp_path / "file.json").write_text(json.dumps(made))
+    assert take_in(tab, tmp_path / "file.json") == "One entry of the file was imported."
+    landing = open_page(context, plain_address, "book/index.html")
+    assert tab.complaints == landing.complaints == []
 
 
 def test_deletion_asks_first(context, address):

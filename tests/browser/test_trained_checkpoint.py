@@ -201,9 +201,11 @@ def test_a_trained_checkpoint_is_measured_and_named(tab):
     place.get_by_role("button", name="What is added to the input").click()
     expect(said(place)).to_contain_text("as it was trained")
     expect(said(place)).not_to_contain_text("of 10 points")  # no name is taken after one measurement
+    expect(place.locator(".posenc-measured")).to_be_in_viewport(ratio=0.9)
     place.get_by_role("button", name="Score by distance, first layer").click()
     expect(said(place)).to_contain_text("you get 8 of 10 points")
     expect(place.locator("svg[role=img]")).to_have_count(2)
+    expect(place.locator(".posenc-measured").last).to_be_in_viewport(ratio=0.9)
     name_it.click()
     expect(said(place)).to_have_text("The encoding is wrong. What was done to it is right.")
     expect(place.get_by_label(other)).to_be_disabled()

@@ -1,5 +1,5 @@
 // Break this encoding: the reader types an example, Python judges it.
-import { button, made } from "./elements.js";
+import { button, intoView, made } from "./elements.js";
 import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
 import { words as code } from "./words-exercises.js";
@@ -35,6 +35,7 @@ export async function open(place, seed, isOpen) {
     place.say(joined(...sentences));
     if (found.counts)
       history.append(made("li", found.broken ? "posenc-good" : "", `${typed.join(", ")}: ${found.sentence}`));
+    intoView(place.status);
   });
 
   const own = scratch(place, drawn.code);

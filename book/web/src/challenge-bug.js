@@ -29,6 +29,7 @@ export function open(place, seed, isOpen) {
 
   let tries = 0;
   let solved = false;
+  const pointedAt = new Set(); // to choose a line once more is no new try
   const clock = new Clock(place);
   place.leave = () => {
     clock.stop();
@@ -61,19 +62,23 @@ export function open(place, seed, isOpen) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     /** @type {HTMLInputElement} */
-    const chosen = form.querySelector(":checked");
-    if (!chosen) place.say(words.chooseLine);
+    const field = form.querySelector(":checked");
+    const chosen = Number(field?.value);
+    if (!field) place.say(words.chooseLine);
     else if (solved) place.say(words.given(line));
-    else if (Number(chosen.value) === line) succeed(words.found(line));
+    else if (chosen === line) succeed(words.found(line));
     else {
-      tries += 1;
-      place.say(words.notThisLine(Number(chosen.value), tries > 1 && (line > Number(chosen.value) ? "down" : "up")));
-      if (tries === 1) quiet = showSymptom();
+      const isNew = !pointedAt.has(chosen);
+      if (isNew) tries += 1;
+      pointedAt.add(chosen);
+      place.say(words.notThisLine(chosen, tries > 1 && (line > chosen ? "down" : "up")));
+      if (isNew && tries === 1) quiet = showSymptom();
     }
   });
 
   const symptom = made("div", "posenc-result posenc-symptom");
-  place.body.replaceChildren(made("h3", "", words.solutionOf(title)), clock.element, form, symptom, mend.element);
+  place.body.replaceChildren(made("h3", "", words.solutionOf(title)), clock.element, form, mend.element);
+  place.after.replaceChildren(symptom); // below what is said, which stays beside the buttons
   clock.start();
 
   async function succeed(sentence) {
@@ -176,6 +181,7 @@ function mending(place, text, check) {
 class Clock {
   #ticking;
   #begun;
+  #ended;
 
   constructor(place) {
     this.place = place;
@@ -200,11 +206,12 @@ class Clock {
   /** The seconds it took, or null where no clock was wanted. */
   stop() {
     clearInterval(this.#ticking);
+    this.#ended ??= Date.now();
     return this.choice.checked ? this.#seconds() : null;
   }
 
   #seconds() {
-    return Math.round((Date.now() - this.#begun) / 1000);
+    return Math.round(((this.#ended ?? Date.now()) - this.#begun) / 1000);
   }
 
   #show() {
@@ -213,7 +220,7 @@ class Clock {
     this.shown.textContent = words.clock(Math.max(left, 0));
     if (left <= 0) {
       clearInterval(this.#ticking);
-      if (this.choice.checked) this.place.say(words.timeIsUp);
+      if (this.choice.checked && !this.#ended) this.place.say(words.timeIsUp);
     }
   }
 }

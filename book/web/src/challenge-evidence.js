@@ -1,5 +1,5 @@
 // Asking for measurements, and naming what they give away: what both kinds of mystery share.
-import { button, made, yieldFocus } from "./elements.js";
+import { button, intoView, made, yieldFocus } from "./elements.js";
 import { plot } from "./plot.js";
 import { joined } from "./words.js";
 import { words } from "./words-challenges.js";
@@ -26,9 +26,11 @@ export function investigate(place, seed, isOpen, game) {
       if (!found || !isOpen() || asked.has(name)) return; // it may have been asked twice meanwhile
       asked.add(name);
       ask.ariaDisabled = "true"; // and not disabled: it keeps the focus
-      evidence.append(measured(title, found));
+      const section = measured(title, found);
+      evidence.append(section);
       const namable = !over && asked.size >= game.least;
       place.say(joined(found.sentence, namable ? words.cost(asked.size, wrong) : ""));
+      intoView(section);
     });
     questions.append(made("div", "posenc-question-of-it", ask, made("span", "", how)));
   }

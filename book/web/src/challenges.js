@@ -19,8 +19,9 @@ export function start(elements) {
   const runner = pythonOf(elements[0].dataset);
   const places = elements.map((element) => new Place(element, runner));
   const follow = () => places.find((place) => place.follow(location.hash));
-  addEventListener("hashchange", follow);
-  follow()?.element.scrollIntoView();
+  const lead = () => follow()?.element.scrollIntoView();
+  addEventListener("hashchange", lead);
+  lead();
 }
 
 /** Where challenges of one kind are played. */

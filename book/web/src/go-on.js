@@ -45,4 +45,5 @@ function lastOf() {
 const placeOf = (chapter) => document.querySelector(`[data-chapter="${CSS.escape(chapter)}"]`);
 
 /** Its place in the chapter, as book/_ext names it. */
-const fragmentOf = ({ kind, id }) => (kind in FRAGMENTS ? FRAGMENTS[kind] + id.split(".")[1].replaceAll("_", "-") : "");
+const fragmentOf = ({ kind, id }) =>
+  kind in FRAGMENTS ? FRAGMENTS[kind] + (id.split(".")[1] ?? "").replaceAll("_", "-") : "";

@@ -36,6 +36,7 @@ const FIELDS = {
   challenge: { points: "number", tries: "number", seconds: "number" },
   certificate: { name: "string", date: "string", answers: "object" },
 };
+const NEEDED = { prediction: ["said"], challenge: ["points"] }; // what no page can do without
 
 const memory = new Map(); // what the browser would not store: lost when the page closes
 const listeners = new Set();
@@ -127,6 +128,7 @@ export function clearAll() {
     memory.delete(key);
     storage?.removeItem(key);
   }
+  available = takesMore();
   tell({});
 }
 
@@ -169,7 +171,9 @@ function isSound(kind, record) {
 /** Whether pages can use it: a field of another type would stop them. */
 function isReadable(kind, record) {
   if (!isObject(record)) return false;
-  return Object.entries(FIELDS[kind]).every(([field, type]) => record[field] == null || hasType(record[field], type));
+  return Object.entries(FIELDS[kind]).every(([field, type]) =>
+    record[field] == null ? !NEEDED[kind]?.includes(field) : hasType(record[field], type),
+  );
 }
 
 function hasType(value, type) {
