@@ -287,14 +287,16 @@ def count_tokens(padding: Tensor, past: int | Tensor = 0) -> Tensor:
 
 
 def may_look(padding: Tensor, queries: int) -> Tensor:
-    """(batch, 1, queries, keys): at whatever is no padding, and at oneself.
+    """(batch, 1, queries, keys): at whatever is no padding, and at oneself where only padding came before.
 
     The latter so that padding, too, has something to look at: over nothing, a softmax is NaN on some devices.
+    Elsewhere it does not look at itself: an encoding that counts keys which are looked at would count it.
     """
     keys = padding.shape[-1]
     numbers = torch.arange(keys, device=padding.device)
     itself = numbers == numbers[keys - queries :, None]
-    return (~padding[:, None, None, :]) | itself
+    first = (~padding).cumsum(-1)[:, None, keys - queries :, None] == 0
+    return (~padding[:, None, None, :]) | (itself & first)
 
 
 def _require_vocabulary(tokens: Tensor, vocabulary: int) -> None:

@@ -455,6 +455,8 @@ class Given:
                     f"layers of the kind {kind!r}; add the parameters for {label!r}"
                 )
             mine = dict(written[label])
+            if "truncate" in mine:  # transformers reads it outside of the dicts by kind
+                mine["truncate"] = written.get("truncate", True)
         elif not written and label in family.by_kind and self._beside(index) is None:
             mine = dict(family.by_kind[label])
         elif family.by_kind:
@@ -476,7 +478,7 @@ class Given:
         if "partial_rotary_factor" not in mine:
             mine["partial_rotary_factor"] = self._share(index, config)
         original = self.config.get("original_max_position_embeddings")
-        if original is not None and rope_type(self._cleaned(mine)) in RULES_WITH_ORIGINAL:
+        if original is not None and not nested and rope_type(self._cleaned(mine)) in RULES_WITH_ORIGINAL:
             mine["original_max_position_embeddings"] = original  # Phi-3; it wins in transformers too
         return mine
 

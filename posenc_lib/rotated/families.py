@@ -255,6 +255,16 @@ MISTRAL_LARGE4: dict[str, Any] = {
     "beta_slow": 1.0,
     "attention_factor": 1.0,
 }
+MOONSHINE_STREAMING: dict[str, Any] = {
+    "rope_type": "default",
+    "rope_theta": 10000.0,
+    "partial_rotary_factor": 0.8,
+}
+NEMOTRON3_5_TRANSCRIBE: dict[str, Any] = {
+    "rope_type": "default",
+    "rope_theta": 10000.0,
+    "partial_rotary_factor": 0.5,
+}
 NEOMME: dict[str, Any] = {
     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0},
     "full_attention": {"rope_type": "default", "rope_theta": 1000000.0, "partial_rotary_factor": 0.25},
@@ -302,8 +312,8 @@ FAMILIES: dict[str, Family] = {
     "mixtral": Family(4096, 32, 32, 131072, base=1000000.0),
     "mllama_text_model": Family(4096, 32, 40, 131072, base=500000.0, cross=(3, 8, 13, 18, 23, 28, 33, 38)),
     "nemotron": Family(6144, 48, 32, 4096, share=0.5),
-    "nemotron3_5_transcribe_asr_audio": Family(1280, 10, 32, 5000, share=0.5),
-    "nemotron3_5_transcribe_word_timestamp": Family(1280, 16, 2, 5000, share=0.5),
+    "nemotron3_5_transcribe_asr_audio": Family(1280, 10, 32, 5000, rule=NEMOTRON3_5_TRANSCRIBE),
+    "nemotron3_5_transcribe_word_timestamp": Family(1280, 16, 2, 5000, rule=NEMOTRON3_5_TRANSCRIBE),
     "nemotron3_diarization_audio": Family(512, 8, 31, 5000),
     "neucodec": Family(1024, 16, 12, 4096, head=64),
     "nomic_bert": Family(768, 12, 12, 2048, base=1000.0),
@@ -363,7 +373,7 @@ FAMILIES: dict[str, Family] = {
     "mistral": Family(4096, 32, 32, 131072, window=4096),
     "molmo2_text": Family(4096, 32, 36, 36864, head=128, scaled_layers=True),
     "moonshine": Family(288, 8, 6, 512, layout="interleaved", share=0.9),
-    "moonshine_streaming": Family(320, 8, 6, 4096, layout="interleaved", share=0.8),
+    "moonshine_streaming": Family(320, 8, 6, 4096, layout="interleaved", rule=MOONSHINE_STREAMING),
     "moshi": Family(4096, 32, 32, 3000, window=3000),
     "nanochat": Family(768, 6, 12, 2048, backwards=True),
     "openai_privacy_filter": Family(640, 14, 8, 131072, head=64, layout="interleaved", base=150000.0,

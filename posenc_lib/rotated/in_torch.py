@@ -288,7 +288,7 @@ def _turned_pairs(x: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
     if x.dtype == real and _holds_pairs(x) and x.numel():  # a product of no numbers has no stride of 1
         return (x.view(turns.dtype) * turns).view(real)
     wide = _cast(x, real)
-    if not _holds_pairs(wide):
+    if wide is x or not _holds_pairs(wide):
         wide = wide.clone(memory_format=torch.contiguous_format)
     wide.view(turns.dtype).mul_(turns)
     return wide

@@ -6,6 +6,7 @@ models whose queries and keys are caught on their way into attention.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
 import inspect
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from posenc_lib import frequencies, window_mask
 from posenc_lib.rotated import (
@@ -397,3 +399,43 @@ def test_the_advice_for_images_is_what_the_models_do(package: str, name: str) ->
     cos, _ = theirs(torch.zeros(1), places)
     expected = cos.reshape(len(rows), -1)[:, : head_dim // 2]
     np.testing.assert_allclose(as_advised(name, rows, columns, head_dim), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("beside", [{"original_max_position_embeddings": 512}, {}])
+def test_what_stands_beside_nested_rules_is_read_as_transformers_reads_it(beside: dict[str, Any]) -> None:
+    """The original length is the nested one; `truncate` is read outside alone."""
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048, "rope_theta": 5e4}
+    if not beside:
+        yarn["truncate"] = False
+    raw = {
+        "model_type": "olmo3",
+        "hidden_size": 256,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+        "max_position_embeddings": 8192,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "rope_parameters": {
+            "sliding_attention": {"rope_type": "default", "rope_theta": 5e4},
+            "full_attention": yarn,
+        },
+        **beside,
+    }
+    theirs = rotary_module(transformers.CONFIG_MAPPING["olmo3"].from_dict(copy.deepcopy(raw)))
+    rope = rope_from_config(raw, layer_type="full_attention")
+    ours = frequencies(rope.rotary_dim, base=rope.base, scaling=rope.scaling)
+    np.testing.assert_allclose(ours, theirs.full_attention_inv_freq, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "head_dim"), [("moonshine_streaming", 40), ("nemotron3_5_transcribe_asr_audio", 128)]
+)
+def test_a_share_that_the_rope_parameters_leave_out_is_all(name: str, head_dim: int) -> None:
+    raw = {
+        "model_type": name,
+        "num_hidden_layers": 2,
+        "hidden_size": 8 * head_dim,
+        "num_attention_heads": 8,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 1e4},
+    }
+    theirs = rotary_module(transformers.CONFIG_MAPPING[name].from_dict(copy.deepcopy(raw)))
+    assert rope_from_config(raw).rotary_dim == 2 * theirs.inv_freq.numel() == head_dim

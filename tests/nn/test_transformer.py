@@ -381,3 +381,26 @@ def test_dropout_of_a_block_follows_its_attention_and_its_network():
     block.dropout.register_forward_hook(lambda *_: seen.append(None))
     block(torch.randn(1, 3, 8), range(3), NoPE())
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("name", ["data-dependent-alibi", "fox", "path"])
+def test_padding_of_a_later_turn_does_not_count(name):
+    """A chat of two rows: the second turn of one of them is shorter, and padded on the left."""
+    torch.manual_seed(0)
+    model = Transformer(50, 32, 2, 4, encoding=name).double().eval()
+    for parameter in model.encodings.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    first, second = torch.randint(50, (2, 4)), torch.randint(50, (2, 3))
+    cache, padding = Cache(), torch.zeros(2, 3, dtype=torch.bool)
+    padding[1, 0] = True
+    with torch.no_grad():
+        model(first, cache=cache)
+        logits = model(second, cache=cache, padding_mask=padding)[1, 1:]
+        alone = model(torch.cat([first[1], second[1, 1:]])[None])[0, 4:]
+    torch.testing.assert_close(logits, alone)
+
+
+@pytest.mark.parametrize("name", ["rope", "axial", "xpos", "self-extend", "dual-chunk"])
+def test_a_batch_of_no_rows_trains(name):
+    model = Transformer(50, 32, 2, 4, encoding=name, length=16)
+    model(torch.zeros(0, 16, dtype=torch.long)).sum().backward()

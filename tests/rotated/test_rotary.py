@@ -697,3 +697,8 @@ def test_exported() -> None:
     x, positions = torch.randn(2, 4, 8), torch.arange(4) + 10**6
     program = torch.export.export(Turn(), (x, positions))
     torch.testing.assert_close(program.module()(x, positions), apply_rotary(x, positions))
+
+
+def test_what_comes_of_no_rows_is_new():
+    x = torch.zeros(0, 3, 8)
+    assert apply_rotary(x, 3) is not x
