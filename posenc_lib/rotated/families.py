@@ -178,6 +178,11 @@ APERTUS: dict[str, Any] = {
     "low_freq_factor": 1.0,
     "high_freq_factor": 4.0,
 }
+COSMOS3_EDGE: dict[str, Any] = {
+    "rope_type": "default",
+    "rope_theta": 100000000.0,
+    "mrope_section": [24, 20, 20],
+}
 DORY: dict[str, Any] = {
     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
     "full_attention": {"rope_type": "default", "rope_theta": 10000000.0},
@@ -426,8 +431,8 @@ FAMILIES: dict[str, Family] = {
     # ---- text beside images: M-RoPE
     "cohere_compass_text": Family(8192, 64, 40, 8192, window=4096, kinds=each("F"), sections=(24, 20, 20),
         dealt="in turn"),
-    "cosmos3_edge_text": Family(2048, 16, 28, 131072, head=128, base=100000000.0, sections=(24, 20, 20),
-        dealt="in turn"),
+    "cosmos3_edge_text": Family(2048, 16, 28, 131072, head=128, base=100000000.0, rule=COSMOS3_EDGE,
+        sections=(24, 20, 20), dealt="in turn"),
     "ernie4_5_vl_moe_text": Family(2560, 20, 28, 131072, layout="interleaved", base=500000.0,
         sections=(22, 22, 20), dealt="time last"),
     "glm4v_moe_text": Family(4096, 96, 46, 65536, share=0.5, sections=(8, 12, 12)),
