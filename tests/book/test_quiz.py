@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.present import present
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "book" / "_ext"))
 
@@ -46,8 +48,8 @@ def test_a_quiz_is_read():
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda each: each.stem)
 def test_no_right_answer_is_known_by_its_length(chapter):
-    asked = quiz.read_questions(QUIZ.search(chapter.read_text(encoding="utf-8"))["body"])
-    for each in asked:
+    body = present(QUIZ.search(chapter.read_text(encoding="utf-8")))["body"]
+    for each in quiz.read_questions(body):
         if not each.several:
             [right] = [len(option.answer) for option in each.options if option.right]
             longest = max(len(option.answer) for option in each.options if not option.right)

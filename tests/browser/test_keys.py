@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from io import BytesIO
+from typing import cast
 
 import pytest
 from PIL import Image
@@ -28,7 +31,9 @@ def press(control, key: str = "Enter") -> None:
 
 def seen(element) -> list[tuple[int, tuple[int, int, int]]]:
     """Of each colour as it is on the screen, how many pixels; those computed are the page's own."""
-    return Image.open(BytesIO(element.screenshot())).convert("RGB").getcolors(2**24)
+    pixels = Image.open(BytesIO(element.screenshot())).convert("RGB")
+    counted = Counter(cast("Iterator[tuple[int, int, int]]", iter(pixels.getdata())))
+    return [(count, colour) for colour, count in counted.items()]
 
 
 def test_the_switch_of_colours_is_pressed_again_and_again(newcomer, plain_address):
