@@ -160,6 +160,7 @@ def newcomer(browser, address, plain_address):
         if key not in contexts:
             contexts[key] = browser.new_context(**settings)
         context = contexts[key]
+        context.unroute_all()
         empty = context.new_page()
         for left in context.pages:
             if left is not empty:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from io import BytesIO
 from typing import cast
 
@@ -17,6 +15,7 @@ from tests.browser.test_challenges import PAGE as CHALLENGES
 from tests.browser.test_phone import EDITOR
 from tests.browser.test_progress import open_page
 from tests.browser.test_trained_checkpoint import TRAINED
+from tests.present import present
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +30,8 @@ def press(control, key: str = "Enter") -> None:
 
 def seen(element) -> list[tuple[int, tuple[int, int, int]]]:
     """Of each colour as it is on the screen, how many pixels; those computed are the page's own."""
-    pixels = Image.open(BytesIO(element.screenshot())).convert("RGB")
-    counted = Counter(cast("Iterator[tuple[int, int, int]]", iter(pixels.getdata())))
-    return [(count, colour) for colour, count in counted.items()]
+    found = Image.open(BytesIO(element.screenshot())).convert("RGB").getcolors(2**24)
+    return cast("list[tuple[int, tuple[int, int, int]]]", present(found))
 
 
 def test_the_switch_of_colours_is_pressed_again_and_again(newcomer, plain_address):

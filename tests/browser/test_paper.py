@@ -35,10 +35,12 @@ def test_no_line_of_code_is_cut_off(newcomer, plain_address, page):
 
 
 @pytest.mark.parametrize("chapter", ["01-why-order-matters", "02-the-formula", "06-rotary"])
-def test_the_listings_of_an_exercise_are_printed_and_its_solution_is_not(newcomer, plain_address, chapter):
+def test_the_listings_of_an_exercise_are_printed_and_its_hints_and_solution_are_not(
+    newcomer, plain_address, chapter
+):
     tab = open_page(newcomer(viewport=A4), plain_address, f"book/{chapter}.html")
     tab.emulate_media(media="print")
     for code in tab.locator(".posenc-exercise details:not([class]) pre").all():
         expect(code).to_be_visible()
     assert tab.locator(".posenc-exercise details:not([class]) pre").count() >= 4
-    assert tab.locator(".posenc-exercise details[class] pre:visible").count() == 0
+    assert tab.locator(":is(.posenc-hint, .posenc-solution) :is(p, pre):visible").count() == 0
