@@ -35,9 +35,7 @@ def test_no_line_of_code_is_cut_off(newcomer, plain_address, page):
 
 
 @pytest.mark.parametrize("chapter", ["01-why-order-matters", "02-the-formula", "06-rotary"])
-def test_the_listings_of_an_exercise_are_printed_and_its_hints_and_solution_are_not(
-    newcomer, plain_address, chapter
-):
+def test_an_exercise_is_printed_with_its_listings_and_without_its_solution(newcomer, plain_address, chapter):
     tab = open_page(newcomer(viewport=A4), plain_address, f"book/{chapter}.html")
     tab.emulate_media(media="print")
     for code in tab.locator(".posenc-exercise details:not([class]) pre").all():
