@@ -2,6 +2,7 @@
 addEventListener("beforeprint", () => {
   const { dataset } = document.documentElement;
   const { theme } = dataset;
+  if (theme === "light") return; // it is so, or has been made so
   dataset.theme = "light";
   addEventListener("afterprint", () => (dataset.theme = theme), { once: true });
 });

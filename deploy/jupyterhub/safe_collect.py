@@ -72,6 +72,7 @@ class SafeCollect(ExchangeCollect):
         """Copy a submission without ever following a link, even one that was put there a moment ago."""
         try:
             _copy_plain(Path(src), Path(dest), self._ignored)
+            parse_utc(_time(Path(dest, TIMESTAMP)))  # another file may have come in its place
         except Exception as error:
             shutil.rmtree(dest, ignore_errors=True)
             self.log.error("Could not collect %s: %s", src, error)

@@ -455,7 +455,8 @@ class Given:
                     f"layers of the kind {kind!r}; add the parameters for {label!r}"
                 )
             mine = dict(written[label])
-            if "truncate" in mine:  # transformers reads it outside of the dicts by kind
+            if "truncate" in mine or ("truncate" in written and rope_type(self._cleaned(mine)) == "yarn"):
+                # transformers reads it outside of the dicts by kind
                 mine["truncate"] = written.get("truncate", True)
         elif not written and label in family.by_kind and self._beside(index) is None:
             mine = dict(family.by_kind[label])
@@ -487,15 +488,14 @@ class Given:
         if not self.family.rule:
             return {}
         beside = self._beside(0)
-        if (
-            "rope_scaling" in self.config
-            or "rope_parameters" in self.config
-            or beside not in (None, self.family.rule.get("rope_theta", self.family.base))
+        scales = self.family.rule["rope_type"] != "default"
+        if (scales and ("rope_scaling" in self.config or "rope_parameters" in self.config)) or (
+            beside not in (None, self.family.rule.get("rope_theta", self.family.base))
         ):
             raise ValueError(
                 f"the config has no rope parameters, so model_type {self.model_type!r} uses a rule of its "
-                f"own, {dict(self.family.rule)!r}; say in rope_parameters which rule you mean, 'default' for "
-                "none"
+                f"own, {dict(self.family.rule)!r}; say in rope_parameters which rule you "
+                "mean" + (", 'default' for none" if scales else "")
             )
         return dict(self.family.rule)
 

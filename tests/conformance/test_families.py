@@ -402,13 +402,13 @@ def test_the_advice_for_images_is_what_the_models_do(package: str, name: str) ->
     np.testing.assert_allclose(as_advised(name, rows, columns, head_dim), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("beside", [{"original_max_position_embeddings": 512}, {}])
+@pytest.mark.parametrize("beside", [{"original_max_position_embeddings": 512}, {}, {"truncate": False}])
 def test_what_stands_beside_nested_rules_is_read_as_transformers_reads_it(beside: dict[str, Any]) -> None:
     """The original length is the nested one; `truncate` is read outside alone."""
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048, "rope_theta": 5e4}
     if not beside:
         yarn["truncate"] = False
-    raw = {
+    raw: dict[str, Any] = {
         "model_type": "olmo3",
         "hidden_size": 256,
         "num_attention_heads": 2,
@@ -419,8 +419,8 @@ def test_what_stands_beside_nested_rules_is_read_as_transformers_reads_it(beside
             "sliding_attention": {"rope_type": "default", "rope_theta": 5e4},
             "full_attention": yarn,
         },
-        **beside,
     }
+    (raw["rope_parameters"] if "truncate" in beside else raw).update(beside)
     theirs = rotary_module(transformers.CONFIG_MAPPING["olmo3"].from_dict(copy.deepcopy(raw)))
     rope = rope_from_config(raw, layer_type="full_attention")
     ours = frequencies(rope.rotary_dim, base=rope.base, scaling=rope.scaling)
@@ -440,3 +440,11 @@ def test_a_share_that_the_rope_parameters_leave_out_is_all(name: str, head_dim: 
     }
     theirs = rotary_module(transformers.CONFIG_MAPPING[name].from_dict(copy.deepcopy(raw)))
     assert rope_from_config(raw).rotary_dim == 2 * present(theirs).get_buffer("inv_freq").numel() == head_dim
+
+
+@pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
+def test_null_rope_parameters_are_those_of_the_class_where_it_turns_by_the_usual_rule(key: str) -> None:
+    settings = rope_from_config(
+        {"model_type": "moonshine_streaming", "hidden_size": 320, "num_attention_heads": 8, key: None}
+    )
+    assert (settings.head_dim, settings.rotary_dim) == (40, 32)

@@ -53,7 +53,7 @@ def test_no_error_of_a_lent_function_tells_its_name(asked):
     ("exercise_id", "shapes"),
     [
         ("06-rotary.is_relative", [((3, 3, 8), (3,)), ((8,), (1,)), ((2, 6), (2,)), ((2, 8), (3,))]),
-        ("05-pitfalls.adds_along_the_tokens", [((2, 3, 4, 6),), ((3, 4),)]),
+        ("05-pitfalls.adds_along_the_tokens", [((2, 3, 4, 6),), ((3, 4),), ((2, 3, 5),), ((2, 65, 4),)]),
     ],
 )
 def test_no_error_tells_which_of_the_functions_it_is(exercise_id, shapes):
@@ -61,5 +61,7 @@ def test_no_error_tells_which_of_the_functions_it_is(exercise_id, shapes):
     count = len(shapes[0])
     calls = [[], [None] * count, ["x"] * count, [[]] * count]
     calls += [[np.zeros(shape) for shape in each] for each in shapes]
+    if count == 2:
+        calls += [[np.zeros((1, 8)), np.array([place])] for place in (np.inf, np.nan, 1e200)]
     for args in calls:
         assert len({tuple(reply(asked, case, 0, args)) for case in range(len(asked.cases(1)))}) == 1, args

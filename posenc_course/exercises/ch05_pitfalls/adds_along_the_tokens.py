@@ -13,6 +13,9 @@ from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property, 
 from posenc_lib._arrays import Array
 from posenc_lib.added.sinusoidal import sinusoidal
 
+MOST = 64
+"""Tokens of a sentence, and columns of a vector."""
+
 
 # The implementations that the learner's test is put to. Each takes and gives (batch, seq_len, dim).
 def _table(length: int, dim: int) -> Array:
@@ -28,7 +31,7 @@ def _scaled_first(x: Array, seed: int) -> Array:
 
 
 def _learned(x: Array, seed: int) -> Array:
-    rows = np.random.default_rng(seed).normal(size=(64, 64))
+    rows = np.random.default_rng(seed).normal(size=(MOST, MOST))
     return x + rows[: x.shape[1], : x.shape[2]]
 
 
@@ -74,6 +77,8 @@ class Adder:
         given = np.asarray(x)
         if given.ndim != 3 or given.dtype.kind not in "iuf":
             raise ValueError("give real numbers: an array of shape (batch, seq_len, dim)")
+        if given.shape[1] > MOST or given.shape[2] not in range(2, MOST + 1, 2):
+            raise ValueError(f"give at most {MOST} tokens, and an even dim from 2 to {MOST}")
         return self.rule(given, self.seed)
 
 

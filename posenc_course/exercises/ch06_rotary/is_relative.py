@@ -27,6 +27,7 @@ from posenc_lib.angles import frequencies
 from posenc_lib.scaling.rules import LinearScaling
 
 TRAINED = 512
+FARTHEST = 10**9
 
 
 def large_base(x: Array, positions: Array) -> Array:
@@ -106,9 +107,13 @@ class Rotation:
         rows, places = np.asarray(x), np.asarray(positions)
         if rows.dtype.kind not in "iuf" or rows.ndim != 2 or rows.shape[1] != WIDTH:
             raise ValueError(f"give rows of {WIDTH} real numbers: an array of shape (n, {WIDTH})")
+        if places.shape in ((), (1,)):
+            places = np.broadcast_to(places, rows.shape[:1])
         if places.dtype.kind not in "iuf" or places.shape != rows.shape[:1]:
             raise ValueError("give one position for each row: an array of shape (n,)")
-        return self.rotate(rows, places)
+        if not np.all(np.abs(places.astype(np.float64)) <= FARTHEST):
+            raise ValueError(f"give positions up to {FARTHEST:,}, on either side of 0")
+        return self.rotate(rows, places.astype(np.float64))
 
 
 def _rotate_cases(rng: Generator) -> Iterator[Case]:
