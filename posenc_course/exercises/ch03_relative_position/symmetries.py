@@ -57,9 +57,12 @@ def _from_the_middle(positions: np.ndarray) -> np.ndarray:
 
 Verdict = tuple[bool, bool, bool]
 """Whether a shift, a mirror, any reordering leaves the scores as they are."""
+def _one_bonus(query: int, key: int) -> Rule:
+    return lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == query) & (p == key))
+
+
 EVERY, DISTANCE, OFFSET = (True, True, True), (True, True, False), (True, False, False)
 MIRROR, NONE = (False, True, False), (False, False, False)
-
 
 _SCORES: dict[str, tuple[Verdict, Rule]] = {
     "the same score everywhere": (EVERY, lambda p, seed: np.full((len(p), len(p)), 0.7)),
@@ -99,14 +102,8 @@ _SCORES: dict[str, tuple[Verdict, Rule]] = {
         NONE,
         lambda p, seed: _sinusoids(p, seed) + 1.0 * (p == 0),
     ),
-    "sinusoidal rows, and a bonus for one query at one key": (
-        NONE,
-        lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == 20) & (p == 41)),
-    ),
-    "sinusoidal rows, and a bonus for one query at one earlier key": (
-        NONE,
-        lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == 41) & (p == 20)),
-    ),
+    "sinusoidal rows, and a bonus for one query at one key": (NONE, _one_bonus(20, 41)),
+    "sinusoidal rows, and a bonus for one query at one earlier key": (NONE, _one_bonus(41, 20)),
     "a bonus for the very first two keys": (NONE, lambda p, seed: np.tile(1.0 * (p < 2), (len(p), 1))),
     "near keys by distance, far keys by the query's place": (NONE, _near_and_far),
 }

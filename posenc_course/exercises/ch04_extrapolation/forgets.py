@@ -18,8 +18,7 @@ class Reader:
     """A model that may be asked: tokens 0 .. 9, (n,), to one number for each token, (n,)."""
 
     reads: str
-    reach: int = 1
-    """How many tokens back it looks, the token itself counted."""
+    reach: int = 1  # how many tokens back it looks, the token itself counted
 
     def __call__(self, tokens: Array) -> Array:
         given = np.asarray(tokens, dtype=np.int64)
@@ -274,9 +273,8 @@ FORGETS = Exercise(
         Mistake(
             "nearest-far-token-only",
             _deaf_to(lambda n, window: range(max(n - window - 1, 0), n - window)),
-            "Only the token just before the window decides. A model may read another one, the first of the "
-            "text for example: try every token before the last window tokens. Does your loop overwrite what "
-            "an earlier round found?",
+            "Only the token just before the window decides. A model may read another one, the first say: try "
+            "every token before the last window tokens. Does your loop overwrite what an earlier round found?",
         ),
         *(
             Mistake(
