@@ -274,7 +274,7 @@ FORGETS = Exercise(
             "nearest-far-token-only",
             _deaf_to(lambda n, window: range(max(n - window - 1, 0), n - window)),
             "Only the token just before the window decides. A model may read another one, the first say: try "
-            "every token before the last window tokens. Does your loop overwrite what an earlier round found?",
+            "every token before the last window tokens. Does your loop overwrite what it found earlier?",
         ),
         *(
             Mistake(
