@@ -55,12 +55,12 @@ def _from_the_middle(positions: np.ndarray) -> np.ndarray:
     return np.abs(positions - (POSITIONS - 1) / 2)
 
 
-Verdict = tuple[bool, bool, bool]
-"""Whether a shift, a mirror, any reordering leaves the scores as they are."""
 def _one_bonus(query: int, key: int) -> Rule:
     return lambda p, seed: _sinusoids(p, seed) + 1.0 * ((p[:, None] == query) & (p == key))
 
 
+Verdict = tuple[bool, bool, bool]
+"""Whether a shift, a mirror, any reordering leaves the scores as they are."""
 EVERY, DISTANCE, OFFSET = (True, True, True), (True, True, False), (True, False, False)
 MIRROR, NONE = (False, True, False), (False, False, False)
 
