@@ -24,6 +24,13 @@ def test_paper_is_light_and_the_dark_comes_back(newcomer, plain_address):
     expect(root).to_have_attribute("data-theme", "dark")
 
 
+def test_the_dark_comes_back_after_two_announcements_of_one_printing(newcomer, plain_address):
+    tab = open_page(newcomer(color_scheme="dark"), plain_address, FORMULA)
+    for kind, theme in (("beforeprint", "light"), ("beforeprint", "light"), ("afterprint", "dark")):
+        tab.evaluate("kind => dispatchEvent(new Event(kind))", kind)
+        expect(tab.locator("html")).to_have_attribute("data-theme", theme)
+
+
 @pytest.mark.parametrize("page", [FORMULA, "book/06-rotary.html"])
 def test_no_line_of_code_is_cut_off(newcomer, plain_address, page):
     tab = open_page(newcomer(viewport=A4), plain_address, page)

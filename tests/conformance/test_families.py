@@ -448,3 +448,9 @@ def test_null_rope_parameters_are_those_of_the_class_where_it_turns_by_the_usual
         {"model_type": "moonshine_streaming", "hidden_size": 320, "num_attention_heads": 8, key: None}
     )
     assert (settings.head_dim, settings.rotary_dim) == (40, 32)
+
+
+def test_a_base_beside_a_rule_that_is_the_usual_one_is_refused_without_advice_to_choose_it() -> None:
+    """transformers ignores it; and 'default' for none would be another share."""
+    with pytest.raises(ValueError, match=r"which rule you mean$"):
+        rope_from_config({"model_type": "moonshine_streaming", "rope_theta": 5e4})

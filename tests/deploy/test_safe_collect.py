@@ -252,6 +252,20 @@ def test_a_page_hides_what_git_keeps_of_the_answers_and_releases_in_one_language
     assert line.startswith("POSENC_LANGUAGE=en ")
 
 
+def test_a_timestamp_that_was_changed_after_its_inspection_is_not_kept(exchange, caplog, monkeypatch):
+    """The next collect would read it, and stop there for the whole class."""
+    new = exchange.submit("new", second=2)
+    copy = exchange.collector.do_copy
+
+    def changed_before_it_is_copied(self, src, dest, log=None):
+        (new / "timestamp.txt").write_text("1" * 10_000)
+        copy(self, src, dest, log)
+
+    monkeypatch.setattr(exchange.collector, "do_copy", changed_before_it_is_copied)
+    assert exchange.collect() == {}
+    assert "timestamp.txt is longer than any time" in caplog.text
+
+
 def test_a_timestamp_that_takes_days_to_read_is_left_out(exchange, caplog):
     """Its digits would be read as one number, which takes a time that grows as their square."""
     old = exchange.submit("old", second=1)

@@ -55,8 +55,14 @@ def by_two_rows(scores):
     return bool(np.allclose(s[0, :-1], s[1, 1:])), *SYMMETRIES.reference(scores)[1:]
 
 
+def shift_of_later_keys_alone(scores):
+    s = scores(np.arange(64))
+    return all(np.ptp(np.diagonal(s, k)) < 1e-9 for k in range(64)), *SYMMETRIES.reference(scores)[1:]
+
+
 NOT_KNOWN = (
     ("symmetries", by_two_rows, "You say that a shift changes nothing"),
+    ("symmetries", shift_of_later_keys_alone, "a bonus for one query at one earlier key"),
     ("symmetries", lambda scores: (True, True, False), None),
     *(
         ("symmetries", with_any_order(order), "You say that no reordering changes anything")

@@ -75,8 +75,23 @@ def test_to_set_every_far_token_to_the_same_one_never_passes(token):
     assert not any(report_on(FORGETS.id, set_to_it, seed=seed).passed for seed in range(20))
 
 
+def asks_about_token_10(predict, tokens, window):
+    before = predict(tokens)[-1]
+    return all(
+        abs(changed(predict, tokens, p, tokens[p] + 1) - before) <= 1e-9 for p in range(len(tokens) - window)
+    )
+
+
+def last_round_decides(predict, tokens, window):
+    forgets = True
+    for place in range(len(tokens) - window):
+        forgets = bool(abs(changed(predict, tokens, place) - predict(tokens)[-1]) <= 1e-9)
+    return forgets
+
+
 NOT_KNOWN = (
     ("forgets", lambda predict, tokens, window: True, None),
+    ("forgets", asks_about_token_10, "give tokens from 0 to 9"),
     ("forgets", first_token_of_any_text, "it has no far token"),
 )
 
@@ -92,5 +107,6 @@ WRITTEN_IN_ANOTHER_WAY = (
     ("forgets", with_equals, "exactly-equal"),
     ("forgets", cut_by_hand, "cut-off"),
     ("forgets", zeros_put_in, "set-to-0"),
+    ("forgets", last_round_decides, "nearest-far-token-only"),
     ("forgets", as_close_as_numpy_thinks, "too-tolerant"),
 )

@@ -52,8 +52,29 @@ def every_longer_length_lower(lengths, losses, trained, slack):
     return "breaks" if change.max() > slack else "gains" if change.max() < -slack else "holds"
 
 
+def with_a_rise_by(rises):
+    """Gains as they should be, and what breaks as this says it."""
+
+    def answer(lengths, losses, trained, slack):
+        if rises(losses - losses[:, lengths == trained], losses, lengths, trained, slack):
+            return "breaks"
+        return "gains" if VERDICT.reference(lengths, losses, trained, slack) == "gains" else "holds"
+
+    return answer
+
+
+mean_of_seeds = with_a_rise_by(
+    lambda rise, loss, at, trained, s: (rise[:, at > trained].mean(axis=0) > s).any()
+)
+at_twice_the_length = with_a_rise_by(
+    lambda rise, loss, at, trained, s: (rise[:, at == 2 * trained] > s).any()
+)
+by_the_loss_itself = with_a_rise_by(lambda rise, loss, at, trained, s: (loss[:, at > trained] > s).any())
+
+
 NOT_KNOWN = (
     ("verdict", lambda lengths, losses, trained, slack: "holds", None),
+    *(("verdict", answer, None) for answer in (mean_of_seeds, at_twice_the_length, by_the_loss_itself)),
     ("verdict", every_longer_length_lower, "A gain needs nothing more than that"),
 )
 

@@ -27,7 +27,27 @@ def watches_one_row(model, n, vocab):
     return best
 
 
+def sets_to(word):
+    def answer(model, n, vocab):
+        tokens = np.arange(n) % vocab
+        best = 0
+        for seen in range(n):
+            changed = tokens.copy()
+            changed[seen] = word
+            moved = np.flatnonzero(np.abs(model(changed) - model(tokens)).reshape(n, -1).max(axis=1) > 1e-12)
+            best = max([best, *(seen - moved[moved < seen])])
+        return int(best)
+
+    return answer
+
+
+def asks_about_word_8(model, n, vocab):
+    return sets_to(vocab)(model, n, vocab)
+
+
 NOT_KNOWN = (
+    *(("how_far_ahead", sets_to(word), "sees one token ahead, at ") for word in (1, 5, 7)),
+    ("how_far_ahead", asks_about_word_8, "give tokens from 0 to 7"),
     ("how_far_ahead", lambda model, n, vocab: n + 2, "n - 1"),
     ("how_far_ahead", lambda model, n, vocab: 0, "What this model sees of the future is faint"),
 )

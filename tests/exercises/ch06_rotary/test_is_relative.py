@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch06_rotary._shared import WIDTH
 from posenc_course.exercises.ch06_rotary.is_relative import _NOT_RELATIVE, _RELATIVE, IS_RELATIVE
 
@@ -25,6 +26,17 @@ def test_six_functions_are_relative_and_seven_have_a_bug():
         moves = not np.allclose(product(rotate, 30, 10), product(rotate, 30, 11))
         assert (relative and moves) == (rotate.__name__ in RELATIVE), rotate
         assert IS_RELATIVE.reference(rotate) == (rotate.__name__ in RELATIVE), rotate
+
+
+def test_one_position_will_do_for_all_rows():
+    def by_rows_at_one_place(rotate):
+        q, k = np.random.default_rng(0).normal(size=(2, 1, WIDTH)).repeat(3, axis=1)
+        score = [
+            (rotate(q, [a]) @ rotate(k, b).T)[0, 0] for a, b in ((9, 2), (10, 3), (6_009, 6_002), (9, 5))
+        ]
+        return bool(np.allclose(score[:3], score[0], atol=1e-6) and not np.isclose(score[0], score[3]))
+
+    assert report_on(IS_RELATIVE.id, by_rows_at_one_place).passed
 
 
 def moves_both_but_forgets_the_other_half(rotate):
