@@ -21,6 +21,7 @@ from posenc_lib.catalogue import DOORS, SYMBOLS, Catalogue, Encoding, catalogue
 from posenc_lib.nn import ENCODINGS, PositionalEncoding, Sizes, make_encoding
 from posenc_lib.nn.transformer import Transformer
 from tests.present import present
+from tests.rotated.published import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[1]
 EVERY = pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
@@ -201,6 +202,19 @@ def test_a_rule_that_configs_name_is_what_the_config_builds(name: str) -> None:
     from posenc_lib.rotated import scaling_from_config
 
     assert type(scaling_from_config(SCALINGS[name])) is found(catalogue().named(name).functions[0])
+
+
+def test_a_rule_of_a_published_config_has_a_model_that_uses_it() -> None:
+    from posenc_lib.rotated import layers_from_config
+
+    entries = {
+        entry.functions[0].rpartition(".")[2]: entry for entry in catalogue() if entry.name in SCALINGS
+    }
+    for name, case in PUBLISHED.items():
+        for layer in layers_from_config(case["config"], length=100_000, family=case.get("family")):
+            rule = layer.rope.scaling if layer.rope else None
+            if type(rule).__name__ in entries:
+                assert entries[type(rule).__name__].used_by, f"{name} has {rule}"
 
 
 def references() -> dict[str, str]:

@@ -443,7 +443,7 @@ class ProportionalScaling:
         TypeError: one of them is not a number.
         ValueError: one of them is out of range.
 
-    Source: transformers, `modeling_rope_utils.py`, `rope_type="proportional"`.
+    Source: Barbero et al. 2024, section 6.1 (p-RoPE); in transformers `rope_type="proportional"`.
 
     Example:
         >>> import numpy as np
