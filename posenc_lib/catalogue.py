@@ -643,7 +643,7 @@ _CATALOGUE = Catalogue(
             name="mixed",
             title="mixed RoPE",
             doors=("rotated",),
-            formula="pair t turned by ω_t · (row, column), ω_t learned for each layer (in RoPE-ViT, each head)",
+            formula="pair t turned by ω_t · (row, column), ω_t learned for each layer (RoPE-ViT: each head)",
             latex=r"\theta_t = \omega_t \cdot (r, c)",
             parameters="D",
             year=2024,
