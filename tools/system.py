@@ -44,6 +44,20 @@ def chinese_face() -> str | None:
     return next(iter(listed.splitlines()), None)
 
 
+def firefox() -> str | None:
+    """Path of Firefox; Debian's is the one with long support."""
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+def webkit() -> str | None:
+    """Path of WebKitGTK's small browser, where its driver and a screen for it are there too."""
+    found = [
+        *Path("/usr").glob("lib*/webkit*gtk-*/MiniBrowser"),
+        *Path("/usr/lib").glob("*/webkit*gtk-*/MiniBrowser"),
+    ]
+    return str(max(found)) if found and shutil.which("WebKitWebDriver") and shutil.which("Xvfb") else None
+
+
 @dataclass(frozen=True)
 class Program:
     name: str
@@ -60,6 +74,20 @@ PROGRAMS = (
         chromium,
         ("chromium-headless-shell", "fonts-dejavu-core"),
         "Fedora: dnf install chromium; macOS: brew install --cask google-chrome; else name it in CHROMIUM",
+    ),
+    Program(
+        "Firefox",
+        "the site is tested in other engines, too",
+        firefox,
+        ("firefox-esr",),
+        "Fedora: dnf install firefox; macOS: brew install --cask firefox",
+    ),
+    Program(
+        "WebKitGTK",
+        "the site is tested in Safari's engine, too",
+        webkit,
+        ("webkit2gtk-driver", "xvfb"),
+        "Fedora: dnf install webkitgtk6.0 xorg-x11-server-Xvfb; it is for Linux alone",
     ),
     Program(
         "a Chinese face",
@@ -93,8 +121,8 @@ PROGRAMS = (
 
 
 def missing() -> list[Program]:
-    """What is not there; bubblewrap is asked for on Linux alone, where it exists."""
-    here = [each for each in PROGRAMS if each.find is not bubblewrap or sys.platform == "linux"]
+    """What is not there; bubblewrap and WebKitGTK are asked for on Linux alone, where they exist."""
+    here = [each for each in PROGRAMS if each.find not in {bubblewrap, webkit} or sys.platform == "linux"]
     return [each for each in here if each.find() is None]
 
 
