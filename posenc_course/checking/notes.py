@@ -121,8 +121,8 @@ def _told_not_finite(case: Case, number: complex, index: Sequence[int]) -> str:
             else _("In the case “{case}” your answer is NaN, “not a number”.")
         )
         why = _(
-            "You get NaN from calculations that have no result, such as 0 / 0, infinity minus infinity, or "
-            "the square root of a negative number."
+            "You get NaN from calculations that have no result, such as 0 / 0, 0 times infinity, infinity "
+            "minus infinity, or the square root or the logarithm of a negative number."
         )
     else:
         where = (

@@ -265,6 +265,12 @@ def test_a_softmax_without_the_largest_score_taken_away_is_told_of_its_nan():
     assert "must sum to 1" in text  # the rows of the first case do not
 
 
+def test_of_a_nan_products_and_logarithms_are_named_as_well():
+    note = judged(exercise("01-why-order-matters.softmax"), with_number("first", np.nan)).notes[0]
+    assert "0 times infinity" in note
+    assert "the logarithm of a negative number" in note
+
+
 def test_what_holds_for_the_answer_is_told_beside_a_nan_elsewhere():
     asked = exercise("07-alibi-and-biases.alibi_bias")
 

@@ -27,7 +27,7 @@ def _rotary_cases(rng: Generator) -> Iterator[Case]:
     yield Case("as many positions as columns", inputs([3, 1, 4, 15], 4, 4))
     yield Case("positions from 100 on, head_dim 16", inputs(np.arange(100, 106), 16, 16))
     yield Case("out of order and negative, head_dim 6", inputs([7, -2, 0, 31], 6, 6))
-    yield Case("fractional positions, head_dim 4", inputs([0.5, 2.25], 4, 4))
+    yield Case("one row, at position 2.25, head_dim 4", inputs([2.25], 4, 4))
     yield Case("the first 4 of 12 columns", inputs([2, 9, 40], 12, 4), group=PARTIAL)
     yield Case("the first 8 of 10 columns", inputs(rng.integers(0, 99, size=5), 10, 8), group=PARTIAL)
     yield Case("position 1,000,000, head_dim 8", inputs([1_000_000, 999_983], 8, 8), group=FAR)

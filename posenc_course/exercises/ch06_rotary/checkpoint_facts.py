@@ -41,9 +41,9 @@ def _checkpoint_cases(rng: Generator) -> Iterator[Case]:
     facts = [
         ("half", 10_000.0, MYSTERY_DIM),
         ("interleaved", 10_000.0, MYSTERY_DIM),
-        ("half", 500_000.0, MYSTERY_DIM),
+        ("half", 1_000_000.0, MYSTERY_DIM),  # its slowest pair is slower than any of the drawn
         ("interleaved", 10_000.0, 4),
-        ("half", 1_000_000.0, 8),
+        ("half", 500_000.0, 8),
         ("interleaved", 300.0, 12),
         ("half", 10_000.0, 4),
     ]
@@ -175,6 +175,11 @@ CHECKPOINT_FACTS = Exercise(
             "Base and columns are right, and the layout is the other one. Put a 1 into column 0 alone: into "
             "which second column does the turn carry some of it? If that is its neighbour, the layout is "
             "interleaved.",
+        ),
+        Mistake(
+            "columns-before-base",
+            _facts_but(lambda layout, base, columns: (layout, columns, base)),  # type: ignore[arg-type,return-value]
+            "The base and the number of columns are swapped: the base comes before the number of columns.",
         ),
         Mistake(
             "always-half",

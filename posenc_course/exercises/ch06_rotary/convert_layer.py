@@ -118,8 +118,8 @@ CONVERT_LAYER = Exercise(
                 np.array_equal(np.sort(np.ravel(one)), np.sort(np.ravel(other)))
                 for one, other in zip(value, args[:5], strict=True)
             ),
-            "Each of the five must hold the numbers that it came with, in another order. Are the five in "
-            "the right order: w_q, w_k, w_v, b_q, b_k?",
+            "A conversion only moves numbers: each of the five must hold those that it came with, signs "
+            "included. Are the five in the right order: w_q, w_k, w_v, b_q, b_k?",
         ),
     ),
     mistakes=(

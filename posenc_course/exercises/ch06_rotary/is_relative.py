@@ -46,6 +46,10 @@ def unchanged(x: Array, positions: Array) -> Array:
     return np.array(x, dtype=np.float64)
 
 
+def turned_alike(x: Array, positions: Array) -> Array:
+    return rotated(x, np.ones(len(x)))
+
+
 def added(x: Array, positions: Array) -> Array:
     return np.asarray(np.asarray(x) + sinusoidal(np.asarray(positions), WIDTH))
 
@@ -88,6 +92,7 @@ _RELATIVE: tuple[tuple[str, Rotate], ...] = (
 
 _NOT_RELATIVE: tuple[tuple[str, Rotate], ...] = (
     ("vectors that come back as they were given", unchanged),
+    ("vectors that all turn by the same angles", turned_alike),
     ("an encoding that is added", added),
     ("angles that grow with the square of the position", squared),
     ("vectors that grow with the position", growing),

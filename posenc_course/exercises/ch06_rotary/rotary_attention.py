@@ -137,8 +137,9 @@ ROTARY_ATTENTION = Exercise(
     reference=_decoder_with(),
     make_cases=_decoder_cases,
     absolute_tolerance=1e-4,
-    where_not_finite="A query whose keys are all hidden gives NaN. Each new token sees itself at least: "
-    "check the diagonal of your mask.",
+    where_not_finite="A mask of zeros and ones times minus infinity is NaN where it is 0: choose with "
+    "np.where. And a query whose keys are all hidden gives NaN. Each new token sees itself at least: check "
+    "the diagonal of your mask.",
     properties=(
         Property(
             lambda args, value: np.allclose(value[1][:, : args[3].shape[1]], args[3]),

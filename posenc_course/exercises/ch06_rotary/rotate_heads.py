@@ -23,6 +23,8 @@ def _heads_cases(rng: Generator) -> Iterator[Case]:
     yield case("four heads, one token at position 19, base 300", (4, 1, 6), [19], 300.0)
     yield case("as many heads as tokens, positions from 100 on", (3, 3, 4), [100, 101, 102], 10000.0)
     yield case("texts and heads in front, base 500,000", (2, 3, 4, 8), np.arange(50, 54), 500_000.0)
+    # The shape and the base of the first: angles that were kept for it are wrong here.
+    yield case("two heads, positions 30 to 34", (2, 5, 8), np.arange(30, 35), 10000.0)
     some = np.sort(rng.integers(0, 900, size=6))
     yield case("random positions, base 1,000", (2, 6, 10), some, 1000.0)
 

@@ -185,8 +185,9 @@ WHAT_WAS_ROUNDED = Exercise(
         Mistake(
             "looks-to-2000",
             lambda rotate: _what_was_rounded(rotate, far=1999),
-            "You find positions that were rounded to eight bits, but not to eleven: those are exact up to "
-            "2,048. Look further away.",
+            "You find positions that were rounded to eight bits, but not to eleven. Those are exact up to "
+            "2,048, and further out the round ones still are, such as 60,000: look at an odd position above "
+            "2,048.",
         ),
         Mistake(
             "relative-is-nothing",
@@ -210,7 +211,7 @@ WHAT_WAS_ROUNDED = Exercise(
             "lengths-not-asked",
             _told_as(tables="frequencies"),
             "You take rounded tables for rounded frequencies: both are wrong near position 0. What happens "
-            "to the length of a row when its cosine and its sine are rounded separately?",
+            "to the length of a row, to seven digits, when its cosine and its sine are rounded separately?",
         ),
         Mistake(
             "positions-alone",

@@ -21,7 +21,7 @@ def _yarn_turn_cases(rng: Generator) -> Iterator[Case]:
         ("factor 4, base 300, 256 positions", 4, 16, (300.0, 4.0, 256)),
         ("at factor 1 nothing changes", 3, 8, (10000.0, 1.0, 2048)),
         ("factor 16, 4,096 positions", 5, 64, (10000.0, 16.0, 4096)),
-        ("factor 32, base 500,000", 3, 32, (500_000.0, 32.0, 8192)),
+        ("one row, factor 32, base 500,000", 1, 32, (500_000.0, 32.0, 8192)),
     ):
         positions = np.sort(rng.integers(0, 5000, size=n))
         yield Case(label, (rng.normal(size=(n, dim)), positions, *args))

@@ -27,7 +27,10 @@ def _attend_cases(rng: Generator) -> Iterator[Case]:
     yield Case("one new query, six keys", of(2, 1, 6, 3, np.array([0.5, 0.1])))
     yield Case("the last three of seven", of(2, 3, 7, 4, np.array([0.7, 0.2])))
     yield Case("steep and flat heads", of(4, 8, 8, 2, _slopes(4)))
-    yield Case("very loud scores", of(2, 4, 6, 5, np.array([1.5, 0.4]), loud=3000.0))
+    q, k, v, slopes = of(2, 4, 6, 5, np.array([1.5, 0.4]), loud=3e5)
+    # In one head hidden keys have the largest scores; in the other, those of no key are above -10,000.
+    signs = np.array([1, -1])[:, None, None]
+    yield Case("very loud scores", (signs * np.abs(q), np.cumsum(0.1 + np.abs(k), axis=1), v, slopes))
     yield Case("one token alone", of(1, 1, 1, 3, np.array([0.25])))
 
 
@@ -68,8 +71,9 @@ ATTEND = Exercise(
     difficulty=3,
     reference=lambda q, k, v, slopes: attend(q, k, v, slopes),
     make_cases=_attend_cases,
-    where_not_finite="Take the largest score of each row off before exp. And see that each query has at "
-    "least one key: its own.",
+    where_not_finite="Hide the keys first, then take the largest score of each row off, then exp. Hide them "
+    "with np.where: a mask of zeros and ones times minus infinity is NaN where it is 0. And see that each "
+    "query has at least one key: its own.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == np.shape(args[0]),

@@ -15,11 +15,12 @@ from posenc_lib.biased.t5 import t5_buckets
 
 
 def _start_cases(rng: Generator) -> Iterator[Case]:
-    # Where a border is a whole number, rounding decides: none of these has one.
+    # Where a border is a whole number, rounding decides: the first wide bucket begins at one, and no other.
     yield Case("4 buckets, max_distance 7", (4, 7))
     yield Case("a T5 decoder: 32 buckets, max_distance 128", (32, 128))
     yield Case("2 buckets, max_distance 10", (2, 10))
-    yield Case("12 buckets, max_distance 128", (12, 128))
+    # Of 11, exp(log(11)) and 10 ** log10(11) are both a hair above it.
+    yield Case("22 buckets, max_distance 499", (22, 499))
     yield Case("16 buckets, max_distance 1000", (16, 1000))
     for _ in range(3):
         buckets, longest = 2 * int(rng.integers(4, 20)), int(rng.integers(80, 900))
@@ -105,6 +106,11 @@ BUCKET_STARTS = Exercise(
                 np.array_equal(np.asarray(value)[: args[0] // 2], np.arange(args[0] // 2))
             ),
             "The first half of the buckets hold one distance each: they begin at 0, 1, 2, and so on.",
+        ),
+        Property(
+            lambda args, value: bool(np.asarray(value)[args[0] // 2] != args[0] // 2 + 1),
+            "The first wide bucket begins at exact itself, and yours one later. Does rounding lift a border "
+            "that should be whole? Take a hair off, such as 1e-9, before you round up.",
         ),
     ),
     mistakes=(

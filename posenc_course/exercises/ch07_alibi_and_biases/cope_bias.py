@@ -108,7 +108,8 @@ COPE_BIAS = Exercise(
     difficulty=4,
     reference=lambda q, k, table: _right_cope(q, k, table),
     where_not_finite="Minus infinity belongs to the keys after the query and to no others: keep the lower "
-    "triangle, with the diagonal.",
+    "triangle, with the diagonal. A mask of zeros and ones times minus infinity is NaN where it is 0: choose "
+    "with np.where.",
     make_cases=_cope_cases,
     properties=(
         Property(

@@ -43,8 +43,8 @@ COPE_COUNTS = Exercise(
     difficulty=3,
     reference=lambda q, k: right_counts(q, k),
     make_cases=_count_cases,
-    where_not_finite="The exponential of a large number overflows: e to the -x for a gate that is nearly "
-    "shut. 0.5 * (np.tanh(x / 2) + 1) is the same gate and does not.",
+    where_not_finite="The exponential of a large number overflows: e to the x for a gate that is wide open, "
+    "or e to the -x for one that is nearly shut. 0.5 * (np.tanh(x / 2) + 1) is the same gate and does not.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), len(args[0])),

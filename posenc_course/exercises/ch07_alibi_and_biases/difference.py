@@ -59,6 +59,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
     yield _case(rng, "the seeds are too far apart", 1, 9.925)
     a, b, t = _case(rng, "above each alone, not above both", -1, 4.303).args
     yield Case("more seeds of one", (a, np.concatenate([b, b, b]), t))
+    a, b, t = _case(rng, "above each alone, well below both", 1, 4.303).args
+    near = b.mean(axis=0) + (b - b.mean(axis=0)) / 10
+    yield Case("more seeds of one, which agree", (a, np.concatenate([near, near, near]), t))
 
 
 def _case(rng: Generator, label: str, sign: int, t: float) -> Case:
@@ -151,17 +154,22 @@ DIFFERENCE = Exercise(
         Mistake(
             "larger-mean-wins",
             lambda a, b, t: _word(a.mean() - b.mean(), 0.0),
-            "You count any difference. One that is not above its uncertainty does not count: answer none.",
+            "You never answer none. Is each difference compared with an uncertainty, and is that the root of "
+            "the sum of two squares? A difference that is not above its uncertainty does not count.",
         ),
         Mistake(
             "seeds-forgotten",
             lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: 0.0),
-            "You left out the spread of the seeds. Other seeds would have given other losses.",
+            "The spread of the seeds hardly counts in your uncertainty. Is it there, with its t? Is it a "
+            "standard deviation, not a variance, and divided by the root of the number of seeds? Other seeds "
+            "would have given other losses.",
         ),
         Mistake(
             "files-forgotten",
             lambda a, b, t: _difference(a, b, t, text=lambda a, b: 0.0),
-            "You left out the spread over the files. Other files would have given other losses.",
+            "The spread over the files hardly counts in your uncertainty. Is it there, with its 1.96? Is it "
+            "a standard deviation, not a variance, and divided by the root of the number of files? Other "
+            "files would have given other losses.",
         ),
         Mistake(
             "larger-of-the-two",
@@ -209,8 +217,9 @@ DIFFERENCE = Exercise(
         Mistake(
             "t-forgotten",
             lambda a, b, t: _difference(a, b, t, seeds=lambda a, b, t: _of_the_seeds(a, b, 1.96)),
-            "For the seeds you used 1.96 in place of t. Three seeds say little about their own spread, and "
-            "t makes up for that.",
+            "For the seeds your uncertainty is too small. Did you use 1.96 instead of t? Three seeds say "
+            "little about their own spread, and t makes up for that. And is each error divided by the root "
+            "of the number of seeds, not by the number?",
         ),
         Mistake(
             "turned-round",

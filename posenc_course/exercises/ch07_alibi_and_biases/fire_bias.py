@@ -121,7 +121,8 @@ FIRE_BIAS = Exercise(
     ),
     make_cases=_fire_cases,
     where_not_finite="Minus infinity belongs to the keys after the query and to no others. Is the axis of "
-    "the heads in front? And where there are fewer queries than keys, the last query is at the last key.",
+    "the heads in front? And where there are fewer queries than keys, the last query is at the last key. A "
+    "mask of zeros and ones times minus infinity is NaN where it is 0: choose with np.where.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[2]), args[4], args[5]),

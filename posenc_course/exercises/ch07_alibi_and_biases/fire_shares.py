@@ -69,9 +69,10 @@ FIRE_SHARES = Exercise(
     difficulty=3,
     reference=shares_of_the_library,
     make_cases=_share_cases,
-    where_not_finite="Is the 1 there in psi(x) = log(1 + c x)? With it, psi of 0 is 0. And is the threshold "
-    "there? From position 0 the longest distance would be 0, and 0 / 0 is NaN: divide by psi of "
-    "max(threshold, i).",
+    where_not_finite="Three things to look at. Is the 1 there in psi(x) = log(1 + c x)? With it, psi of 0 is "
+    "0. Is the threshold there? From position 0 the longest distance would be 0, and 0 / 0 is NaN: divide "
+    "by psi of max(threshold, i). And keys after the query are at a negative distance, where psi may have "
+    "no result: raise it to 0 first, with np.maximum.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (args[0], args[1]),

@@ -14,8 +14,9 @@ from posenc_lib.biased.transformer_xl import relative_shift as shift_by_reshape
 
 def _shift_cases(rng: Generator) -> Iterator[Case]:
     for queries, keys in ((3, 3), (1, 1), (1, 4), (2, 5), (5, 5), (4, int(rng.integers(6, 12)))):
-        # Distinct numbers from 1 on, so that no number can stand in another's place by chance.
-        numbers = 1.0 + rng.permutation(queries * keys).reshape(queries, keys)
+        # Distinct numbers above 0, so that no number can stand in another's place by chance; and not all
+        # whole, so that none can lose its fraction unseen.
+        numbers = (1.0 + rng.permutation(queries * keys).reshape(queries, keys)) / 4
         yield Case(f"distinct numbers, queries: {queries}, keys: {keys}", (numbers,))
     yield Case("each column full of its own offset", (np.tile(np.arange(-5.0, 1.0), (6, 1)),))
 

@@ -64,8 +64,8 @@ SLOPE_OF = Exercise(
     reference=_slope_of,
     make_cases=_weight_cases,
     relative_tolerance=1e-4,  # a line through all weights above 0 meets some of few digits
-    where_not_finite="Far weights of a steep head are exactly 0, and have no logarithm: measure where the "
-    "weights are large.",
+    where_not_finite="Weights of keys after the query are exactly 0, and so are far ones of a steep head. "
+    "They have no logarithm: measure where the weights are large.",
     properties=(
         Property(
             lambda args, value: np.ndim(value) == 0,

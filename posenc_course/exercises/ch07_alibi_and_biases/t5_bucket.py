@@ -27,11 +27,14 @@ def _bucket_cases(rng: Generator) -> Iterator[Case]:
     yield Case("wide buckets, keys after the query", (ahead, 32, 128, True))
     yield Case("beyond max_distance", (np.array([-129, -1000, 200, 1_000_000]), 32, 128, True))
     yield Case("a matrix of offsets", (_gap(np.arange(5), np.arange(7)), 32, 128, True))
-    yield Case("8 buckets, max_distance 20", (np.array([0, -1, 3, -3, 5, -6, 11, 19, -30]), 8, 20, True))
+    # Here more of a side's buckets are wide than not: 3 of 5, and 5 of 9.
+    yield Case(
+        "10 buckets, max_distance 20", (np.array([0, -1, 2, -3, 5, -6, -10, 13, 19, -30]), 10, 20, True)
+    )
     yield Case("past only: near keys", (-np.arange(16), 32, 128, False), group=PAST_ONLY)
     yield Case(
-        "past only: far keys",
-        (-np.array([18, 23, 35, 50, 75, 100, 120, 500]), 32, 128, False),
+        "past only: far keys, 9 buckets, max_distance 50",
+        (-np.array([5, 8, 12, 15, 20, 27, 35, 49, 500]), 9, 50, False),
         group=PAST_ONLY,
     )
     yield Case(

@@ -15,6 +15,8 @@ def _turn_cases(rng: Generator) -> Iterator[Case]:
     for label, heads, n, width, start, base in (
         ("one head, from the start", 1, 4, 4, 0, 100.0),
         ("two heads, from the start", 2, 5, 8, 0, 300.0),
+        # The shape and the base of the second: angles that were kept for it are wrong here.
+        ("two heads, after 17 rows that are kept", 2, 5, 8, 17, 300.0),
         ("one new row after six that are kept", 2, 1, 4, 6, 300.0),
         ("three new rows far in the text", 1, 3, 8, 1000, 2000.0),
         ("as many rows as heads", 3, 3, 6, 2, 50.0),

@@ -112,7 +112,8 @@ XL_SCORES = Exercise(
     reference=lambda q, k, r, u, v: _xl(q, k, r, u, v),
     make_cases=_xl_cases,
     where_not_finite="Minus infinity belongs to the keys after the query and to no others. The last query "
-    "is at the last key: where there are fewer queries than keys, move the diagonal by keys - queries.",
+    "is at the last key: where there are fewer queries than keys, move the diagonal by keys - queries. A "
+    "mask of zeros and ones times minus infinity is NaN where it is 0: choose with np.where.",
     properties=(
         Property(
             lambda args, value: np.shape(value) == (len(args[0]), len(args[1])),

@@ -30,7 +30,12 @@ def _config_cases(rng: Generator) -> Iterator[Case]:
         "an empty list and an interval",
         ({"num_hidden_layers": 7, "no_rope_layers": [], "no_rope_layer_interval": 3},),
     )
+    yield Case("an empty list alone", ({"num_hidden_layers": 5, "no_rope_layers": []},))
     yield Case("kinds of layers", ({"num_hidden_layers": 4, "layer_types": [*kinds, kinds[0], kinds[0]]},))
+    yield Case(
+        "an empty list and kinds of layers",
+        ({"num_hidden_layers": 4, "no_rope_layers": [], "layer_types": [kinds[1], *kinds, kinds[0]]},),
+    )
     yield Case(
         "a list and kinds that say otherwise",
         ({"num_hidden_layers": 4, "no_rope_layers": [0, 1, 1, 0], "layer_types": [*kinds, *kinds]},),

@@ -28,6 +28,7 @@ def _score_cases(rng: Generator) -> Iterator[Case]:
 
     i, j = i_j(5)
     yield Case("true distances, 5 tokens", inputs(5, 8, i - j, 10000.0))
+    yield Case("one token", inputs(1, 4, np.zeros((1, 1), dtype=np.int64), 10000.0))
     yield Case("all distances 0", inputs(4, 4, np.zeros((4, 4), dtype=np.int64), 10000.0))
     yield Case("Self-Extend, groups of 3, window 4", inputs(10, 8, extended(10, 3, 4), 10000.0))
     yield Case("Self-Extend, base 500", inputs(9, 6, extended(9, 2, 3), 500.0))

@@ -29,7 +29,7 @@ def _moved_cases(rng: Generator) -> Iterator[Case]:
     )
     yield Case("nothing moves", inputs(1, 4, np.arange(4), np.arange(4), 10000.0))
     yield Case("moved on by 100", inputs(3, 6, np.arange(4), 100 + np.arange(4), 10000.0))
-    yield Case("base 500,000", inputs(2, 16, [0, 500, 501], [0, 1, 2], 500_000.0))
+    yield Case("new places out of order, base 500,000", inputs(2, 16, [0, 500, 501], [7, 0, 2], 500_000.0))
     for _ in range(2):
         n = int(rng.integers(3, 7))
         old = np.sort(rng.choice(3000, size=n, replace=False))

@@ -65,7 +65,10 @@ def half_as_transformers_writes_it(x, positions, rotary_dim):
     return torch.cat([turned, torch.from_numpy(x[:, rotary_dim:])], dim=-1)
 
 
-NOT_KNOWN = (("apply_rotary", lambda x, positions, rotary_dim: -x, None),)
+NOT_KNOWN = (
+    ("apply_rotary", lambda x, positions, rotary_dim: -x, None),
+    ("apply_rotary", lambda *args: APPLY_ROTARY.reference(*args).squeeze(), "one row"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("apply_rotary", half_as_transformers_writes_it, "half-layout"),)

@@ -38,7 +38,20 @@ def with_a_head_of_sixteen(rotate, head_dim):
     return CHECKPOINT_FACTS.reference(rotate, 16)
 
 
+def with_the_tolerance_of_allclose(rotate, head_dim):
+    layout, base, _ = CHECKPOINT_FACTS.reference(rotate, head_dim)
+    basis = np.eye(head_dim)
+    turned = rotate(basis, np.ones(head_dim))
+    return layout, base, int((~np.isclose(turned, basis, atol=1e-5)).any(axis=1).sum())
+
+
+def with_columns_before_base(rotate, head_dim):
+    layout, base, columns = CHECKPOINT_FACTS.reference(rotate, head_dim)
+    return layout, columns, base
+
+
 NOT_KNOWN = (
+    ("checkpoint_facts", with_the_tolerance_of_allclose, "You miss columns that turn very slowly"),
     ("checkpoint_facts", with_a_head_of_sixteen, None),
     ("checkpoint_facts", lambda rotate, dim: ("half", 7.0, 6), "the base"),
     ("checkpoint_facts", lambda rotate, dim: (7.0, "half", 6), "The layout comes first"),
@@ -49,4 +62,5 @@ NOT_KNOWN = (
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("checkpoint_facts", with_the_partner_half_a_head_away, "partner-half-a-head-away"),
+    ("checkpoint_facts", with_columns_before_base, "columns-before-base"),
 )

@@ -31,4 +31,12 @@ def test_a_converted_layer_has_the_scores_of_the_old_one(seed):
         assert found[0] == pytest.approx(found[1])
 
 
-NOT_KNOWN = (("convert_layer", lambda *layer: (*layer[:2], -layer[2], *layer[3:5]), None),)
+def with_biases_of_the_other_sign(*layer):
+    *weights, b_q, b_k = CONVERT_LAYER.reference(*layer)
+    return *weights, -b_q, -b_k
+
+
+NOT_KNOWN = (
+    ("convert_layer", lambda *layer: (*layer[:2], -layer[2], *layer[3:5]), None),
+    ("convert_layer", with_biases_of_the_other_sign, "signs included"),
+)

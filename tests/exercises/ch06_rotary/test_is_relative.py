@@ -11,7 +11,7 @@ from posenc_course.exercises.ch06_rotary.is_relative import _NOT_RELATIVE, _RELA
 RELATIVE = ("interleaved", "half", "large_base", "interpolated", "clockwise", "in_part")
 
 
-def test_six_functions_are_relative_and_seven_have_a_bug():
+def test_six_functions_are_relative_and_eight_have_a_bug():
     """Each by brute force: the matrix of scores of all basis vectors at many places."""
     basis = np.eye(WIDTH)
 
@@ -19,7 +19,7 @@ def test_six_functions_are_relative_and_seven_have_a_bug():
         at = [rotate(basis, np.full(WIDTH, place)) for place in (query, key)]
         return at[0] @ at[1].T
 
-    assert (len(_RELATIVE), len(_NOT_RELATIVE)) == (6, 7)
+    assert (len(_RELATIVE), len(_NOT_RELATIVE)) == (6, 8)
     for _, rotate in (*_RELATIVE, *_NOT_RELATIVE):
         shifted = [product(rotate, 30 + s, 10 + s) for s in (0, 1, 17, 495, 3000)]
         relative = all(np.allclose(shifted[0], other, atol=1e-7) for other in shifted)
@@ -51,7 +51,17 @@ def ones_for_both(rotate):
     return bool(np.isclose(same, moved) and not np.isclose(same, nearer))
 
 
-NOT_KNOWN = (("is_relative", lambda rotate: True, None),)
+def asks_whether_vectors_change(rotate):
+    """And not whether the score does, when the difference does."""
+    x = np.random.default_rng(1).normal(size=(2, 8))
+    near, far = rotate(x, np.array([9, 2])), rotate(x, np.array([5009, 5002]))
+    return bool(np.isclose(near[0] @ near[1], far[0] @ far[1]) and not np.allclose(near, x))
+
+
+NOT_KNOWN = (
+    ("is_relative", lambda rotate: True, None),
+    ("is_relative", asks_whether_vectors_change, "vectors that all turn by the same angles"),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (

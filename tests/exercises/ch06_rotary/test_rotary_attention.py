@@ -79,7 +79,19 @@ def turned_together_without_the_root(*args):
     return all_keys_turned_together(*args, scale=lambda d: d)
 
 
+def hidden_by_a_product(q, k, v, cached_k, cached_v, base):
+    """A mask of zeros and ones times minus infinity: NaN wherever it is 0."""
+    past, new = cached_k.shape[1], k.shape[1]
+    q, k = (apply_rotary(each, np.arange(past, past + new), base=base) for each in (q, k))
+    keys, values = np.concatenate([cached_k, k], axis=1), np.concatenate([cached_v, v], axis=1)
+    scores = q @ keys.swapaxes(1, 2) / q.shape[2] ** 0.5
+    scores = scores + (1 - np.tri(new, past + new, past)) * -np.inf
+    raised = np.exp(scores - scores.max(axis=2, keepdims=True))
+    return raised / raised.sum(axis=2, keepdims=True) @ values, keys, values
+
+
 NOT_KNOWN = (
+    ("rotary_attention", hidden_by_a_product, "choose with np.where"),
     ("rotary_attention", lambda q, k, v, old_k, old_v, base: (v, old_k, old_v), None),
     ("rotary_attention", turned_together_without_the_root, "they have been turned already"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch06_rotary._shared import WIDTH
 from posenc_course.exercises.ch06_rotary.what_was_rounded import (
     _ROUNDED,
@@ -46,6 +47,35 @@ def by_the_size_of_the_error(rotate):
     if size < 1e-6:
         return "nothing"
     return "tables" if size < 0.05 else "frequencies" if size < 0.5 else "positions"
+
+
+def by_three_questions(rotate, far=4097, digits=7):
+    rates = 10000.0 ** (-np.arange(0, 8, 2) / 8)
+
+    def turned(position):
+        return rotate(np.ones((1, 8)), np.array([position]))[0]
+
+    def is_right(position):
+        found, exact = turned(position), (1 + 1j) * np.exp(1j * position * rates)
+        return np.abs(found[0::2] + 1j * found[1::2] - exact).max() < 1e-7
+
+    lengths = [np.linalg.norm(turned(position)) for position in (3, 77, 5001)]
+    if not np.allclose(lengths, 8**0.5, rtol=10.0**-digits):
+        return "tables"
+    if not is_right(1):
+        return "frequencies"
+    return "nothing" if is_right(far) else "positions"
+
+
+def test_a_position_that_is_far_and_round_is_not_sent_further_away():
+    """The task says that positions may be as large as 60,000: eleven bits hold it."""
+    report = report_on(WHAT_WAS_ROUNDED.id, lambda rotate: by_three_questions(rotate, far=60_000))
+    assert "60,000: look at an odd position" in str(report)
+
+
+def test_whoever_asks_for_lengths_roughly_is_told_how_closely():
+    report = report_on(WHAT_WAS_ROUNDED.id, lambda rotate: by_three_questions(rotate, digits=3))
+    assert "to seven digits" in str(report)
 
 
 NOT_KNOWN = (

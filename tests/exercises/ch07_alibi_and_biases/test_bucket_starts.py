@@ -36,7 +36,22 @@ def starts_by_integers(buckets, max_distance):
     ]
 
 
+def starts_by_logarithms(buckets, max_distance):
+    """Right on paper."""
+    exact = buckets // 2
+    borders = np.exp(np.linspace(np.log(exact), np.log(max_distance), exact + 1))[:-1]
+    return [*range(exact), *np.ceil(borders).astype(int)]
+
+
+def starts_by_powers_of_ten(buckets, max_distance):
+    exact = buckets // 2
+    borders = np.logspace(np.log10(exact), np.log10(max_distance), exact, endpoint=False)
+    return [*range(exact), *np.ceil(borders).astype(int)]
+
+
 NOT_KNOWN = (
+    ("bucket_starts", starts_by_logarithms, "Take a hair off"),
+    ("bucket_starts", starts_by_powers_of_ten, "Take a hair off"),
     ("bucket_starts", lambda buckets, max_distance: np.arange(1, buckets + 1), "begins at distance 0"),
     ("bucket_starts", lambda buckets, max_distance: np.zeros(buckets), "begins farther away"),
     ("bucket_starts", lambda buckets, max_distance: [0], "as many numbers as there are buckets"),

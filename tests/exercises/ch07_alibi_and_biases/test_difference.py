@@ -48,7 +48,17 @@ def with_two_for_1_96(a, b, t):
     return "none" if abs(files.mean()) <= uncertainty else "lower" if files.mean() < 0 else "higher"
 
 
+def with_one_spread_for_the_seeds_of_both(a, b, t):
+    """The pooled variance of Student's test, as if both models had seeds that spread alike."""
+    files = a.mean(axis=0) - b.mean(axis=0)
+    pooled = (a.mean(axis=1).var(ddof=1) + b.mean(axis=1).var(ddof=1)) / 2
+    seeds = t * np.sqrt(pooled * (1 / len(a) + 1 / len(b)))
+    gap, uncertainty = files.mean(), np.hypot(1.96 * stats.sem(files), seeds)
+    return "none" if abs(gap) <= uncertainty else "lower" if gap < 0 else "higher"
+
+
 NOT_KNOWN = (
+    ("difference", with_one_spread_for_the_seeds_of_both, "more seeds of one, which agree"),
     ("difference", with_two_for_1_96, "yours is too wide"),
     ("difference", lambda a, b, t: "none", "yours is too wide"),
     ("difference", with_the_factors_exchanged, "yours is too wide"),
@@ -58,6 +68,40 @@ NOT_KNOWN = (
 
 
 WRITTEN_IN_ANOTHER_WAY = (("difference", with_the_variance_of_the_files_by_n, "files-divided-by-n"),)
+
+
+def of_files(a, b):
+    return 1.96 * stats.sem(a.mean(axis=0) - b.mean(axis=0))
+
+
+def of_seeds(a, b, t):
+    return t * np.hypot(*(stats.sem(each.mean(axis=1)) for each in (a, b)))
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "asks"),
+    [
+        (lambda a, b, t: np.hypot(of_files(a, b) / 1.96, of_seeds(a, b, t)), "with its 1.96?"),
+        (lambda a, b, t: np.hypot(of_files(a, b) / a.shape[1] ** 0.5, of_seeds(a, b, t)), "number of files?"),
+        (lambda a, b, t: np.hypot(of_files(a, b) ** 2, of_seeds(a, b, t)), "not a variance"),
+        (lambda a, b, t: np.hypot(of_files(a, b), of_seeds(a, b, 1.0)), "with its t?"),
+        (lambda a, b, t: np.hypot(of_files(a, b), of_seeds(a, b, t) ** 2), "not a variance"),
+        (lambda a, b, t: np.hypot(of_files(a, b), of_seeds(a, b, t) / 3**0.5), "number of seeds, not by"),
+        (lambda a, b, t: of_files(a, b) ** 2 + of_seeds(a, b, t) ** 2, "is that the root"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_small_uncertainty_the_cause_is_asked_and_not_claimed(uncertainty, asks, seed):
+    """Seven slips, each of which leaves nothing out that the others have: verdicts do not tell them apart."""
+
+    def answer(a, b, t):
+        gap = a.mean() - b.mean()
+        return "none" if abs(gap) <= uncertainty(a, b, t) else "lower" if gap < 0 else "higher"
+
+    report = report_on(DIFFERENCE.id, answer, seed=seed)
+    assert report.mistake is not None
+    assert asks in report.mistake.message
+    assert "You left out" not in report.mistake.message
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,14 @@ def fire_of_the_whole_text(queries, keys, c, threshold):
     return np.log(c * gone + 1) / np.log(c * max(threshold, keys - 1) + 1)
 
 
+def with_logarithms_of_negative_numbers(queries, keys, c, threshold):
+    here = np.arange(keys - queries, keys)[:, None]
+    gone = here - np.arange(keys)
+    return np.log(1 + c * gone) / np.log(1 + c * np.maximum(threshold, here)) * (gone >= 0)
+
+
 NOT_KNOWN = (
+    ("fire_shares", with_logarithms_of_negative_numbers, "keys after the query are at a negative distance"),
     ("fire_shares", lambda queries, keys, c, threshold: np.full((queries, keys), 2.0), "between 0 and 1"),
     ("fire_shares", lambda queries, keys, c, threshold: np.zeros((keys, keys)), None),
 )

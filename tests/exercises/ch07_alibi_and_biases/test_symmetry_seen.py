@@ -96,7 +96,27 @@ def one_swap_for_every_order(bias):
     return "mirror" if np.allclose(seen(whole[::-1]), seen(whole)) else "shift"
 
 
+def weights_under_a_causal_mask(bias):
+    whole = np.arange(64)
+
+    def seen(order):
+        raised = np.exp(bias(order, order)) * np.tri(len(order))
+        return raised / raised.sum(axis=1, keepdims=True)
+
+    rng = np.random.default_rng(0)
+    if all(np.allclose(seen(rng.permutation(64)), seen(whole)) for _ in range(3)):
+        return "all"
+    if not np.allclose(seen(whole[1:]), seen(whole[:-1])):
+        return "none"
+    return "mirror" if np.allclose(seen(whole[::-1]), seen(whole)) else "shift"
+
+
 NOT_KNOWN = (
+    (
+        "symmetry_seen",
+        weights_under_a_causal_mask,
+        "a penalty on the distance, and a gift to one key of one query",
+    ),
     ("symmetry_seen", one_swap_for_every_order, "a gift to the first two keys"),
     (
         "symmetry_seen",

@@ -55,7 +55,25 @@ def buckets_of_query_less_key(relative, buckets, max_distance, bidirectional):
     return T5Attention._relative_position_bucket(offsets, bidirectional, buckets, max_distance)
 
 
+def with_as_many_wide_buckets_as_others(relative, buckets, max_distance, bidirectional):
+    n = buckets // 2 if bidirectional else buckets
+    distance = np.abs(relative) if bidirectional else np.maximum(-relative, 0)
+    exact = n // 2
+    grown = np.log(np.maximum(distance, 1) / exact) / math.log(max_distance / exact)
+    wide = exact + np.floor(grown * exact).astype(int)
+    bucket = np.where(distance < exact, distance, np.minimum(wide, n - 1))
+    return bucket + n * (relative > 0) if bidirectional else bucket
+
+
+def with_the_numbers_of_t5_written_in(relative, buckets, max_distance, bidirectional):
+    if bidirectional:
+        return T5_BUCKET.reference(relative, buckets, max_distance, True)
+    return T5_BUCKET.reference(relative, 32, 128, False)
+
+
 NOT_KNOWN = (
+    ("t5_bucket", with_as_many_wide_buckets_as_others, "10 buckets, max_distance 20"),
+    ("t5_bucket", with_the_numbers_of_t5_written_in, "past only: far keys"),
     ("t5_bucket", lambda relative, *rest: np.abs(relative), "at least 0 and below"),
     ("t5_bucket", lambda relative, *rest: np.zeros_like(relative), None),
 )

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from posenc_course.exercises.ch07_alibi_and_biases.xl_scores import XL_SCORES
-from tests.exercises.ch07_alibi_and_biases.shared import SEEDS
+from tests.exercises.ch07_alibi_and_biases.shared import SEEDS, hidden_by_a_product
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -50,6 +50,7 @@ def terms_of_shaw(q, k, r, u, v):
 
 
 NOT_KNOWN = (
+    ("xl_scores", lambda *args: hidden_by_a_product(XL_SCORES.reference(*args)), "choose with np.where"),
     ("xl_scores", lambda q, k, r, u, v: (q @ k.T)[:, :1], "the shape is (queries, keys)"),
     ("xl_scores", lambda q, k, r, u, v: q @ k.T, None),
 )

@@ -25,4 +25,22 @@ def test_the_layers_that_turn_are_those_that_the_library_reads(config):
     assert np.asarray(LAYERS_THAT_TURN.reference(config)).tolist() == read
 
 
-NOT_KNOWN = (("layers_that_turn", lambda config: np.zeros(config["num_hidden_layers"], dtype=bool), None),)
+def with_an_interval_after_every_empty_list(config):
+    if config.get("no_rope_layers") == []:
+        config = {"no_rope_layer_interval": 4, **config}
+    return LAYERS_THAT_TURN.reference(config)
+
+
+NOT_KNOWN = (
+    ("layers_that_turn", lambda config: np.zeros(config["num_hidden_layers"], dtype=bool), None),
+    ("layers_that_turn", with_an_interval_after_every_empty_list, "an empty list alone"),
+    (
+        "layers_that_turn",
+        lambda config: (
+            np.ones(config["num_hidden_layers"], dtype=bool)
+            if config.get("no_rope_layers") == [] and "no_rope_layer_interval" not in config
+            else LAYERS_THAT_TURN.reference(config)
+        ),
+        "an empty list and kinds of layers",
+    ),
+)

@@ -16,4 +16,16 @@ def test_moved_keys_are_keys_that_were_turned_there_at_first():
     assert MOVED_KEYS.reference(stored, old, new, 300.0) == pytest.approx(apply_rotary(x, new, base=300.0))
 
 
-NOT_KNOWN = (("moved_keys", lambda keys, old, new, base: keys[:, ::-1], None),)
+def to_places_that_follow_the_first(keys, old, new, base):
+    return MOVED_KEYS.reference(keys, old, new[0] + np.arange(len(new)), base)
+
+
+def to_places_in_order(keys, old, new, base):
+    return MOVED_KEYS.reference(keys, old, np.sort(new), base)
+
+
+NOT_KNOWN = (
+    ("moved_keys", lambda keys, old, new, base: keys[:, ::-1], None),
+    ("moved_keys", to_places_that_follow_the_first, "new places out of order"),
+    ("moved_keys", to_places_in_order, "new places out of order"),
+)
