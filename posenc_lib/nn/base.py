@@ -26,7 +26,11 @@ class PositionalEncoding(nn.Module):
     """Whether the source gives every layer parameters of its own, rather than one set to all layers."""
 
     causal_only = False
-    """Whether it is defined for causal attention alone."""
+    """Whether it is for causal attention alone. For some that depends on how they were made: `ALiBi` is,
+    unless its direction is "symmetric" or "asymmetric"."""
+
+    looks_ahead = False
+    """Whether `add` tells a token about later ones, which no causal mask can take back."""
 
     replaces_products = False
     """Whether its bias takes q . k off again, and puts other scores there, which a softcap does not reach."""

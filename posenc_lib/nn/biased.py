@@ -88,6 +88,7 @@ class ALiBi(_OffsetBias):
         super().__init__()
         self.heads = require.count(heads, "heads")
         self.direction = require.choice(direction, "direction", DIRECTIONS)
+        self.causal_only = direction == "causal"
         after = direction == "asymmetric"
         if after and slopes_after is None and not require.flag(learned, "learned"):
             raise ValueError(
@@ -134,7 +135,7 @@ class T5Bias(_OffsetBias):
     Args:
         heads: number of attention heads.
         buckets, max_distance: as in `posenc_lib.t5_buckets`.
-        bidirectional: True for encoders, False for decoders.
+        bidirectional: True for encoders; False for decoders, where keys after the query are masked.
         std: standard deviation of the numbers at the start. In transformers' T5 it is d_model^-0.5, with
             d_model = 512 in T5-small.
 
@@ -156,6 +157,7 @@ class T5Bias(_OffsetBias):
         super().__init__()
         self.heads = require.count(heads, "heads")
         self.max_distance, self.bidirectional = max_distance, bidirectional
+        self.causal_only = not require.flag(bidirectional, "bidirectional")
         self.std = require.positive(std, "std")
         self.table = nn.Parameter(torch.empty(require.count(buckets, "buckets"), self.heads))
         self.reset_parameters()
@@ -388,7 +390,7 @@ class TransformerXL(ScoreBias):
     Args:
         dim: width of the model, even: that of the sinusoidal encoding.
         heads: number of attention heads, a divisor of dim.
-        causal: make relative keys for the past alone, which takes half the work.
+        causal: make relative keys for the past alone, which takes half the work; False for encoders.
         base: of the sinusoidal encoding.
 
     Raises:
@@ -407,6 +409,7 @@ class TransformerXL(ScoreBias):
         self.dim, self.heads = require.even_dim(dim), require.count(heads, "heads")
         self.head_dim = require.head_width(dim, heads)
         self.causal, self.base = require.flag(causal, "causal"), require.positive(base, "base")
+        self.causal_only = self.causal
         self.to_key = nn.Linear(dim, dim, bias=False)
         self.u = nn.Parameter(torch.empty(heads, self.head_dim))
         self.v = nn.Parameter(torch.empty(heads, self.head_dim))

@@ -43,7 +43,7 @@ class DataDependentALiBi(ScoreBias):
     def __init__(self, head_dim: int, heads: int, *, causal: bool = True, start: float = 5.0) -> None:
         super().__init__()
         self.head_dim, self.heads = require.count(head_dim, "head_dim"), require.count(heads, "heads")
-        self.causal = require.flag(causal, "causal")
+        self.causal = self.causal_only = require.flag(causal, "causal")
         self.start = require.finite(start, "start", "give a number such as 5.0")
         directions = 1 if causal else 2
         self.weight = nn.Parameter(torch.empty(directions, self.heads, self.head_dim))

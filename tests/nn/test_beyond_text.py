@@ -158,7 +158,7 @@ def test_times():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("taps", [1, 4, 7])
+@pytest.mark.parametrize("taps", [1, 2, 3, 4, 7])
 def test_the_convolution(causal, taps):
     encoding = ConvolutionPositions(DIM, taps=taps, groups=4, causal=causal).double()
     nn.init.normal_(encoding.magnitude)
@@ -168,6 +168,9 @@ def test_the_convolution(causal, taps):
     wanted = x + added.convolution_positions(x, weight, encoding.bias_of_columns, causal=causal)
     torch.testing.assert_close(encoding(x), wanted)
     torch.testing.assert_close(encoding(x[1, 2]), wanted[1, 2])
+    changed = x.clone()
+    changed[..., 5:, :] += 1.0
+    assert encoding.looks_ahead is not torch.equal(encoding(changed)[..., :5, :], encoding(x)[..., :5, :])
     for empty in ((2, 0, DIM), (0, 9, DIM), (0, DIM)):
         assert encoding(torch.zeros(empty, dtype=torch.float64)).shape == empty
     with pytest.raises(ValueError, match="groups=5 do not divide dim=32"):
