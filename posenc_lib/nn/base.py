@@ -39,6 +39,10 @@ class PositionalEncoding(nn.Module):
     """Whether `add` looks at the tokens beside each one. Then padding has to be zeros, each text of a row
     stands alone, and a cache of keys is not enough to go on from."""
 
+    reads_between = False
+    """Whether its bias reads the keys between a key and the query. Those that do not count, such as padding, it
+    passes over; a key counts if its own query may look at it, and a cache remembers which ones do."""
+
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """Door 1: x + p(position).
 
@@ -90,7 +94,8 @@ class PositionalEncoding(nn.Module):
             k: (batch, kv_heads, keys, head_dim), after `rotate`.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
             mask: booleans that broadcast to the scores, True where a query may look at a key. For an
-                encoding that counts keys (CoPE, data-dependent ALiBi); the others do not look at it.
+                encoding that counts keys (CoPE) or `reads_between`; the others do not look at it. Beside a
+                cache, the latter get (..., 1, keys), True for keys that count.
             seq_axis: of q and k, as in `rotate`.
 
         Returns:
