@@ -40,8 +40,8 @@ class PositionalEncoding(nn.Module):
     stands alone, and a cache of keys is not enough to go on from."""
 
     reads_between = False
-    """Whether its bias reads the keys between a key and the query. Those that do not count, such as padding, it
-    passes over; a key counts if its own query may look at it, and a cache remembers which ones do."""
+    """Whether its bias reads the keys between a key and the query. It passes over those that do not count,
+    such as padding: a key counts if its own query may look at it, and a cache remembers which ones do."""
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """Door 1: x + p(position).
@@ -133,6 +133,25 @@ class NoPE(PositionalEncoding):
 def wide_dtype(x: Tensor) -> torch.dtype:
     """float64 for float64, else float32: what tables and biases are made in, whatever the module's dtype."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def is_plain(layer: nn.Module) -> bool:
+    """Whether a call of the layer is x W^T + b: `nn.Linear`, no adapter or quantised layer in its place."""
+    return type(layer) is nn.Linear and not (layer._forward_pre_hooks or layer._forward_hooks)
+
+
+def own_dtype(layer: nn.Module, otherwise: torch.dtype) -> torch.dtype:
+    """The dtype in which a layer takes its input; `otherwise` where no parameter tells."""
+    return next((each.dtype for each in layer.parameters() if each.is_floating_point()), otherwise)
+
+
+def through(layer: nn.Module, x: Tensor) -> Tensor:
+    """x through a linear layer, in x's dtype; what stands for an `nn.Linear` is called, in its own dtype."""
+    if isinstance(layer, nn.Linear) and is_plain(layer):
+        bias = None if layer.bias is None else layer.bias.to(x.dtype)
+        return nn.functional.linear(x, layer.weight.to(x.dtype), bias)
+    called: Tensor = layer(x.to(own_dtype(layer, x.dtype))).to(x.dtype)
+    return called
 
 
 def trunc_normal_(tensor: Tensor, std: float) -> None:

@@ -21,6 +21,7 @@ from posenc_lib.biased import (
     alibi_slopes,
     cope_bias,
     fire_bias,
+    fire_distances,
     kerple_bias,
     sandwich_bias,
     shaw_bias,
@@ -28,7 +29,7 @@ from posenc_lib.biased import (
     transformer_xl_bias,
 )
 from posenc_lib.biased.kerple import KINDS, Kind
-from posenc_lib.nn.base import for_tracer, wide_dtype
+from posenc_lib.nn.base import for_tracer, is_plain, own_dtype, through, wide_dtype
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.nn.tables import KeptTables
@@ -317,18 +318,18 @@ class FIRE(ScoreBias):
 
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         dtype = wide_dtype(q)
+        c, threshold = self.c[0].to(dtype).abs(), self.stretch[0].to(dtype).abs() * self.start[1]
+        queries, keys = as_tensor(at_q, q.device), as_tensor(at_k, k.device)
+        if not (is_plain(self.first) and is_plain(self.second)):
+            x = fire_distances(queries, keys, c=c, threshold=threshold, dtype=dtype)
+            by_head = through(self.second, through(self.first, x[..., None]).relu())
+            return by_head.movedim(-1, -3)
         w1, b1, w2, b2 = (
             parameter.to(dtype)
             for layer in (self.first, self.second)
             for parameter in (layer.weight, layer.bias)
         )
-        bias: Tensor = fire_bias(
-            (w1, b1, w2, b2),
-            as_tensor(at_q, q.device),
-            as_tensor(at_k, k.device),
-            c=self.c[0].to(dtype).abs(),
-            threshold=self.stretch[0].to(dtype).abs() * self.start[1],
-        )
+        bias: Tensor = fire_bias((w1, b1, w2, b2), queries, keys, c=c, threshold=threshold)
         return bias
 
     def extra_repr(self) -> str:
@@ -424,7 +425,7 @@ class TransformerXL(ScoreBias):
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
         if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
-            if not is_exporting() and q.shape[-2] == 1 and type(self.to_key) is nn.Linear:
+            if not is_exporting() and q.shape[-2] == 1 and is_plain(self.to_key):
                 return self._of_one(q, k, u, v)
             farthest = k.shape[-2] - 1
             nearest = 0 if self.causal else q.shape[-2] - 1
@@ -456,7 +457,7 @@ class TransformerXL(ScoreBias):
     def _relative_keys(self, first: int, last: int, like: Tensor) -> Tensor:
         """(heads, distances, head_dim), for the relative positions key - query = first .. last."""
         encoded = self._encoded(first, last, like)
-        projected = self.to_key(encoded.to(self.to_key.weight.dtype)).to(like.dtype)
+        projected = self.to_key(encoded.to(own_dtype(self.to_key, encoded.dtype))).to(like.dtype)
         by_head: Tensor = projected.view(-1, self.heads, self.head_dim).transpose(0, 1)
         return by_head
 
