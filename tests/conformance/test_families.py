@@ -132,7 +132,12 @@ def test_the_length_that_a_model_was_trained_on_first() -> None:
             for beside in ({}, {key: 2048}):
                 heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "hidden_size": 32}
                 lists = {"short_factor": [1.0] * 4, "long_factor": [2.0] * 4}
-                raw = {"model_type": name, "max_position_embeddings": 131072, **heads, **beside}
+                raw: dict[str, Any] = {
+                    "model_type": name,
+                    "max_position_embeddings": 131072,
+                    **heads,
+                    **beside,
+                }
                 raw["rope_scaling"] = {**rule, **lists, **inside}
                 made = transformers.AutoConfig.for_model(**copy.deepcopy(raw))
                 for length in (1000, 2000, 3000, 5000):

@@ -148,9 +148,9 @@ def test_times():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_times_in_units_are_as_fine_as_seconds(dtype):
     days = Calendar(DIM, circles=("day",), unit=86400.0).double()
-    for late in (20000.25, -20000.25):
+    for day in (20000.25, -20000.25):
         with pytest.raises(ValueError, match=r"units of 86400 seconds are in .* give integers, or float64"):
-            days.add(zeros(1), torch.tensor([late]).to(dtype))
+            days.add(zeros(1), torch.tensor([day]).to(dtype))
     late, early, five_seconds = (torch.tensor([at]).double() for at in (20000.25, 0.25, 2.0**-14))
     torch.testing.assert_close(days.add(zeros(1), late), days.add(zeros(1), early))
     torch.testing.assert_close(days.add(zeros(1), five_seconds.to(dtype)), days.add(zeros(1), five_seconds))
