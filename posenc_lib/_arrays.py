@@ -202,6 +202,17 @@ def constant(values: np.ndarray, like: Array) -> Array:
     return xp.asarray(values, device=device_of(like))
 
 
+def while_known(*arrays: Array) -> AbstractContextManager[Any]:
+    """Where JAX computes with known arrays even inside `jit`, which would only record it: what is made of
+    them stays known."""
+    if any(_library(array) != "jax" or _is_traced_by_jax(array) for array in arrays):
+        return nullcontext()
+    import jax
+
+    now: AbstractContextManager[Any] = jax.ensure_compile_time_eval()
+    return now
+
+
 def count_up(count: int, like: Array | None = None) -> Array:
     """0 .. count-1 in the library and on the device of `like`; in NumPy by default."""
     if like is None:  # NumPy could not count to a symbol

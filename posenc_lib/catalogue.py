@@ -761,6 +761,7 @@ _CATALOGUE = Catalogue(
             used_by=("layers of Llama 4 without rotation", "Qwen 1", "Ministral 3"),
             functions=("posenc_lib.rotated.QueryTemperature",),
             module="posenc_lib.nn.LogTemperature",
+            causal_only=True,
         ),
         Encoding(
             name="ssmax",
@@ -778,6 +779,7 @@ _CATALOGUE = Catalogue(
             used_by=(),
             functions=("posenc_lib.rotated.QueryTemperature",),
             module="posenc_lib.nn.ScalableSoftmax",
+            causal_only=True,
         ),
         Encoding(
             name="alibi",

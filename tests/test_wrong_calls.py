@@ -366,7 +366,18 @@ def test_a_rule_must_give_one_finite_frequency_per_pair(gives, error) -> None:
             call()
 
 
-@pytest.mark.parametrize("encoding", ["xpos", "cope", nn.XPos(8), nn.CoPE(8)])
+CAUSAL = [
+    *("xpos", "cope", "log-temperature", "ssmax", nn.XPos(8), nn.CoPE(8), nn.LogTemperature()),
+    *(nn.ALiBi(4), nn.T5Bias(4, bidirectional=False), nn.DataDependentALiBi(8, 4), nn.TransformerXL(32, 4)),
+    nn.Enformer(32, 4, causal=True),
+]
+BOTH_WAYS = [
+    *(nn.ALiBi(4, direction="symmetric"), nn.ALiBi(4, direction="asymmetric", learned=True), nn.T5Bias(4)),
+    *(nn.DataDependentALiBi(8, 4, causal=False), nn.TransformerXL(32, 4, causal=False), nn.Enformer(32, 4)),
+]
+
+
+@pytest.mark.parametrize("encoding", CAUSAL, ids=str)
 def test_what_is_for_causal_attention_alone_is_refused_elsewhere(encoding: Any) -> None:
     for make in (
         lambda: nn.Transformer(11, 32, 1, 4, encoding=encoding, causal=False),
@@ -374,3 +385,20 @@ def test_what_is_for_causal_attention_alone_is_refused_elsewhere(encoding: Any) 
     ):
         with pytest.raises(ValueError, match="give causal=True"):
             make()
+    nn.Transformer(11, 32, 1, 4, encoding=encoding)
+    nn.EncoderLayer(32, 4, encoding=encoding, causal=True)
+
+
+@pytest.mark.parametrize("encoding", BOTH_WAYS, ids=str)
+def test_what_is_for_both_directions_is_taken_by_all(encoding: nn.PositionalEncoding) -> None:
+    for causal in (True, False):
+        nn.Transformer(11, 32, 1, 4, encoding=encoding, causal=causal)
+        nn.EncoderLayer(32, 4, encoding=encoding, causal=causal)
+
+
+def test_what_tells_tokens_about_later_ones_is_refused_by_a_causal_model() -> None:
+    ahead = nn.ConvolutionPositions(32)
+    with pytest.raises(ValueError, match=r"later ones, .* causal=True, or give the model causal=False"):
+        nn.Transformer(11, 32, 1, 4, encoding=ahead)
+    nn.Transformer(11, 32, 1, 4, encoding=ahead, causal=False)
+    nn.Transformer(11, 32, 1, 4, encoding=nn.ConvolutionPositions(32, causal=True))

@@ -207,12 +207,7 @@ def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
     dtype = result_dtype(times, dtype)
     if reach is None:
         return times, dtype
-    coarse = is_floating(times) and xp.finfo(times.dtype).bits < 64
-    if coarse and max(-reach[0], reach[1]) >= 1 / float(xp.finfo(times.dtype).eps):
-        raise ValueError(
-            f"times up to {reach[1]:g} seconds are in {times.dtype}, which cannot tell one second from the "
-            "next; give integers, or float64"
-        )
+    refuse_coarse(times)
     short = not is_floating(times) and default_integer(xp) == xp.int32
     if short and max(-reach[0], reach[1]) >= 2**31 - 5 * _DAY:  # sums with an offset and a week's start
         raise ValueError(
@@ -225,6 +220,20 @@ def _read_times(times: Any, dtype: Any) -> tuple[Array, Any]:
             "milliseconds by 1000, and microseconds by 1000000"
         )
     return times, dtype
+
+
+def refuse_coarse(times: Array, unit: float = 1.0) -> None:
+    """Raise ValueError where neighbouring numbers of the times' dtype, in units of so many seconds, are a
+    second apart or more."""
+    xp, reach = namespace(times), extremes(times)
+    if reach is None or not is_floating(times) or xp.finfo(times.dtype).bits >= 64:
+        return
+    if max(-reach[0], reach[1]) * float(xp.finfo(times.dtype).eps) * unit >= 1:
+        units = "seconds" if unit == 1 else f"units of {unit:g} seconds"
+        raise ValueError(
+            f"times up to {reach[1]:g} {units} are in {times.dtype}, which cannot tell one second from the "
+            "next; give integers, or float64"
+        )
 
 
 def _read_offset(offset: Any, local: Array) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import Array, ArrayT, default_integer, namespace
+from posenc_lib._arrays import Array, ArrayT, default_integer, namespace, while_known
 from posenc_lib._heads import heads_first, matmul_by_group
 from posenc_lib.biased.instead import in_place_of_product, queries_with_keys, widened
 from posenc_lib.biased.relative import of_heads, queries_and_keys
@@ -270,7 +270,9 @@ def _bias(
     """The scores of RoPE, each by the last part of the map that holds, in place of q . k."""
     q, k = heads_first(seq_axis, q=q, k=k)
     xp = queries_with_keys(q, k)
-    parts = parts_of(*of_heads(q, k, *_whole(queries, keys, q)))
+    at_q, at_k = of_heads(q, k, *_whole(queries, keys, q))
+    with while_known(at_q, at_k):
+        parts = parts_of(at_q, at_k)
     wide_q, wide_k = widened(xp, q, k)
     products = None
     for part in parts:

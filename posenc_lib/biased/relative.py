@@ -17,6 +17,7 @@ from posenc_lib._arrays import (
     is_floating,
     namespace,
     result_dtype,
+    while_known,
     widen_all,
 )
 
@@ -84,7 +85,8 @@ def queries_and_keys(queries: Any, keys: Any, like: Array | None = None) -> tupl
                 f"queries={count} are more than the {available} keys: an int means the last positions of the "
                 "keys; if the queries are elsewhere, give an array of their positions"
             )
-        query_positions = key_positions[..., available - count :]
+        with while_known(key_positions):
+            query_positions = key_positions[..., available - count :]
     namespace(query_positions, key_positions)
     require.same_device(queries=query_positions, keys=key_positions)
     require.common_axes(1, queries=query_positions, keys=key_positions)
@@ -131,7 +133,8 @@ def of_heads(q: Array, k: Array, at_q: Array, at_k: Array) -> tuple[Array, Array
                 f"{name} of shape {tuple(at.shape)} do not fit vectors of shape {tuple(x.shape)}; give "
                 "(tokens,), or (batch, tokens) where rows of (batch, heads, tokens, head_dim) differ"
             )
-        placed.append(at[..., None, :] if rows else at)
+        with while_known(at):
+            placed.append(at[..., None, :] if rows else at)
     return placed[0], placed[1]
 
 

@@ -73,8 +73,9 @@ def window_mask(
     Args:
         queries, keys: where they are, as in `relative_positions`.
         window: how many keys are seen, the query itself among them, as models count their `sliding_window`.
-        sinks: how many of the first positions, from 0 on, are seen by all, as in StreamingLLM.
-        causal: False for keys less than `window` ahead as well.
+        sinks: how many of the first positions, from 0 on, are seen by all queries after them, as in
+            StreamingLLM.
+        causal: False for keys less than `window` ahead as well; a sink that is further ahead is not seen.
         like: an array whose library and device the result has where both are ints; NumPy if None.
 
     Returns:

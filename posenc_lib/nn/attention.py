@@ -18,6 +18,7 @@ from posenc_lib._fused import fused_attention
 from posenc_lib.attention import attention
 from posenc_lib.biased import window_mask
 from posenc_lib.nn.base import NoPE, PositionalEncoding
+from posenc_lib.nn.doors import keys_that_count
 from posenc_lib.nn.positions import Places, Positions, Span, as_tensor, places_of_heads, read_places
 from posenc_lib.packed import packed_mask, packed_positions, read_both
 
@@ -186,22 +187,25 @@ class Attention(nn.Module):
         mask = _read_mask(mask, x, (x.shape[0], self.heads, q.shape[-2], past + k.shape[-2]))
         key_positions = positions
         seen = None if cache is None else cache.joined(k, v, positions)
-        if seen is not None:
+        counts = None
+        if cache is not None and seen is not None:
             k, v, key_positions = seen
+            counts = cache.counted(mask, q.shape[-2], k) if encoding.reads_between else None
         if ends is not None and values_are_known(ends) and not self.record_weights:
             at = as_tensor(read_places(positions, x), x.device)
             outputs = []
             for text in _slices(ends):
                 own, q_own, k_own, v_own = at[..., text], q[:, :, text], k[:, :, text], v[:, :, text]
                 among = _among(mask, text)
-                outputs.append(self._look(q_own, k_own, v_own, own, own, encoding, among, causal, past))
+                outputs.append(self._look(q_own, k_own, v_own, own, own, encoding, among, None, causal, past))
             output = torch.cat(outputs, dim=2)
         else:
             mask = mask if ends is None else _both(mask, packed_mask(ends, x.shape[1]))
-            output = self._look(q, k, v, positions, key_positions, encoding, mask, causal, past)
+            output = self._look(q, k, v, positions, key_positions, encoding, mask, counts, causal, past)
         joined: Tensor = self.out_proj(output.transpose(1, 2).flatten(2))
         if cache is not None and seen is not None:  # all has gone well: a refused call leaves no keys
             cache.k, cache.v, cache.positions = seen
+            cache.counts = counts
         return joined
 
     def _look(
@@ -213,6 +217,7 @@ class Attention(nn.Module):
         k_positions: Positions,
         encoding: PositionalEncoding,
         mask: Tensor | None,
+        counts: Tensor | None,
         causal: bool,
         past: int,
     ) -> Tensor:
@@ -225,7 +230,9 @@ class Attention(nn.Module):
                 f"softcap={self.softcap!r} with {name}: its scores take the place of q . k, and are not "
                 "capped; leave out softcap, or take another encoding"
             )
-        looks = mask if mask is None or mask.dtype == torch.bool else mask > -math.inf
+        looks = None if mask is None else _as_booleans(mask)
+        if counts is not None:
+            looks = counts[..., None, :]
         bias = encoding.bias(q, k, q_positions, k_positions, looks)  # door 3
         if bias is not None:
             require.to_scores(bias, "the encoding's bias", (*q.shape[:3], k.shape[2]))
@@ -315,6 +322,11 @@ def _among(mask: Tensor | None, text: slice) -> Tensor | None:
     return rows if rows.shape[-1] == 1 else rows[..., text]
 
 
+def _as_booleans(mask: Tensor) -> Tensor:
+    """A mask of booleans, or of numbers to add, as booleans: True where a query may look at a key."""
+    return mask if mask.dtype == torch.bool else mask > -math.inf
+
+
 def _both(mask: Tensor | None, other: Tensor) -> Tensor:
     """The mask, of booleans or of numbers to add, and another of booleans."""
     if mask is None:
@@ -343,12 +355,17 @@ def require_dtype(dtype: Any) -> None:
 
 
 class LayerCache:
-    """The keys (rotated already), values and positions that one layer has seen."""
+    """The keys (rotated already), values and positions that one layer has seen.
+
+    For an encoding that `reads_between` also which keys count: padding does not, and what a query that came
+    later may not look at does.
+    """
 
     def __init__(self) -> None:
         self.k: Tensor | None = None
         self.v: Tensor | None = None
         self.positions: Places = Span(0, 0)
+        self.counts: Tensor | None = None
 
     @property
     def length(self) -> int:
@@ -404,6 +421,21 @@ class LayerCache:
         every = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
         return *every, _joined(self.positions, new, k.device)
 
+    def counted(self, mask: Tensor | None, queries: int, k: Tensor) -> Tensor:
+        """Which of all keys count, (..., keys) booleans, once those of this call have come.
+
+        Args:
+            mask: of this call, as in `Attention`; None where its queries may look at all keys.
+            queries: how many there are in this call.
+            k: (batch, kv_heads, keys, head_dim), those in the cache and those of this call.
+        """
+        keys = k.shape[-2]
+        everything = torch.ones(keys, dtype=torch.bool, device=k.device)
+        before = everything if self.counts is None else self.counts
+        now = everything if mask is None else keys_that_count(_as_booleans(mask), queries, keys)
+        past = keys - queries
+        return _end_to_end(before[..., :past], now.expand(*now.shape[:-1], keys)[..., past:])
+
 
 class Cache:
     """What a causal `Transformer` remembers of the tokens that it has read, for decoding step by step.
@@ -450,7 +482,11 @@ def _read_mask(mask: Any, x: Tensor, scores: tuple[int, ...]) -> Tensor | None:
 def _joined(first: Places, second: Places, device: torch.device) -> Places:
     if isinstance(first, Span) and isinstance(second, Span) and first.stop == second.start:
         return Span(first.start, second.stop)
-    a, b = as_tensor(first, device), as_tensor(second, device)
+    return _end_to_end(as_tensor(first, device), as_tensor(second, device))
+
+
+def _end_to_end(a: Tensor, b: Tensor) -> Tensor:
+    """(..., n) and (..., m) as (..., n + m); the axes before the last broadcast."""
     axes = max(a.ndim, b.ndim)
     a, b = a.expand(*(1,) * (axes - a.ndim), *a.shape), b.expand(*(1,) * (axes - b.ndim), *b.shape)
     shape = torch.broadcast_shapes(a.shape[:-1], b.shape[:-1])  # type: ignore[no-untyped-call]

@@ -26,7 +26,11 @@ class PositionalEncoding(nn.Module):
     """Whether the source gives every layer parameters of its own, rather than one set to all layers."""
 
     causal_only = False
-    """Whether it is defined for causal attention alone."""
+    """Whether it is for causal attention alone. For some that depends on how they were made: `ALiBi` is,
+    unless its direction is "symmetric" or "asymmetric"."""
+
+    looks_ahead = False
+    """Whether `add` tells a token about later ones, which no causal mask can take back."""
 
     replaces_products = False
     """Whether its bias takes q . k off again, and puts other scores there, which a softcap does not reach."""
@@ -34,6 +38,10 @@ class PositionalEncoding(nn.Module):
     reads_neighbours = False
     """Whether `add` looks at the tokens beside each one. Then padding has to be zeros, each text of a row
     stands alone, and a cache of keys is not enough to go on from."""
+
+    reads_between = False
+    """Whether its bias reads the keys between a key and the query. It passes over those that do not count,
+    such as padding: a key counts if its own query may look at it, and a cache remembers which ones do."""
 
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """Door 1: x + p(position).
@@ -86,7 +94,8 @@ class PositionalEncoding(nn.Module):
             k: (batch, kv_heads, keys, head_dim), after `rotate`.
             q_positions, k_positions: of the queries and of the keys, see `Positions`.
             mask: booleans that broadcast to the scores, True where a query may look at a key. For an
-                encoding that counts keys (CoPE, data-dependent ALiBi); the others do not look at it.
+                encoding that counts keys (CoPE) or `reads_between`; the others do not look at it. Beside a
+                cache, the latter get (..., 1, keys), True for keys that count.
             seq_axis: of q and k, as in `rotate`.
 
         Returns:
@@ -124,6 +133,25 @@ class NoPE(PositionalEncoding):
 def wide_dtype(x: Tensor) -> torch.dtype:
     """float64 for float64, else float32: what tables and biases are made in, whatever the module's dtype."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def is_plain(layer: nn.Module) -> bool:
+    """Whether a call of the layer is x W^T + b: `nn.Linear`, no adapter or quantised layer in its place."""
+    return type(layer) is nn.Linear and not (layer._forward_pre_hooks or layer._forward_hooks)
+
+
+def own_dtype(layer: nn.Module, otherwise: torch.dtype) -> torch.dtype:
+    """The dtype in which a layer takes its input; `otherwise` where no parameter tells."""
+    return next((each.dtype for each in layer.parameters() if each.is_floating_point()), otherwise)
+
+
+def through(layer: nn.Module, x: Tensor) -> Tensor:
+    """x through a linear layer, in x's dtype; what stands for an `nn.Linear` is called, in its own dtype."""
+    if isinstance(layer, nn.Linear) and is_plain(layer):
+        bias = None if layer.bias is None else layer.bias.to(x.dtype)
+        return nn.functional.linear(x, layer.weight.to(x.dtype), bias)
+    called: Tensor = layer(x.to(own_dtype(layer, x.dtype))).to(x.dtype)
+    return called
 
 
 def trunc_normal_(tensor: Tensor, std: float) -> None:

@@ -21,6 +21,7 @@ from posenc_lib.biased import (
     alibi_slopes,
     cope_bias,
     fire_bias,
+    fire_distances,
     kerple_bias,
     sandwich_bias,
     shaw_bias,
@@ -28,7 +29,7 @@ from posenc_lib.biased import (
     transformer_xl_bias,
 )
 from posenc_lib.biased.kerple import KINDS, Kind
-from posenc_lib.nn.base import for_tracer, wide_dtype
+from posenc_lib.nn.base import for_tracer, is_plain, own_dtype, through, wide_dtype
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, Span, as_tensor
 from posenc_lib.nn.tables import KeptTables
@@ -88,6 +89,7 @@ class ALiBi(_OffsetBias):
         super().__init__()
         self.heads = require.count(heads, "heads")
         self.direction = require.choice(direction, "direction", DIRECTIONS)
+        self.causal_only = direction == "causal"
         after = direction == "asymmetric"
         if after and slopes_after is None and not require.flag(learned, "learned"):
             raise ValueError(
@@ -134,7 +136,7 @@ class T5Bias(_OffsetBias):
     Args:
         heads: number of attention heads.
         buckets, max_distance: as in `posenc_lib.t5_buckets`.
-        bidirectional: True for encoders, False for decoders.
+        bidirectional: True for encoders; False for decoders, where keys after the query are masked.
         std: standard deviation of the numbers at the start. In transformers' T5 it is d_model^-0.5, with
             d_model = 512 in T5-small.
 
@@ -156,6 +158,7 @@ class T5Bias(_OffsetBias):
         super().__init__()
         self.heads = require.count(heads, "heads")
         self.max_distance, self.bidirectional = max_distance, bidirectional
+        self.causal_only = not require.flag(bidirectional, "bidirectional")
         self.std = require.positive(std, "std")
         self.table = nn.Parameter(torch.empty(require.count(buckets, "buckets"), self.heads))
         self.reset_parameters()
@@ -315,18 +318,18 @@ class FIRE(ScoreBias):
 
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         dtype = wide_dtype(q)
+        c, threshold = self.c[0].to(dtype).abs(), self.stretch[0].to(dtype).abs() * self.start[1]
+        queries, keys = as_tensor(at_q, q.device), as_tensor(at_k, k.device)
+        if not (is_plain(self.first) and is_plain(self.second)):
+            x = fire_distances(queries, keys, c=c, threshold=threshold, dtype=dtype)
+            by_head = through(self.second, through(self.first, x[..., None]).relu())
+            return by_head.movedim(-1, -3)
         w1, b1, w2, b2 = (
             parameter.to(dtype)
             for layer in (self.first, self.second)
             for parameter in (layer.weight, layer.bias)
         )
-        bias: Tensor = fire_bias(
-            (w1, b1, w2, b2),
-            as_tensor(at_q, q.device),
-            as_tensor(at_k, k.device),
-            c=self.c[0].to(dtype).abs(),
-            threshold=self.stretch[0].to(dtype).abs() * self.start[1],
-        )
+        bias: Tensor = fire_bias((w1, b1, w2, b2), queries, keys, c=c, threshold=threshold)
         return bias
 
     def extra_repr(self) -> str:
@@ -388,7 +391,7 @@ class TransformerXL(ScoreBias):
     Args:
         dim: width of the model, even: that of the sinusoidal encoding.
         heads: number of attention heads, a divisor of dim.
-        causal: make relative keys for the past alone, which takes half the work.
+        causal: make relative keys for the past alone, which takes half the work; False for encoders.
         base: of the sinusoidal encoding.
 
     Raises:
@@ -407,6 +410,7 @@ class TransformerXL(ScoreBias):
         self.dim, self.heads = require.even_dim(dim), require.count(heads, "heads")
         self.head_dim = require.head_width(dim, heads)
         self.causal, self.base = require.flag(causal, "causal"), require.positive(base, "base")
+        self.causal_only = self.causal
         self.to_key = nn.Linear(dim, dim, bias=False)
         self.u = nn.Parameter(torch.empty(heads, self.head_dim))
         self.v = nn.Parameter(torch.empty(heads, self.head_dim))
@@ -421,7 +425,7 @@ class TransformerXL(ScoreBias):
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
         u, v = self.u.to(q.dtype), self.v.to(q.dtype)
         if isinstance(at_q, Span) and isinstance(at_k, Span) and at_q.stop == at_k.stop:
-            if not is_exporting() and q.shape[-2] == 1 and type(self.to_key) is nn.Linear:
+            if not is_exporting() and q.shape[-2] == 1 and is_plain(self.to_key):
                 return self._of_one(q, k, u, v)
             farthest = k.shape[-2] - 1
             nearest = 0 if self.causal else q.shape[-2] - 1
@@ -453,7 +457,7 @@ class TransformerXL(ScoreBias):
     def _relative_keys(self, first: int, last: int, like: Tensor) -> Tensor:
         """(heads, distances, head_dim), for the relative positions key - query = first .. last."""
         encoded = self._encoded(first, last, like)
-        projected = self.to_key(encoded.to(self.to_key.weight.dtype)).to(like.dtype)
+        projected = self.to_key(encoded.to(own_dtype(self.to_key, encoded.dtype))).to(like.dtype)
         by_head: Tensor = projected.view(-1, self.heads, self.head_dim).transpose(0, 1)
         return by_head
 

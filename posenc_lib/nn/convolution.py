@@ -25,7 +25,8 @@ class ConvolutionPositions(PositionalEncoding):
         dim: width of x.
         taps: how many tokens it sees; 128 in wav2vec 2.0, two and a half seconds.
         groups: of columns that are mixed among themselves, a divisor of dim.
-        causal: see the token and those before it alone, for a causal model.
+        causal: see the token and those before it alone, as a causal model needs it; without it, such a model
+            refuses the encoding.
 
     Raises:
         TypeError, ValueError: sizes below 1, groups that do not divide dim.
@@ -48,6 +49,8 @@ class ConvolutionPositions(PositionalEncoding):
         self.groups, self.causal = require.count(groups, "groups"), require.flag(causal, "causal")
         if self.dim % self.groups:
             raise ValueError(f"groups={groups} do not divide dim={dim}; give a divisor of {dim}")
+        self.before = self.taps - 1 if self.causal else self.taps // 2
+        self.looks_ahead = self.before < self.taps - 1
         self.direction = nn.Parameter(torch.empty(self.dim, self.dim // self.groups, self.taps))
         self.magnitude = nn.Parameter(torch.empty(self.taps))
         self.bias_of_columns = nn.Parameter(torch.empty(self.dim))
@@ -68,11 +71,10 @@ class ConvolutionPositions(PositionalEncoding):
         require.same_device(x=x, **{"the weights": self.direction})
         dtype = wide_dtype(x)
         weight = convolution_weight(self.direction.to(dtype), self.magnitude.to(dtype))
-        before = self.taps - 1 if self.causal else self.taps // 2
         if surely(x.shape[-2] == 0):  # which torch's convolution refuses
             return x
         texts = x.to(dtype).flatten(0, -3) if x.ndim > 2 else x.to(dtype)
-        columns = nn.functional.pad(texts.mT, (before, self.taps - 1 - before))
+        columns = nn.functional.pad(texts.mT, (self.before, self.taps - 1 - self.before))
         mixed = nn.functional.conv1d(columns, weight, self.bias_of_columns.to(dtype), groups=self.groups)
         return add_rows(x, nn.functional.gelu(mixed).mT.reshape(x.shape))
 

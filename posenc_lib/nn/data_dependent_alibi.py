@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from posenc_lib import _require as require
 from posenc_lib.biased.gates import penalties
 from posenc_lib.nn.base import wide_dtype
-from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.doors import ScoreBias, keys_that_count
 from posenc_lib.nn.positions import Places
 
 
@@ -17,7 +17,8 @@ class DataDependentALiBi(ScoreBias):
     """ALiBi whose slope is read from the tokens: each key gives a gate, and all between count.
 
     It looks at no positions at all, only at the order of the keys; the last query is at the last key.
-    Keys at which no query may look, such as padding, do not count.
+    Keys at which their own query may not look, such as padding, do not count; in both directions, keys at
+    which no query may look.
 
     x-transformers reads the gates from the layer's input x, by a projection of its own. A bias of this
     library sees queries and keys, so here each head reads them from its keys, sigmoid(w . k + b): that is a
@@ -43,7 +44,7 @@ class DataDependentALiBi(ScoreBias):
     def __init__(self, head_dim: int, heads: int, *, causal: bool = True, start: float = 5.0) -> None:
         super().__init__()
         self.head_dim, self.heads = require.count(head_dim, "head_dim"), require.count(heads, "heads")
-        self.causal = require.flag(causal, "causal")
+        self.causal = self.causal_only = self.reads_between = require.flag(causal, "causal")
         self.start = require.finite(start, "start", "give a number such as 5.0")
         directions = 1 if causal else 2
         self.weight = nn.Parameter(torch.empty(directions, self.heads, self.head_dim))
@@ -62,11 +63,16 @@ class DataDependentALiBi(ScoreBias):
         by_group = self.weight.to(dtype).view(directions, groups, -1, self.head_dim)
         logits = torch.einsum("bgkd,nghd->nbghk", k.to(dtype), by_group).flatten(2, 3)
         log_gates = F.logsigmoid(logits + self.offset.to(dtype)[:, None, :, None])
-        if mask is not None:  # what no query may look at does not count
-            seen = mask.any(-2) if mask.ndim > 1 else mask
-            log_gates = log_gates.masked_fill(~seen, 0.0)
+        if mask is not None:
+            log_gates = log_gates.masked_fill(~self._count(mask, q.shape[-2], k.shape[-2]), 0.0)
         bias: Tensor = penalties(log_gates[0], q.shape[-2], None if self.causal else log_gates[1])
         return bias
+
+    def _count(self, mask: Tensor, queries: int, keys: int) -> Tensor:
+        """Which keys count, (..., keys)."""
+        if self.causal:
+            return keys_that_count(mask, queries, keys)
+        return mask.any(-2) if mask.ndim > 1 else mask
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, {self.heads}, causal={self.causal}"
@@ -76,7 +82,7 @@ class FoX(DataDependentALiBi):
     """The bias of the Forgetting Transformer: each token lets through a part of what came before it.
 
     It looks at no positions at all, only at the order of the keys; the last query is at the last key.
-    Keys at which no query may look, such as padding, close nothing.
+    Keys at which their own query may not look, such as padding, close nothing.
 
     The paper reads the gates from the layer's input x, sigmoid(w_f . x + b_f). A bias of this library sees
     queries and keys, so here each head reads them from its keys, as `DataDependentALiBi` does, which also has

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from posenc_lib import _require as require
-from posenc_lib._arrays import without_autocast
+from posenc_lib._arrays import surely, without_autocast
 from posenc_lib._heads import heads_first
 from posenc_lib.nn.base import PositionalEncoding
 from posenc_lib.nn.positions import Places, Positions, one_axis, places_of_heads
@@ -116,3 +117,19 @@ def for_all_heads(tables: RotaryTables, seq_axis: int) -> RotaryTables:
     if tables.cos.ndim < 3 or seq_axis not in (-2, 2):
         return tables
     return RotaryTables(tables.cos[:, None], tables.sin[:, None])
+
+
+def keys_that_count(mask: Tensor, queries: int, keys: int) -> Tensor:
+    """Which keys count, (..., keys) booleans: those that their own query may look at.
+
+    The last query is at the last key. Of keys whose own query is not there, those that any query sees.
+
+    Args:
+        mask: as in `PositionalEncoding.bias`.
+        queries, keys: how many.
+    """
+    if mask.ndim == 1 or surely(mask.shape[-2] == 1):
+        return mask.any(-2) if mask.ndim > 1 else mask
+    key = torch.arange(keys, device=mask.device)
+    own = torch.arange(queries, device=mask.device)[:, None] + (keys - queries)
+    return (mask & ((key == own) | (key < keys - queries))).any(-2)

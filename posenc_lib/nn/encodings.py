@@ -182,14 +182,21 @@ def make_encoding(encoding: Any, sizes: Sizes) -> PositionalEncoding:
     Raises:
         TypeError: neither a name nor a `PositionalEncoding`.
         ValueError: an unknown name, or sizes that do not suit the encoding; one for causal attention alone
-            where attention is not.
+            (its `causal_only`) where attention is not; one that tells tokens about later ones (its
+            `looks_ahead`) where attention is.
     """
     if not isinstance(sizes, Sizes):
         raise TypeError(f"sizes is of type {type(sizes).__name__}; give Sizes(dim, heads)")
     made = encoding if isinstance(encoding, PositionalEncoding) else _made(encoding, sizes)
+    told = f"{type(made).__name__}({made.extra_repr()})"
     if made.causal_only and not sizes.causal:
         raise ValueError(
-            f"{type(made).__name__} is only for keys up to the query; give causal=True, or another encoding"
+            f"{told} is only for keys up to the query; give causal=True, or an encoding for both directions"
+        )
+    if made.looks_ahead and sizes.causal:
+        raise ValueError(
+            f"{told} tells each token about later ones, which a causal model must not see; make it with "
+            "causal=True, or give the model causal=False"
         )
     return made
 

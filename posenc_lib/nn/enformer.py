@@ -51,5 +51,5 @@ class Enformer(TransformerXL):
         return encoded
 
     def extra_repr(self) -> str:
-        sizes = f"{self.to_key.out_features}, {self.heads}, features={self.features}"
+        sizes = f"{self.heads * self.head_dim}, {self.heads}, features={self.features}"
         return f"{sizes}, length={self.length}, causal={self.causal}"

@@ -20,7 +20,7 @@ from posenc_lib.added import (
 from posenc_lib.added.graphs import Normalization, drawn_signs
 from posenc_lib.added.trees import weighted
 from posenc_lib.nn.added import add_rows, read_input
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.base import PositionalEncoding, through, wide_dtype
 from posenc_lib.nn.positions import Places, Positions, among, read_places
 from posenc_lib.nn.tables import KeptTables, rows_of
 
@@ -158,7 +158,6 @@ class LaplacianEigenvectors(_OfNodes):
         self._drawn = drawn_signs(generator, self.features)
 
     def _mapped(self, described: Tensor) -> Tensor:
-        weight, bias = self.second.weight.to(described.dtype), self.second.bias.to(described.dtype)
         if self.signs == "invariant":
             described = sign_invariant(described, self._phi).flatten(-2)
         elif self.signs == "random" and self.training:
@@ -168,12 +167,11 @@ class LaplacianEigenvectors(_OfNodes):
                     "at the start of each step, or eval()"
                 )
             described = described * torch.from_numpy(self._drawn).to(described.dtype).to(described.device)
-        return nn.functional.linear(described, weight, bias)
+        return through(self.second, described)
 
     def _phi(self, described: Tensor) -> Tensor:
         """The small network, on each number by itself: (..., count) to (..., count, hidden)."""
-        weight, bias = (each.to(described.dtype) for each in (self.first.weight, self.first.bias))
-        return nn.functional.linear(described[..., None], weight, bias).relu()
+        return through(self.first, described[..., None]).relu()
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, signs={self.signs!r}"
@@ -207,8 +205,7 @@ class RandomWalk(_OfNodes):
         self.project = nn.Linear(steps, self.dim)
 
     def _mapped(self, described: Tensor) -> Tensor:
-        weight, bias = (each.to(described.dtype) for each in (self.project.weight, self.project.bias))
-        return nn.functional.linear(described, weight, bias)
+        return through(self.project, described)
 
 
 class TreePaths(_OfNodes):

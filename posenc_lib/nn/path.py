@@ -10,7 +10,7 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import is_compiling
 from posenc_lib.biased import path_bias
 from posenc_lib.nn.base import wide_dtype
-from posenc_lib.nn.doors import ScoreBias
+from posenc_lib.nn.doors import ScoreBias, keys_that_count
 from posenc_lib.nn.positions import Places
 
 
@@ -18,7 +18,7 @@ class PaTH(ScoreBias):
     """PaTH: each token between key and query turns the scores, by a reflection that is read from it.
 
     It looks at no positions at all, only at the order of the keys; the last query is at the last key.
-    Keys at which no query may look, such as padding, reflect nothing.
+    Keys at which their own query may not look, such as padding, reflect nothing.
 
     The paper reads w and beta from the layer's input x, w by two thin matrices and a convolution of three
     tokens. A bias of this library sees queries and keys, so here each head reads both from its keys: w is W
@@ -40,6 +40,7 @@ class PaTH(ScoreBias):
     per_layer = True
     causal_only = True
     replaces_products = True
+    reads_between = True
     heads: int
     head_dim: int
 
@@ -66,8 +67,8 @@ class PaTH(ScoreBias):
         w = F.normalize(torch.einsum("bgkd,ghed->bghke", k, to_w).flatten(1, 2), dim=-1)
         logits = torch.einsum("bgkd,ghd->bghk", k, to_beta).flatten(1, 2)
         beta = 2 * torch.sigmoid(logits + self.offset.to(dtype)[:, None])
-        if mask is not None:  # what no query may look at reflects nothing
-            beta = beta * (mask.any(-2) if mask.ndim > 1 else mask)
+        if mask is not None:
+            beta = beta * keys_that_count(mask, q.shape[-2], k.shape[-2])
         bias: Tensor = path_bias(q, k, w, beta, block=None if is_compiling() else 64)
         return bias
 

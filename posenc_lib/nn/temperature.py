@@ -20,7 +20,7 @@ class LogTemperature(PositionalEncoding):
     """Queries times a factor that grows with the logarithm of how many keys they see. It turns nothing.
 
     The more keys, the flatter a softmax: the factor makes up for it. In Llama 4 it is all that the layers
-    without rotation know of positions.
+    without rotation know of positions. For causal attention, where the query at position p sees p + 1 keys.
 
     Args:
         formula, beta, length: as in `posenc_lib.rotated.QueryTemperature`.
@@ -31,6 +31,7 @@ class LogTemperature(PositionalEncoding):
     Source: Su 2021 (kexue.fm/archives/8823); Llama 4's: transformers, `modeling_llama4.py`.
     """
 
+    causal_only = True
     heads: int | None = None
 
     def __init__(self, formula: Formula = "log", beta: float = 1.0, length: float = 512.0) -> None:
@@ -69,6 +70,8 @@ class LogTemperature(PositionalEncoding):
 
 class ScalableSoftmax(LogTemperature):
     """Scalable-Softmax: scores times s ln(n), n the number of keys a query sees, s learned by each head.
+
+    For causal attention, where the query at position p sees p + 1 keys.
 
     Args:
         heads: number of attention heads.

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from posenc_lib import _require as require
 from posenc_lib.added import calendar_features
-from posenc_lib.added.times import Circle, line_and_waves
+from posenc_lib.added.times import Circle, line_and_waves, refuse_coarse
 from posenc_lib.nn.added import add_rows, read_input
-from posenc_lib.nn.base import PositionalEncoding, wide_dtype
+from posenc_lib.nn.base import PositionalEncoding, through, wide_dtype
 from posenc_lib.nn.positions import Positions, as_tensor, one_axis, read_places
 
 
@@ -29,7 +29,8 @@ class Calendar(PositionalEncoding):
         unit: seconds in a unit of the positions; 86400 for days.
 
     Raises:
-        TypeError, ValueError: as `posenc_lib.calendar_phases`; dim below 1, unit not above 0.
+        TypeError, ValueError: as `posenc_lib.calendar_phases`; dim below 1, unit not above 0; from `add`,
+            times in fewer than 64 bits that cannot tell one second from the next.
 
     Example:
         >>> import torch
@@ -53,13 +54,14 @@ class Calendar(PositionalEncoding):
     def add(self, x: Tensor, positions: Positions) -> Tensor:
         """x + what the time is mapped to, rounded once."""
         places = one_axis(read_places(positions, read_input(x, self.dim)), self)
-        require.same_device(x=x, **{"the weights": self.project.weight})
+        for parameter in self.parameters():
+            require.same_device(x=x, **{"the weights": parameter})
         times, dtype = as_tensor(places, x.device), wide_dtype(x)
         if self.unit != 1:
+            refuse_coarse(times, self.unit)
             times = times.double() * self.unit
         features: Tensor = calendar_features(times, self.circles, dtype=dtype)
-        weight, bias = self.project.weight.to(dtype), self.project.bias.to(dtype)
-        return add_rows(x, nn.functional.linear(features, weight, bias))
+        return add_rows(x, through(self.project, features))
 
     def extra_repr(self) -> str:
         return f"{self.dim}, circles={self.circles}, unit={self.unit:g}"

@@ -9,9 +9,9 @@ from posenc_lib import _require as require
 from posenc_lib._arrays import is_compiling
 from posenc_lib.biased import swin_index
 from posenc_lib.biased.swin import read_window, rows_of_window
-from posenc_lib.biased.swin_v2 import swin_v2_table
+from posenc_lib.biased.swin_v2 import LARGEST, swin_v2_coordinates, swin_v2_table
 from posenc_lib.biased.t5 import by_head
-from posenc_lib.nn.base import trunc_normal_, wide_dtype
+from posenc_lib.nn.base import is_plain, through, trunc_normal_, wide_dtype
 from posenc_lib.nn.doors import ScoreBias
 from posenc_lib.nn.positions import Places, as_tensor, in_grid
 from posenc_lib.nn.tables import KeptTables
@@ -30,10 +30,10 @@ class _WindowBias(ScoreBias):
         self._kept = KeptTables()
 
     def _bias(self, q: Tensor, k: Tensor, at_q: Places, at_k: Places, mask: Tensor | None) -> Tensor:
-        bias: Tensor = by_head(self._table(wide_dtype(q)), self._index(at_q, at_k, q.device))
+        bias: Tensor = by_head(self._table(wide_dtype(q), q.device), self._index(at_q, at_k, q.device))
         return bias
 
-    def _table(self, dtype: torch.dtype) -> Tensor:
+    def _table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """The bias of each offset and head, (rows, heads)."""
         raise NotImplementedError
 
@@ -89,7 +89,7 @@ class SwinBias(_WindowBias):
         """Draw the table again."""
         trunc_normal_(self.table, self.std)
 
-    def _table(self, dtype: torch.dtype) -> Tensor:
+    def _table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.table.to(dtype)
 
     def extra_repr(self) -> str:
@@ -135,7 +135,11 @@ class SwinV2Bias(_WindowBias):
         self.first.reset_parameters()
         self.second.reset_parameters()
 
-    def _table(self, dtype: torch.dtype) -> Tensor:
+    def _table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        if not (is_plain(self.first) and is_plain(self.second)):
+            coordinates = swin_v2_coordinates(self.shape, pretrained=self.pretrained)
+            hidden = through(self.first, torch.as_tensor(coordinates, dtype=dtype, device=device)).relu()
+            return LARGEST * through(self.second, hidden).sigmoid()
         w1, b1, w2 = (each.to(dtype) for each in (self.first.weight, self.first.bias, self.second.weight))
         table: Tensor = swin_v2_table((w1, b1, w2), self.shape, self.pretrained)
         return table

@@ -478,7 +478,7 @@ class Given:
             mine["rope_theta"] = family.base if beside is None else beside
         if "partial_rotary_factor" not in mine:
             mine["partial_rotary_factor"] = self._share(index, config)
-        original = self.config.get("original_max_position_embeddings")
+        original = self.config.get("original_max_position_embeddings", family.original)
         if original is not None and not nested and rope_type(self._cleaned(mine)) in RULES_WITH_ORIGINAL:
             mine["original_max_position_embeddings"] = original  # Phi-3; it wins in transformers too
         return mine

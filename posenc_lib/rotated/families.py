@@ -49,6 +49,8 @@ class Family:
             `rope_theta` beside the rope parameters is not read.
         rope_ratio: whether the key of that name multiplies the base.
         share, share_key: the default of `partial_rotary_factor`, and an older key of it.
+        original: the default of `original_max_position_embeddings` next to the rope parameters, which wins
+            over the one among them.
         rule: what the family takes where a config has no rope parameters at all.
         by_kind: the same for families whose rope parameters are nested by kind of layer.
         labels: names of these nested parameters that are not kinds: {kind: label}.
@@ -108,6 +110,7 @@ class Family:
     rope_ratio: bool = False
     share: float = 1.0
     share_key: str = "partial_rotary_factor"
+    original: int | None = None
     rule: Mapping[str, Any] = field(default_factory=dict)
     by_kind: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -386,8 +389,10 @@ FAMILIES: dict[str, Family] = {
     "pe_audio_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
     "pe_audio_video_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
     "pe_video_encoder": Family(1792, 14, 6, 10000, head=128, base=20000.0, layout="interleaved"),
-    "phi3": Family(3072, 32, 32, 4096, rule_names={"su": "longrope", "yarn": "longrope"}),
-    "phi4_multimodal": Family(3072, 32, 32, 131072, rule_names={"su": "longrope", "yarn": "longrope"}),
+    "phi3": Family(3072, 32, 32, 4096, original=4096, rule_names={"su": "longrope", "yarn": "longrope"}),
+    "phi4_multimodal": Family(
+        3072, 32, 32, 131072, original=4096, rule_names={"su": "longrope", "yarn": "longrope"}
+    ),
     "pocket_tts_audio_tokenizer": Family(512, 8, 2, 8000, window=250),
     "pocket_tts_audio_tokenizer_decoder": Family(512, 8, 2, 8000, window=250),
     "pocket_tts_audio_tokenizer_encoder": Family(512, 8, 2, 8000, window=250),

@@ -121,6 +121,29 @@ def test_what_a_config_leaves_out_is_the_familys_own() -> None:
     assert compared > 170
 
 
+def test_the_length_that_a_model_was_trained_on_first() -> None:
+    """Where a raw config does not say it next to the rope parameters, the class has one, which wins."""
+    key, rule = "original_max_position_embeddings", {"rope_type": "longrope"}
+    for name, config in configs().items():
+        if name in FAMILIES:
+            assert FAMILIES[name].original == getattr(type(config), key, None), name
+    for name in ("phi3", "phi4_multimodal"):
+        for inside in ({}, {key: 1024}, {key: 1024, "factor": 16.0}):
+            for beside in ({}, {key: 2048}):
+                heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "hidden_size": 32}
+                lists = {"short_factor": [1.0] * 4, "long_factor": [2.0] * 4}
+                raw: dict[str, Any] = {
+                    "model_type": name,
+                    "max_position_embeddings": 131072,
+                    **heads,
+                    **beside,
+                }
+                raw["rope_scaling"] = {**rule, **lists, **inside}
+                made = transformers.AutoConfig.for_model(**copy.deepcopy(raw))
+                for length in (1000, 2000, 3000, 5000):
+                    assert rope_from_config(raw, length=length) == rope_from_config(made, length=length)
+
+
 def test_what_has_rope_parameters_is_known_to_rotate() -> None:
     """And what has none is not given a rotation."""
     for name, config in configs().items():

@@ -216,6 +216,28 @@ def test_graphs_and_convolutions_are_traced() -> None:
     np.testing.assert_allclose(np.abs(vectors[:, 4]), np.abs(ours[1][:, 4]), atol=1e-5)
 
 
+@pytest.mark.parametrize("queries", [LENGTH, 2])
+@pytest.mark.parametrize(
+    "bias",
+    [
+        lambda q, k, *at: p.self_extend_bias(q, k, *at, group=2, window=3),
+        lambda q, k, *at: p.dual_chunk_bias(q, k, *at, chunk=3, window=2),
+        p.pope_bias,
+    ],
+    ids=["self-extend", "dual chunk", "pope"],
+)
+def test_maps_of_known_positions_are_known_inside_jit(bias: Callable[..., Any], queries: int) -> None:
+    q, at = X[..., -queries:, :], np.arange(LENGTH)
+    rows = 7 + np.stack([at, at + 5])
+    for places in ((queries, LENGTH), (at[-queries:], at), (rows[:, -queries:], rows)):
+        theirs = [each if isinstance(each, int) else jnp.asarray(each) for each in places]
+        vectors = jnp.asarray(q), jnp.asarray(X)
+        got = jax.jit(lambda q, k, theirs=theirs: bias(q, k, *theirs))(*vectors)
+        np.testing.assert_allclose(got, bias(q, X, *places), atol=1e-5)
+        slope = jax.jit(jax.grad(lambda q, k, theirs=theirs: bias(q, k, *theirs).sum()))(*vectors)
+        assert np.isfinite(slope).all()
+
+
 def test_forget_gates_that_are_the_lowest_number_of_float32_make_no_nan() -> None:
     """Twice that has no sum in float32."""
     lowest = float(np.finfo(np.float32).min)

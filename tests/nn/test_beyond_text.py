@@ -144,6 +144,19 @@ def test_times():
     with pytest.raises(ValueError, match=r"cannot tell one second from the next; give integers, or float64"):
         seconds.add(zeros(), now.float())
 
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_times_in_units_are_as_fine_as_seconds(dtype):
+    days = Calendar(DIM, circles=("day",), unit=86400.0).double()
+    for day in (20000.25, -20000.25):
+        with pytest.raises(ValueError, match=r"units of 86400 seconds are in .* give integers, or float64"):
+            days.add(zeros(1), torch.tensor([day]).to(dtype))
+    late, early, five_seconds = (torch.tensor([at]).double() for at in (20000.25, 0.25, 2.0**-14))
+    torch.testing.assert_close(days.add(zeros(1), late), days.add(zeros(1), early))
+    torch.testing.assert_close(days.add(zeros(1), five_seconds.to(dtype)), days.add(zeros(1), five_seconds))
+
+
+def test_time2vec():
     waves = Time2Vec(DIM, shortest=2.0, longest=500.0).double()
     with torch.no_grad():
         waves.phases.fill_(7.0)
@@ -158,7 +171,7 @@ def test_times():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("taps", [1, 4, 7])
+@pytest.mark.parametrize("taps", [1, 2, 3, 4, 7])
 def test_the_convolution(causal, taps):
     encoding = ConvolutionPositions(DIM, taps=taps, groups=4, causal=causal).double()
     nn.init.normal_(encoding.magnitude)
@@ -168,6 +181,9 @@ def test_the_convolution(causal, taps):
     wanted = x + added.convolution_positions(x, weight, encoding.bias_of_columns, causal=causal)
     torch.testing.assert_close(encoding(x), wanted)
     torch.testing.assert_close(encoding(x[1, 2]), wanted[1, 2])
+    changed = x.clone()
+    changed[..., 5:, :] += 1.0
+    assert encoding.looks_ahead is not torch.equal(encoding(changed)[..., :5, :], encoding(x)[..., :5, :])
     for empty in ((2, 0, DIM), (0, 9, DIM), (0, DIM)):
         assert encoding(torch.zeros(empty, dtype=torch.float64)).shape == empty
     with pytest.raises(ValueError, match="groups=5 do not divide dim=32"):

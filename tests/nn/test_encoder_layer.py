@@ -158,7 +158,7 @@ def test_causal_cope_in_the_encoder():
 
 
 def test_the_hint_alone_is_a_causal_mask():
-    layer = EncoderLayer(DIM, HEADS, 32, dropout=0.0, batch_first=True, encoding=ALiBi(HEADS))
+    layer = EncoderLayer(DIM, HEADS, 32, dropout=0.0, batch_first=True, encoding=ALiBi(HEADS), causal=True)
     src = torch.randn(BATCH, LENGTH, DIM)
     torch.testing.assert_close(layer(src, is_causal=True), layer(src, src_mask=causal_mask()))
 

@@ -8,9 +8,20 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from posenc_lib import LinearScaling
+from posenc_lib import LinearScaling, window_mask
 from posenc_lib.biased import dual_chunk_bias, fox_bias, path_bias, pope_bias, self_extend_bias
-from posenc_lib.nn import Attention, DualChunk, FoX, LayerCache, PaTH, PoPE, Rotary, SelfExtend
+from posenc_lib.nn import (
+    Attention,
+    CoPE,
+    DataDependentALiBi,
+    DualChunk,
+    FoX,
+    LayerCache,
+    PaTH,
+    PoPE,
+    Rotary,
+    SelfExtend,
+)
 from tests.present import present
 
 HEADS, HEAD_DIM, LENGTH = 4, 8, 12
@@ -20,6 +31,23 @@ MAKERS = {
     "PoPE": lambda: PoPE(HEAD_DIM, HEADS),
     "SelfExtend": lambda: SelfExtend(HEAD_DIM, group=3, window=4),
     "DualChunk": lambda: DualChunk(HEAD_DIM, chunk=5, window=2),
+}
+READ_BETWEEN = {
+    "FoX": MAKERS["FoX"],
+    "PaTH": MAKERS["PaTH"],
+    "DataDependentALiBi": lambda: DataDependentALiBi(HEAD_DIM, HEADS, start=0.0),
+}
+BACK = torch.arange(LENGTH)[:, None] - torch.arange(LENGTH)
+PADDED = torch.tensor([[True] * 2 + [False] * 10, [False] * 5 + [True] * 2 + [False] * 5])
+SINKS = torch.from_numpy(window_mask(LENGTH, LENGTH, 3, sinks=2))
+MASKS = {
+    "a window with sinks": SINKS,
+    "every third key": BACK % 3 == 0,
+    "numbers": torch.zeros(LENGTH, LENGTH).masked_fill(BACK % 3 != 0, -math.inf),
+    "padding": ~PADDED[:, None, None],
+    "padding and a window": ~PADDED[:, None, None] & SINKS,
+    "heads of their own": torch.stack([SINKS, BACK % 2 == 0, BACK % 3 == 0, BACK > -1])[None],
+    "all but itself": BACK != 0,
 }
 
 
@@ -106,6 +134,58 @@ def test_padding_does_nothing(name):
     for mask in (kept, kept[None], whole, whole.tril(), kept.expand(2, 1, 1, LENGTH)):
         got = encoding.bias(q, k, LENGTH, LENGTH, mask)[:, :, kept][..., kept]
         torch.testing.assert_close(got, without, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("chunks", [[1] * LENGTH, [5, 1, 1, 4, 1]], ids=["steps", "chunks"])
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize(
+    "make", [*READ_BETWEEN.values(), lambda: CoPE(HEAD_DIM)], ids=[*READ_BETWEEN, "CoPE"]
+)
+def test_a_cache_continues_where_it_was_beside_any_mask(make, mask, chunks):
+    encoding, attention = make().double(), Attention(HEADS * HEAD_DIM, HEADS).double()
+    with torch.no_grad():
+        for parameter in encoding.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    mask = mask if mask.dtype == torch.bool else mask.double()
+    x, cache = torch.randn(2, LENGTH, HEADS * HEAD_DIM).double(), LayerCache()
+    whole, parts = attention(x, None, encoding, mask=mask, causal=True), []
+    for part in x.split(chunks, 1):
+        first, last = cache.length, cache.length + part.shape[1]
+        rows = mask if mask.shape[-2] == 1 else mask[..., first:last, :]
+        parts.append(attention(part, None, encoding, mask=rows[..., :last], causal=True, cache=cache))
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole)
+
+
+@pytest.mark.parametrize("name", READ_BETWEEN)
+def test_a_key_counts_if_its_own_query_may_look_at_it(name):
+    encoding, (q, k) = READ_BETWEEN[name](), vectors()
+    plain = encoding.bias(q, k, LENGTH, LENGTH)
+    for mask in (SINKS, BACK % 3 == 0):  # what is hidden from a later query counts all the same
+        torch.testing.assert_close(encoding.bias(q, k, LENGTH, LENGTH, mask), plain)
+    hidden = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+    hidden[4, 4] = False
+    without = torch.arange(LENGTH) != 4
+    torch.testing.assert_close(
+        encoding.bias(q, k, LENGTH, LENGTH, hidden), encoding.bias(q, k, LENGTH, LENGTH, without)
+    )
+    rows = without.repeat(LENGTH - 6, 1)  # of the last queries alone
+    rows[-1, 7] = False
+    last = encoding.bias(q[:, :, 6:], k, range(6, LENGTH), LENGTH, rows)
+    wanted = encoding.bias(q, k, LENGTH, LENGTH, without)[:, :, 6:]
+    torch.testing.assert_close(last, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", READ_BETWEEN)
+def test_a_second_turn_with_padding_and_a_window_in_the_layer(name):
+    encoding, attention = READ_BETWEEN[name](), Attention(HEADS * HEAD_DIM, HEADS, window=4)
+    x, cache = torch.randn(1, LENGTH, HEADS * HEAD_DIM), LayerCache()
+    kept = torch.ones(LENGTH, dtype=torch.bool)
+    kept[6:8] = False
+    attention(x[:, :6], None, encoding, causal=True, cache=cache)
+    attention(x[:, 6:9], None, encoding, mask=kept[None, :9], causal=True, cache=cache)
+    last = attention(x[:, 9:], None, encoding, mask=kept[None], causal=True, cache=cache)
+    alone = attention(x, None, encoding, mask=kept[None], causal=True)
+    torch.testing.assert_close(last, alone[:, 9:], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["FoX", "PaTH", "PoPE"])
