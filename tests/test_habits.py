@@ -58,10 +58,11 @@ def test_pages_are_published_of_what_passed():
 
 @pytest.mark.parametrize("name", ["tests", "weekly"])
 def test_a_workflow_installs_what_the_tests_look_for(name):
-    """What `python -m tools.system` may install only as root. A runner has a Chrome and a compiler."""
+    """What `python -m tools.system` may install only as root. A runner has two browsers and a compiler."""
     flow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
     told = " ".join(step.get("run", "") for job in flow["jobs"].values() for step in job["steps"])
-    wanted = {each for of in PROGRAMS if of.name not in ("Chromium", "a C++ compiler") for each in of.debian}
+    there = ("Chromium", "Firefox", "a C++ compiler")
+    wanted = {each for of in PROGRAMS if of.name not in there for each in of.debian}
     assert {"bubblewrap", "fonts-noto-cjk"} <= wanted
     assert wanted <= set(told.split())
 

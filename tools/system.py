@@ -80,14 +80,14 @@ PROGRAMS = (
         "the site is tested in other engines, too",
         firefox,
         ("firefox-esr",),
-        "Fedora: dnf install firefox; macOS: brew install --cask firefox",
+        "Fedora: dnf install firefox",
     ),
     Program(
         "WebKitGTK",
         "the site is tested in Safari's engine, too",
         webkit,
         ("webkit2gtk-driver", "xvfb"),
-        "Fedora: dnf install webkitgtk6.0 xorg-x11-server-Xvfb; it is for Linux alone",
+        "Fedora: dnf install webkitgtk6.0 xorg-x11-server-Xvfb",
     ),
     Program(
         "a Chinese face",
@@ -121,8 +121,9 @@ PROGRAMS = (
 
 
 def missing() -> list[Program]:
-    """What is not there; bubblewrap and WebKitGTK are asked for on Linux alone, where they exist."""
-    here = [each for each in PROGRAMS if each.find not in {bubblewrap, webkit} or sys.platform == "linux"]
+    """What is not there. Bubblewrap exists on Linux alone, and there alone other engines are looked at."""
+    on_linux = {bubblewrap, firefox, webkit}
+    here = [each for each in PROGRAMS if each.find not in on_linux or sys.platform == "linux"]
     return [each for each in here if each.find() is None]
 
 
