@@ -34,7 +34,7 @@ def name(text: str) -> str:
 
 def pins(file: str) -> dict[str, str]:
     lines = (ROOT / file).read_text().splitlines()
-    pinned = [line.split("==") for line in lines if line and not line.startswith("#")]
+    pinned = [line.partition(";")[0].split("==") for line in lines if line and not line.startswith("#")]
     return {name(package): version for package, version in pinned}
 
 
