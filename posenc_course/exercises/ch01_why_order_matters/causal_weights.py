@@ -33,6 +33,9 @@ def _causal_cases(rng: Generator) -> Iterator[Case]:
     yield Case("two heads of three tokens", (rng.normal(size=(2, 3, 3)),))
     yield Case("the two newest of five tokens ask", (rng.normal(size=(2, 5)),))
     yield Case("four heads, the newest of six tokens asks", (rng.normal(size=(4, 1, 6)),))
+    yield Case(
+        "two sentences of three heads, the two newest of four tokens ask", (rng.normal(size=(2, 3, 2, 4)),)
+    )
 
 
 def _masked_then_divided(scores: Array) -> Array:

@@ -21,6 +21,7 @@ def _mean_cases(rng: Generator) -> Iterator[Case]:
     yield case("out of order", [4, 1, 3, 0, 2], 1.0, 0.0)
     yield case("first value 5, all others 2", [3, 0, 7], 5.0, 2.0)
     yield case("first value below the others", [0, 6, 1, 2], -1.5, 3.0)
+    yield case("first value 0, all others 1", [2, 0, 5], 0.0, 1.0)
     yield case("only the token at position 0", [0], 2.0, 0.5)
     yield case("far away", [1_000_000, 1000, 10], 1.0, 0.0)
     yield case("random values", rng.integers(0, 50, size=8), 1.0 + rng.random(), -1.0 - rng.random())

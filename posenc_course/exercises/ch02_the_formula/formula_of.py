@@ -12,6 +12,7 @@ from posenc_course.exercises.ch02_the_formula._shared import (
     EXPONENTS,
     LAYOUTS,
     MYSTERY,
+    _three_rows,
     any_rows,
     layout_of,
 )
@@ -87,6 +88,8 @@ def _formula_cases(rng: np.random.Generator) -> Iterator[Case]:
         for formula in SPACINGS:
             for _ in range(2):
                 yield any_rows(rng, layout, formula)
+    for formula in SPACINGS:  # so wide that the two formulas are nearly one
+        yield Case("three rows of width 1024", (_three_rows("interleaved", formula, 100.0, 1024),))
 
 
 FORMULA_OF = Exercise(

@@ -21,7 +21,14 @@ def test_positions_come_back_from_real_causal_attention(first, other):
     )
 
 
+def by_the_first(means, first, other):
+    """Divides by the first value, which may be 0."""
+    share = (means / first - other / first) / (1 - other / first)
+    return 1 / share - 1
+
+
 NOT_KNOWN = (
+    ("positions_from_mean", by_the_first, "first value 0"),
     ("positions_from_mean", lambda means, first, other: -1 - means * 0, "negative"),
     (
         "positions_from_mean",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+
+def with_token_0_as_padding(tokens, embedding):
+    return embedding[tokens] * np.sqrt(embedding.shape[1]) * (tokens != 0)[..., None]
+
+
 NOT_KNOWN = (
+    ("embed", with_token_0_as_padding, None),
     ("embed", lambda tokens, embedding: embedding[tokens] * 2, "the right rows"),
     ("embed", lambda tokens, embedding: embedding[tokens] * np.sqrt(len(tokens)), "the right rows"),
     ("embed", lambda tokens, embedding: embedding[tokens] * np.sqrt(tokens.size), "the right rows"),
