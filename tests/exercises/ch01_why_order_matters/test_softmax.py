@@ -48,6 +48,13 @@ def softmax_less(taken):
     return answer
 
 
+@pytest.mark.parametrize("added", [1e-4, 1e-5])
+def test_float32_does_not_hide_a_small_number_in_the_denominator(added):
+    report = report_on(SOFTMAX.id, lambda scores: softmax_with(np.float32(added))(scores.astype(np.float32)))
+    said = " ".join(report.notes)
+    assert 0 <= said.find("a small number to the sum") < said.find("Its numbers are float32")
+
+
 def test_single_precision_is_good_enough():
     assert report_on(SOFTMAX.id, lambda scores: SOFTMAX.reference(scores.astype(np.float32))).passed
 
