@@ -52,7 +52,8 @@ def _embed_with(rule: Callable[[np.ndarray, np.ndarray], Any]) -> Callable[[Any,
 def _scaled_otherwise(tokens: np.ndarray, embedding: np.ndarray, value: np.ndarray) -> bool:
     rows = embedding[tokens]
     factor = np.sum(value * rows) / np.sum(rows**2)
-    return bool(np.allclose(value, factor * rows)) and not np.isclose(factor, embedding.shape[1] ** 0.5)
+    scaled = value.any() and np.allclose(value, factor * rows)
+    return bool(scaled) and not np.isclose(factor, embedding.shape[1] ** 0.5)
 
 
 EMBED = Exercise(

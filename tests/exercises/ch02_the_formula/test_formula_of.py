@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from posenc_course.exercises.ch02_the_formula.formula_of import _formula_of, _turns_of_row_1
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch02_the_formula.formula_of import FORMULA_OF, _formula_of, _turns_of_row_1
 
 
 def paper_if_round_within(room):
@@ -18,6 +20,15 @@ def paper_if_round_within(room):
         return "tensor2tensor", 10.0 ** round(-np.log10(rates[1]) * (len(rates) - 1))
 
     return answer
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_exponent_that_was_rounded_is_not_told_as_cut(seed):
+    """Under the other formula the exponent of a narrow table may be one less."""
+    always = paper_if_round_within(0)
+    report = report_on(FORMULA_OF.id, always, seed=seed)
+    assert not report.passed
+    assert "ten times too small" not in str(report)
 
 
 NOT_KNOWN = (
