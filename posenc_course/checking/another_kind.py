@@ -39,8 +39,12 @@ def _no_numbers(want: Any, got: Any) -> str | None:
     return None
 
 
-def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
-    """What is told of numbers of another kind than the right ones: complex, cut to whole ones, too coarse."""
+def another_array(exercise: Exercise, want: Any, got: Any, *, single: bool = True) -> str | None:
+    """What is told of numbers of another kind than the right ones: complex, cut to whole ones, too coarse.
+
+    Args:
+        single: also of float32, which may be innocent of the difference.
+    """
     given, expected = array_or_none(got), array_or_none(want)
     if given is None or expected is None or isinstance(want, bool):
         return None
@@ -70,7 +74,8 @@ def another_array(exercise: Exercise, want: Any, got: Any) -> str | None:
         ).format(dtype=given.dtype)
     if given.dtype == np.float16 and exercise.dtype != "float16" and _nearly(expected, given, 2e-3):
         return _("Its numbers are float16, which keeps only about three digits. Compute in float64.")
-    if given.ndim and given.dtype == np.float32 and not exercise.dtype and _nearly(expected, given, 1e-3):
+    single = single and bool(given.ndim) and given.dtype == np.float32 and not exercise.dtype
+    if single and _nearly(expected, given, 1e-3):
         return _("Its numbers are float32, which keeps only about seven digits. Compute in float64.")
     return None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from posenc_course.checking.differences import difference, differences
@@ -74,6 +75,12 @@ def makes(exercise: Exercise, mistake: Mistake, outcomes: Sequence[Outcome], cas
         # Known mistakes overflow and divide by zero on purpose; the learner did not write them.
         warnings.simplefilter("ignore")
         return all(
-            difference(exercise, call(mistake.answer, case.args, exercise.array_library), got) is None
+            difference(exercise, _seen(exercise, made), _seen(exercise, got)) is None
             for case, got in zip(cases, outcomes, strict=True)
+            for made in [call(mistake.answer, case.args, exercise.array_library)]
         )
+
+
+def _seen(exercise: Exercise, outcome: Outcome) -> Outcome:
+    """Without what has no effect."""
+    return replace(outcome, value=exercise.seen(outcome.value)) if exercise.seen else outcome

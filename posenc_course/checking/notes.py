@@ -32,8 +32,10 @@ def certain_notes(
             notes += [note, _(exercise.where_not_finite)] if exercise.where_not_finite else [note]
             break
     in_order = [first_wrong, *(number for number in range(len(cases)) if number != first_wrong)]
-    kinds = [_kind_note(exercise, want, got) for want, got in zip(expected, outcomes, strict=True)]
-    if not notes and (kind := kinds[first_wrong]):
+    first = expected[first_wrong], outcomes[first_wrong]
+    kind = None if notes else _kind_note(exercise, *first)
+    single = _kind_note(exercise, *first, single=False) is None
+    if kind and not single:
         notes.append(kind)
 
     @cache
@@ -45,13 +47,16 @@ def certain_notes(
         if about == "form":
             return _form(want.value, got.value)
         # Where its kind is what is wrong with it, its numbers tell nothing.
-        return None if kinds[number] else in_form(exercise, want.value, got.value)
+        another = _kind_note(exercise, want, got, single=False)
+        return None if another else in_form(exercise, want.value, got.value)
 
     for prop in exercise.properties:
         for number in in_order:
             if _breaks(prop, cases[number], seen(number, prop.about)):
                 notes.append(_in_case(_(prop.message), cases[number], shown=number == first_wrong))
                 break
+    if kind and single:  # after a slip that shows: float32 may be innocent
+        notes.append(kind)
     return tuple(notes)
 
 
@@ -62,12 +67,20 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
         return ()
     first = next(iter(exercise.make_cases(np.random.default_rng(0))))  # an input is of one kind in all cases
     given = dict(enumerate(first.args)).get(changed)
-    if isinstance(given, list | dict):
+    inside = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    if any(isinstance(each, list | dict | np.ndarray) for each in inside):
         note = _(
             "Your function changes {name}, or something inside it, and the code that called it may still "
             "need the old values. Leave your inputs alone: pop, sort, append, += and [...] = ... all write "
             "into them. {name}.copy() is not enough, because it shares what is inside; "
             "copy.deepcopy({name}) shares nothing."
+        )
+        return (note.format(name=input_name(exercise, changed)),)
+    if inside:
+        note = _(
+            "Your function changes {name} itself, and the code that called it may still need the old values. "
+            "Leave your inputs alone: pop, sort, append, += and [...] = ... all write into them. Build a new "
+            "result, or work on a copy, {name}.copy()."
         )
         return (note.format(name=input_name(exercise, changed)),)
     note = _(
@@ -86,7 +99,7 @@ def _in_case(message: str, case: Case, *, shown: bool) -> str:
     return joined(_("In the case “{case}”:").format(case=_(case.label)), message)
 
 
-def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome) -> str | None:
+def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome, *, single: bool = True) -> str | None:
     """Of which kind it is, where that is all that is wrong, or the first that is."""
     if not expected.kind == outcome.kind == "value":
         return None
@@ -95,11 +108,14 @@ def _kind_note(exercise: Exercise, expected: Outcome, outcome: Outcome) -> str |
         right, parts = several(want, got)
         if parts is None or exercise.kind == "value":  # the difference says it
             return None
-        notes = [another_array(exercise, one, other) for one, other in zip(right, parts, strict=True)]
+        notes = [
+            another_array(exercise, one, other, single=single)
+            for one, other in zip(right, parts, strict=True)
+        ]
         return next((of_part(n, note) for n, note in enumerate(notes) if note), None)
     if exercise.kind == "value":
         return another_kind(exercise, want, got)
-    return another_array(exercise, want, got)
+    return another_array(exercise, want, got, single=single)
 
 
 def _not_finite(case: Case, want: Any, got: Any) -> str | None:

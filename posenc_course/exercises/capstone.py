@@ -130,7 +130,15 @@ def _table(door: str, value: Any, n: int) -> Array:
                 "Keys after the query are hidden from it anyway."
             )
         )
-    return table
+    return np.tril(table) if door == "biased" else table
+
+
+def _seen(value: Any) -> Any:
+    """With no bias for the keys after a query: whatever it is, they are hidden."""
+    from posenc_course.checking.kinds import array_or_none  # which imports the exercises
+
+    table = array_or_none(value.get("biased")) if isinstance(value, dict) else None
+    return value if table is None or table.ndim < 2 else {**value, "biased": np.tril(table)}
 
 
 Key = tuple[tuple[str, tuple[int, ...], bytes], ...]
@@ -234,6 +242,7 @@ ENCODING = Exercise(
     make_cases=lambda rng: (Case(each.label, (np.arange(each.steps),), each.group) for each in LEVELS),
     credit=tuple((each.group, each.share) for each in LEVELS),
     lacks=_lacks,
+    seen=_seen,
     afterwards=_afterwards,
     alternatives=(_hidden_self, _steep, _steep_and_rope),
     mistakes=(

@@ -104,6 +104,8 @@ class Exercise:
     lacks: Callable[[Sequence[Any]], Sequence[str | None]] | None = None
     """Where many answers are right: from what it returned in all cases, what it lacks in each, as a sentence,
     and None where nothing. It takes the place of the comparison with the reference."""
+    seen: Callable[[Any], Any] | None = None
+    """Where not all of a returned value has an effect: what has. Mistakes are known by that."""
     parts: tuple[str, ...] = ()
     """Of an answer that is several values: what each is called in a report, as in “without a mask”."""
 

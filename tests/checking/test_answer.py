@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from posenc_course.checking import Outcome, report_on
@@ -59,3 +61,25 @@ def test_the_advice_on_a_list_of_dicts_is_no_shallow_copy():
     told = str(report_on("10-position-from-content.cache_numbers", pops))
     assert "copy.deepcopy(layers) shares nothing" in told
     assert "layers *=" not in told
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "name"),
+    [("02-the-formula.smallest_dim", "dims"), ("01-why-order-matters.same_bag", "sentences")],
+)
+def test_a_list_of_what_cannot_change_may_be_copied_as_it_is(exercise_id, name):
+    asked = exercise(exercise_id)
+    place = list(inspect.signature(asked.reference).parameters).index(name)
+
+    def pops(*args):
+        right = asked.reference(*args)
+        args[place].pop()
+        return right
+
+    def pops_from_a_copy(*args):
+        return pops(*(each.copy() if number == place else each for number, each in enumerate(args)))
+
+    told = str(report_on(exercise_id, pops))
+    assert f"work on a copy, {name}.copy()." in told
+    assert "is not enough" not in told
+    assert report_on(exercise_id, pops_from_a_copy).passed

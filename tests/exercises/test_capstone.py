@@ -20,6 +20,7 @@ from posenc_course.exercises.capstone import ENCODING, LEVELS
 from posenc_course.experiments import results
 from posenc_course.experiments.capstone import ENCODINGS
 from posenc_course.grading.judging.attempts import earned
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = "capstone.encoding"
@@ -165,6 +166,25 @@ def test_an_encoding_of_the_course_is_known_by_its_name_and_shown_its_number(mis
     report = report_on(ID, mistake.answer)
     assert report.mistake is mistake
     assert "The models got " in str(report)
+
+
+SLOPES = 2.0 ** (-8 * np.arange(1, 3) / 2)[:, None, None]
+ALIBI = {
+    "by the distance": lambda back: -SLOPES * abs(back),
+    "with later keys hidden": lambda back: np.where(back >= 0, -SLOPES * back, -np.inf),
+    "with nothing for later keys": lambda back: -SLOPES * np.maximum(back, 0),
+}
+
+
+@pytest.mark.parametrize("bias", ALIBI.values(), ids=ALIBI)
+def test_alibi_is_known_whatever_it_holds_for_keys_that_no_model_sees(bias, monkeypatch):
+    trained = []
+    monkeypatch.setattr(capstone, "_one", lambda *keys: trained.append(keys) or (0.9, 0.5))
+    report = report_on(ID, lambda p: {"biased": bias(p[:, None] - p)})
+    assert present(report.mistake).name == "alibi"
+    theirs = set(trained)
+    report_on(ID, present(report.mistake).answer)
+    assert set(trained) == theirs, "the same models, trained again"
 
 
 def test_check_says_what_a_right_answer_reached(one_seed, capsys):

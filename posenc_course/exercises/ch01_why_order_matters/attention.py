@@ -57,7 +57,15 @@ def _attention_cases(rng: Generator) -> Iterator[Case]:
     yield case("head_dim 64", False, queries=4, keys=6, head_dim=64, value_dim=5)
     yield case("scores in the thousands", True, queries=4, keys=4, head_dim=16, value_dim=2, size=60.0)
     yield case("two heads of four tokens", False, 2, queries=4, keys=4, head_dim=3, value_dim=3)
-    yield case("two heads of four tokens, causal", True, 2, queries=4, keys=4, head_dim=3, value_dim=2)
+    yield case(
+        "two heads, the three newest of five tokens ask, causal",
+        True,
+        2,
+        queries=3,
+        keys=5,
+        head_dim=4,
+        value_dim=2,
+    )
     yield case("three heads of three tokens, causal", True, 3, queries=3, keys=3, head_dim=3, value_dim=3)
     yield case("two sentences of two heads, causal", True, 2, 2, queries=3, keys=3, head_dim=2, value_dim=4)
 

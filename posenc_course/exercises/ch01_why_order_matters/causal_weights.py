@@ -33,6 +33,9 @@ def _causal_cases(rng: Generator) -> Iterator[Case]:
     yield Case("two heads of three tokens", (rng.normal(size=(2, 3, 3)),))
     yield Case("the two newest of five tokens ask", (rng.normal(size=(2, 5)),))
     yield Case("four heads, the newest of six tokens asks", (rng.normal(size=(4, 1, 6)),))
+    yield Case(
+        "two sentences of three heads, the two newest of four tokens ask", (rng.normal(size=(2, 3, 2, 4)),)
+    )
 
 
 def _masked_then_divided(scores: Array) -> Array:
@@ -64,6 +67,12 @@ def _causal_by_multiplying(scores: Array) -> Array:
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
+def _masked_after_exp(scores: Array) -> Array:
+    raised = past(scores) * np.exp(scores - scores.max(axis=-1, keepdims=True))
+    total = raised.sum(axis=-1, keepdims=True)
+    return raised / np.where(total == 0, 1.0, total)
+
+
 CAUSAL_WEIGHTS = Exercise(
     id="01-why-order-matters.causal_weights",
     title="Weights under a causal mask",
@@ -92,10 +101,10 @@ CAUSAL_WEIGHTS = Exercise(
             "A token looks into its future: the weight of every key after the query must be exactly 0.",
         ),
         Property(
-            # Beside a future that is seen, the own weight may have vanished by rounding.
+            # Beside a future that is seen, or was the peak, the own weight may have vanished by rounding.
             lambda args, value: bool(
                 np.any(value[..., ~past(args[0])] != 0)
-                or np.all(value[..., past(args[0]) & ~past(args[0], -1)] != 0)
+                or np.all((value[..., past(args[0]) & ~past(args[0], -1)] != 0) | ~value.any(axis=-1))
             ),
             "A token may look at itself, and one of yours does not: keep the diagonal, on which the last "
             "query meets the last key.",
@@ -143,6 +152,13 @@ CAUSAL_WEIGHTS = Exercise(
             "On paper this is right: mask the weights, then divide each row by its sum. But one large "
             "score in the future takes all the weight, what is left of the past is 0, and 0 / 0 is NaN. "
             "Mask the scores before the softmax.",
+        ),
+        Mistake(
+            "masked-after-exp",
+            _masked_after_exp,
+            "On paper this is right: take exp, set the future to 0, then divide each row by its sum. But if "
+            "a row's largest score lies in the future, exp of its whole past can come out as 0, and there is "
+            "nothing left to divide. Mask the scores first, then look for the largest.",
         ),
         Mistake(
             "zero-scores",

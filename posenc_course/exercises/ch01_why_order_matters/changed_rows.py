@@ -40,7 +40,10 @@ def _changed_cases(rng: Generator) -> Iterator[Case]:
     twins = np.array([5, 8, 5, 8, 1])
     yield Case("no mask, two equal tokens", (twins, 0, 2, False, 1))
     yield Case("causal mask, two layers, two equal tokens", (twins, 1, 3, True, 2))
-    yield Case("causal mask, one layer, two tokens with an equal one between", (twins, 1, 4, True, 1))
+    again = np.array([8, 1, 8, 5, 8, 1])
+    yield Case(
+        "causal mask, one layer, two tokens with equal ones before and between", (again, 2, 5, True, 1)
+    )
     for _ in range(5):
         n = int(rng.integers(4, 9))
         i, j = (int(place) for place in rng.choice(n, size=2, replace=False))

@@ -11,6 +11,9 @@ from posenc_course.exercises.exercise import Case, Exercise, Mistake, Property
 
 RIGHT_LINES = (9, 12, 9, 3, 14)
 
+NUMBERED = set(range(1, 25))
+"""The lines of each listing."""
+
 _OF_A_LINE = {
     (
         "A",
@@ -81,9 +84,14 @@ FIND_THE_BUG = Exercise(
     reference=lambda: RIGHT_LINES,
     make_cases=lambda rng: iter([Case("your five line numbers")]),
     properties=(
+        Property(
+            lambda args, value: all(line in NUMBERED for line in value),
+            "One of your numbers is not at the end of any line of its listing. Every line has its number "
+            "there, in a comment.",
+        ),
         *(Property(_not_this(each, {line}), message) for (each, line), message in _OF_A_LINE.items()),
         *(
-            Property(_not_this(each, set(range(-100, 100)) - _known(each)), message)
+            Property(_not_this(each, NUMBERED - _known(each)), message)
             for each, message in _OF_ANY_OTHER.items()
         ),
     ),

@@ -21,6 +21,7 @@ def _mean_cases(rng: Generator) -> Iterator[Case]:
     yield case("out of order", [4, 1, 3, 0, 2], 1.0, 0.0)
     yield case("first value 5, all others 2", [3, 0, 7], 5.0, 2.0)
     yield case("first value below the others", [0, 6, 1, 2], -1.5, 3.0)
+    yield case("first value 0, all others 1", [2, 0, 5], 0.0, 1.0)
     yield case("only the token at position 0", [0], 2.0, 0.5)
     yield case("far away", [1_000_000, 1000, 10], 1.0, 0.0)
     yield case("random values", rng.integers(0, 50, size=8), 1.0 + rng.random(), -1.0 - rng.random())
@@ -40,9 +41,10 @@ def _positions(args: tuple[Any, ...]) -> Array:
 
 
 def _not_cut_off(args: tuple[Any, ...], value: Any) -> bool:
-    """False where some are one too small, and all others right."""
-    short = np.round(_positions(args) - np.asarray(value), 6)
-    return not (np.isin(short, (0.0, 1.0)).all() and 0 < np.sum(short) < len(short))
+    """False where some are one too small, and all others right, of which not all are 0."""
+    right = _positions(args)
+    short = np.round(right - np.asarray(value), 6)
+    return not (np.isin(short, (0.0, 1.0)).all() and 0 < np.sum(short) < np.sum(right > 0.5))
 
 
 def _not_a_numbering(args: tuple[Any, ...], value: Any) -> bool:
@@ -88,6 +90,12 @@ POSITIONS_FROM_MEAN = Exercise(
             lambda means, first, other: (first - other) / (means - other),
             "That is the number of tokens that the query sees, itself included. Positions count from 0, so "
             "the position is one less.",
+        ),
+        Mistake(
+            "one-too-small",
+            lambda means, first, other: np.maximum((first - means) / (means - other) - 1, 0),
+            "Each position except 0 is one too small. The token at position t sees t + 1 tokens: take 1 away "
+            "from that number, and nothing from t itself.",
         ),
         Mistake(
             "other-ignored",

@@ -29,7 +29,9 @@ def _softmax_cases(rng: Generator) -> Iterator[Case]:
     yield Case("one score", (np.array([-3.7]),))
     yield Case("two rows of three scores", (rng.normal(size=(2, 3)),))
     yield Case("four rows of four scores", (rng.normal(size=(4, 4)),))
-    yield Case("two heads, each with three rows of four scores", (rng.normal(size=(2, 3, 4)),))
+    yield Case(
+        "two sentences of two heads, each with three rows of four scores", (rng.normal(size=(2, 2, 3, 4)),)
+    )
     yield Case("a score of minus infinity", (np.array([0.5, -np.inf, 1.0]),))
     yield Case("scores around 1000", (np.array([1000.0, 1001.0, 999.5]),), group="large scores")
     yield Case("scores around -1000", (np.array([-1000.0, -1001.0, -1000.5]),), group="large scores")

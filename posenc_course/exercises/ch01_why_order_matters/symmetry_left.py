@@ -72,7 +72,7 @@ _BOXES: dict[str, dict[str, Callable[[Generator], _Layer]]] = {
     MIRROR: {
         "attention with a penalty on distance": lambda rng: _attends(rng, bias=-0.7 * abs(_between(_PLACES))),
         "attention with a very small penalty on distance": lambda rng: _attends(
-            rng, bias=-0.001 * abs(_between(_PLACES))
+            rng, bias=-3e-5 * abs(_between(_PLACES))
         ),
         "each row with a part of its neighbours": lambda rng: _neighbours,
         "a mark on the first and the last row": lambda rng: _marked_ends,

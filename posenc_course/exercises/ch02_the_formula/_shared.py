@@ -186,6 +186,14 @@ TABLE_SLIPS: tuple[tuple[str, Callable[[Any, int], Any], str], ...] = (
         "Every sine has the wrong sign: the angle is that of the negative position. Take the angle as it is.",
     ),
     (
+        "sine-from-the-cosine",
+        lambda positions, dim: assemble(
+            _angles(positions, frequencies(dim)), even=lambda theta: np.abs(np.sin(theta))
+        ),
+        "None of your sines is negative, as happens when they are taken from the cosines by a square root. "
+        "Half of the time a sine is negative: take the sine of the angle itself.",
+    ),
+    (
         "positions-from-1",
         lambda positions, dim: assemble(_angles(np.asarray(positions) + 1.0, frequencies(dim))),
         "Every position is one too high. Use the position as it is given: the first one is 0.",

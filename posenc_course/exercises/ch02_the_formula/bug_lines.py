@@ -13,6 +13,15 @@ from posenc_course.exercises.exercise import Exercise, Mistake, Property
 RIGHT_LINES = (10, 13, 17, 8, 19)
 """Of the programs A to E in `solutions/`, the line that holds the slip; the tests run and correct them."""
 
+NUMBERED = {
+    "A": set(range(1, 26)) - {2, 3, 14, 15, 22, 23},
+    "B": set(range(1, 25)) - {2, 3, 8, 9, 18, 19},
+    "C": set(range(1, 26)) - {2, 3, 6, 10, 14, 20, 21},
+    "D": set(range(1, 25)) - {2, 3, 9, 10, 16, 17},
+    "E": set(range(1, 27)) - {2, 3, 12, 13, 20, 21},
+}
+"""The lines of each program that are not empty."""
+
 
 _OF_A_LINE = {
     (
@@ -73,9 +82,16 @@ BUG_LINES = Exercise(
     make_cases=one_value,
     parts=("program A", "program B", "program C", "program D", "program E"),
     properties=(
+        Property(
+            lambda args, value: all(
+                line in NUMBERED[each] for each, line in zip("ABCDE", value, strict=True)
+            ),
+            "One of your numbers is not at the end of any line of its program. Every line has its number "
+            "there, in a comment; an empty one has none.",
+        ),
         *(Property(_not_this(each, {line}), message) for (each, line), message in _OF_A_LINE.items()),
         *(
-            Property(_not_this(each, set(range(-100, 100)) - _known(each)), message)
+            Property(_not_this(each, NUMBERED[each] - _known(each)), message)
             for each, message in _OF_ANY_OTHER.items()
         ),
     ),

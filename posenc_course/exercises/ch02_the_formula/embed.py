@@ -24,7 +24,9 @@ def _embed_cases(rng: np.random.Generator) -> Iterator[Case]:
         ("a sequence longer than the vocabulary, dim 16", (20,), 9, 16),
         ("axes (2, 3, 4) of tokens, dim 10", (2, 3, 4), 12, 10),
     ):
-        yield Case(label, (rng.integers(1, vocabulary, size=shape), _words(rng, vocabulary, dim)))
+        tokens = rng.integers(1, vocabulary, size=shape)
+        tokens.flat[1:2] = 0  # a word as any other
+        yield Case(label, (tokens, _words(rng, vocabulary, dim)))
 
 
 def _embed(tokens: Any, embedding: Any) -> np.ndarray:
@@ -50,7 +52,8 @@ def _embed_with(rule: Callable[[np.ndarray, np.ndarray], Any]) -> Callable[[Any,
 def _scaled_otherwise(tokens: np.ndarray, embedding: np.ndarray, value: np.ndarray) -> bool:
     rows = embedding[tokens]
     factor = np.sum(value * rows) / np.sum(rows**2)
-    return bool(np.allclose(value, factor * rows)) and not np.isclose(factor, embedding.shape[1] ** 0.5)
+    scaled = value.any() and np.allclose(value, factor * rows)
+    return bool(scaled) and not np.isclose(factor, embedding.shape[1] ** 0.5)
 
 
 EMBED = Exercise(

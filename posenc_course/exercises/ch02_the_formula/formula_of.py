@@ -12,6 +12,7 @@ from posenc_course.exercises.ch02_the_formula._shared import (
     EXPONENTS,
     LAYOUTS,
     MYSTERY,
+    _three_rows,
     any_rows,
     layout_of,
 )
@@ -82,11 +83,18 @@ def _gives_back(rows: np.ndarray, formula: Any, base: float) -> bool:
     return base > 0 and np.allclose(frequencies(2 * len(turns), base=base, spacing=formula), turns, rtol=1e-3)
 
 
+def _ten_times_too_small(formula: str, base: float, said: Any, found: float) -> bool:
+    """With the other formula, another base would be the right one."""
+    return said == formula and bool(np.isclose(found * 10, base, rtol=1e-3))
+
+
 def _formula_cases(rng: np.random.Generator) -> Iterator[Case]:
     for layout in LAYOUTS:
         for formula in SPACINGS:
             for _ in range(2):
                 yield any_rows(rng, layout, formula)
+    for formula in SPACINGS:  # so wide that the two formulas are nearly one
+        yield Case("three rows of width 1024", (_three_rows("interleaved", formula, 100.0, 1024),))
 
 
 FORMULA_OF = Exercise(
@@ -112,7 +120,7 @@ FORMULA_OF = Exercise(
             "The base must be a power of ten. If yours is not, try the other formula.",
         ),
         Property(
-            lambda args, value: not np.isclose(float(value[1]) * 10, _formula_of(args[0])[1], rtol=1e-3),
+            lambda args, value: not _ten_times_too_small(*_formula_of(args[0]), *value),
             "Your base is ten times too small, as happens when int() cuts an exponent of 4.9999 down to 4. "
             "Round it instead.",
         ),

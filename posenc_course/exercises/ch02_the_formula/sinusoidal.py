@@ -38,6 +38,7 @@ def _table_cases(rng: np.random.Generator) -> Iterator[Case]:
         ("as many positions as columns, dim 6", np.arange(6), 6),
         ("one position alone, dim 8", np.asarray([5]), 8),
         ("negative and fractional positions, dim 8", np.asarray([-1.5, 0.0, -20.0, 0.25]), 8),
+        ("negative whole positions, dim 8", np.asarray([-3, 0, 2, -1]), 8),
         ("positions out of order, dim 64", np.asarray([1000, 3, 999, 3]), 64),
         ("random positions, dim 16", rng.integers(0, 500, size=7), 16),
         (f"position {FAR:,}, dim 8", np.asarray([FAR, FAR + 1]), 8),

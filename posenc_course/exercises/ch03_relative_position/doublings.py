@@ -17,6 +17,7 @@ def _ladder_cases(rng: Generator) -> Iterator[Case]:
         ("one clock, three doublings", np.asarray([0.5]), 3),
         ("width 4, base 10000, six doublings", frequencies(4), 6),
         ("width 8, base 100, one matrix only", frequencies(8, base=100), 1),
+        ("a fast clock and one that runs backwards, four doublings", np.asarray([2.4, -0.7]), 4),
         ("clocks that follow no rule, twenty doublings", rng.uniform(0.1, 1.5, size=3), 20),
         ("random clocks", rng.uniform(0.1, 1.5, size=4), int(rng.integers(4, 9))),
     ):

@@ -15,6 +15,7 @@ from posenc_course.exercises.ch03_relative_position._shared import (
     match_weights,
     matched_by_hand,
     noted,
+    one_hot,
     softmax,
     softmax_of_the_past,
     sum_to_one,
@@ -42,6 +43,9 @@ def _match_cases(rng: Generator) -> Iterator[Case]:
         ("the start mark alone", 4, 1, 0),
     ):
         yield Case(label, (noted(_text(rng, vocab, period, n), vocab), vocab))
+    soft = noted([START, 3, 1, 4, 2, 3, 1], 6)
+    soft[1:, 6:] = 0.996 * soft[1:, 6:] + 0.004 * one_hot(5, 6)  # a word that nobody asks for
+    yield Case("soft notes: 0.996 of the word before", (soft, 6))
     yield Case("random tokens", (noted(np.concatenate([[START], rng.integers(1, 8, size=25)]), 8), 8))
 
 

@@ -93,8 +93,8 @@ POSSIBLE_DISTANCES = Exercise(
                     (abs(kernel - product) <= tolerance)[listed].all()
                 )
             ),
-            "You list a distance whose dot product is more than the tolerance away. The error goes either "
-            "way, so take the absolute difference.",
+            "You list a distance whose dot product is more than the tolerance away. The absolute "
+            "difference may be the tolerance at most, whichever way the error goes.",
             about="form",
         ),
         Property(

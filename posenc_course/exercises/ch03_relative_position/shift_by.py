@@ -18,6 +18,7 @@ def _offset_cases(rng: Generator) -> Iterator[Case]:
         ("width 4, base 10000, 5 steps", frequencies(4), 5),
         ("width 4, base 100, no step", frequencies(4, base=100), 0),
         ("one clock, 1 step", np.asarray([0.7]), 1),
+        ("a fast clock and one that runs backwards, 7 steps", np.asarray([2.4, -0.7]), 7),
         ("width 6, base 1000, 3 steps back", frequencies(6, base=1000), -3),
         ("clocks that follow no rule, 64 steps", rng.uniform(0.1, 1.5, size=2), 64),
         ("width 8, a million steps and three", frequencies(8), 1_000_003),

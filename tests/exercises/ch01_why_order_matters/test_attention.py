@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from posenc_course.exercises.ch01_why_order_matters.attention import ATTENTION
+from posenc_course.exercises.ch01_why_order_matters.softmax import SOFTMAX
 from tests.exercises.ch01_why_order_matters.shared import SEEDS
 
 
@@ -24,7 +25,28 @@ def test_attention_and_its_weights_against_torch(seed):
         )
 
 
+def with_a_triangle(of):
+    """Attention whose causal mask is `of(q, k)`."""
+
+    def answer(q, k, v, causal):
+        scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+        return SOFTMAX.reference(np.where(of(q, k), scores, -np.inf) if causal else scores) @ v
+
+    return answer
+
+
+def keys_less_queries_by_len(q, k):
+    """Of several heads, len() is their number."""
+    return np.tri(q.shape[-2], k.shape[-2], k=len(k) - len(q), dtype=bool)
+
+
+def square_where_there_are_heads(q, k):
+    return np.tri(q.shape[-2], dtype=bool) if q.ndim > 2 else keys_less_queries_by_len(q, k)
+
+
 NOT_KNOWN = (
+    ("attention", with_a_triangle(keys_less_queries_by_len), "the three newest of five tokens ask"),
+    ("attention", with_a_triangle(square_where_there_are_heads), "the three newest of five tokens ask"),
     ("attention", lambda q, k, v, causal: np.maximum(q @ np.swapaxes(k, -1, -2), 0) @ v, "weighted average"),
     ("attention", lambda q, k, v, causal: v, "one row per query"),
 )

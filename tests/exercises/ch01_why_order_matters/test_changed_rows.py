@@ -34,7 +34,21 @@ def test_the_rows_said_to_change_are_those_that_change_in_random_layers(seed, wi
 changed = CHANGED_ROWS.reference
 
 
+def by_sets(tokens, i, j, causal, layers):
+    """A set of what is seen forgets how often."""
+    now = tokens.tolist()
+    then = tokens.tolist()
+    then[i], then[j] = then[j], then[i]
+    for _ in range(layers):
+        now, then = (
+            [(row, frozenset(rows[: t + 1] if causal else rows)) for t, row in enumerate(rows)]
+            for rows in (now, then)
+        )
+    return [one != other for one, other in zip(now, then, strict=True)]
+
+
 NOT_KNOWN = (
+    ("changed_rows", by_sets, "two tokens with equal ones before and between"),
     ("changed_rows", lambda tokens, i, j, causal, layers: np.arange(len(tokens)) == i, None),
     (
         "changed_rows",

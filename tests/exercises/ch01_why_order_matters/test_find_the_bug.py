@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_course.exercises.ch01_why_order_matters.find_the_bug import _OF_ANY_OTHER, FIND_THE_BUG
+from posenc_course.checking import report_on
+from posenc_course.exercises.ch01_why_order_matters.find_the_bug import (
+    _OF_ANY_OTHER,
+    FIND_THE_BUG,
+    NUMBERED,
+)
 from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,7 +38,7 @@ def program(letter, mended=False):
     assert [int(present(re.search(r"# (\d+)$", line))[1]) for line in numbered] == list(
         range(1, len(numbered) + 1)
     )
-    assert 23 <= len(numbered) <= 25
+    assert set(range(1, len(numbered) + 1)) == NUMBERED
     if mended:
         lines[lines.index(numbered[broken - 1])] = MENDED[letter]
     names: dict[str, object] = {}
@@ -90,7 +95,17 @@ def test_what_users_noticed_of_the_broken_programs_is_so():
 LINES = FIND_THE_BUG.reference()
 
 
+NO_LINE = "One of your numbers is not at the end of any line"
+
+
+def test_of_a_line_that_is_not_there_it_is_not_said_that_it_does_its_work():
+    report = report_on(FIND_THE_BUG.id, (30, 12, 9, 3, 14))
+    assert report.notes[0].startswith(NO_LINE)
+    assert "does its work" not in str(report)
+
+
 NOT_KNOWN = (
+    *(("find_the_bug", (9, 12, 9, line, 14), NO_LINE) for line in (0, -3, 25, 9.5)),
     ("find_the_bug", (9, 12, 9, 3, 20), "listing E"),
     *(
         ("find_the_bug", (*LINES[:place], line, *LINES[place + 1 :]), f"In listing {letter}, ")

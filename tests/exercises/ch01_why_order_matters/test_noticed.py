@@ -28,6 +28,19 @@ NOT_KNOWN = (
     *(
         (
             "noticed",
+            lambda y, z, order, of=of: of(z[np.argsort(order)] - y) > 1e-9,
+            "two swaps, and nothing but rounding",
+        )
+        for of in (lambda gaps: np.linalg.norm(gaps, axis=1), lambda gaps: np.abs(gaps).sum(axis=1))
+    ),
+    (
+        "noticed",
+        lambda y, z, order: ~np.isclose(z[np.argsort(order)], y, rtol=1e-9, atol=1e-9).all(axis=1),
+        "You miss a difference",
+    ),
+    *(
+        (
+            "noticed",
             lambda y, z, order, least=least: np.abs(z[np.argsort(order)] - y).max(axis=1) > least,
             words,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import pytest
 
@@ -32,7 +33,22 @@ def by_glued_runs(sentences, n):
     return next(((i, j) for j in range(len(bags)) for i in range(j) if bags[i] == bags[j]), None)
 
 
-NOT_KNOWN = (("same_bag", lambda sentences, n: (0, len(sentences) - 1), None),)
+def with_one_bag_inside_the_other(inside):
+    """Asks whether one bag holds all of another, and not whether it holds more."""
+
+    def answer(sentences, n):
+        bags = [Counter(zip(*(s.split()[k:] for k in range(n)), strict=False)) for s in sentences]
+        pairs = combinations(range(len(bags)), 2)
+        return next(((i, j) for i, j in pairs if inside(bags[i], bags[j])), None)
+
+    return answer
+
+
+NOT_KNOWN = (
+    ("same_bag", lambda sentences, n: (0, len(sentences) - 1), None),
+    ("same_bag", with_one_bag_inside_the_other(lambda one, other: not one - other), "who chases whom"),
+    ("same_bag", with_one_bag_inside_the_other(lambda one, other: not other - one), "who chases whom"),
+)
 
 WRITTEN_IN_ANOTHER_WAY = (
     ("same_bag", by_tails, "shorter-runs-too"),

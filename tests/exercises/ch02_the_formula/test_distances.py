@@ -28,6 +28,15 @@ NOT_KNOWN = (
 WRITTEN_IN_ANOTHER_WAY = (("distances", squared, "squared"),)
 
 
+def test_who_takes_steps_back_for_none_is_not_told_of_float32():
+    def forwards(offsets, dim, base):
+        return DISTANCES.reference(np.maximum(offsets, 0), dim, base)
+
+    report = str(report_on(DISTANCES.id, forwards))
+    assert "The direction does not matter" in report
+    assert "float32" not in report
+
+
 def test_who_loses_small_distances_in_float32_is_told_why():
     def by_cosines(offsets, dim, base):
         angles = torch.tensor(offsets)[:, None] / base ** (torch.arange(0, dim, 2) / dim)

@@ -37,4 +37,12 @@ NOT_KNOWN = (
 )
 
 
-WRITTEN_IN_ANOTHER_WAY = (("encode", sines_then_cosines, "halves"),)
+def sines_by_a_root(position, dim):
+    cosines = [math.cos(position / 10000 ** (2 * i / dim)) for i in range(dim // 2)]
+    return [number for c in cosines for number in (math.sqrt(max(0.0, 1 - c * c)), c)]
+
+
+WRITTEN_IN_ANOTHER_WAY = (
+    ("encode", sines_then_cosines, "halves"),
+    ("encode", sines_by_a_root, "sine-from-the-cosine"),
+)

@@ -56,7 +56,15 @@ def counted_from_one(positions, dim):
     return np.array([exact_row(position + 1, dim) for position in positions.tolist()])
 
 
+def looked_up(positions, dim):
+    """In a table of positions 0, 1, 2, ..., whose row -1 is its last one."""
+    if positions.dtype.kind == "f":
+        return _table(positions, dim)
+    return _table(np.arange(positions.max() + 1), dim)[positions]
+
+
 NOT_KNOWN = (
+    ("sinusoidal", looked_up, "negative whole positions"),
     ("sinusoidal", lambda positions, dim: -_table(positions, dim), None),
     ("sinusoidal", lambda positions, dim: _table(positions.astype(int), dim), "the fraction was cut off"),
     ("sinusoidal", lambda positions, dim: _table(np.abs(positions), dim), "its sign was lost"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.exercises.ch03_relative_position.shared import HALF_SEEN, turned_by
+
 
 def one_product_more_each_time(one_step, m):
     matrices = [one_step]
@@ -13,6 +15,14 @@ def one_product_more_each_time(one_step, m):
 
 
 NOT_KNOWN = (
+    *(
+        (
+            "doublings",
+            lambda one_step, m, angle=angle: [turned_by(angle, one_step, 2**j) for j in range(m)],
+            "a fast clock",
+        )
+        for angle in HALF_SEEN
+    ),
     ("doublings", lambda one_step, m: np.zeros((m, *one_step.shape)), "must be a rotation"),
     (
         "doublings",

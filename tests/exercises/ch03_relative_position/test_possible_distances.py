@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posenc_course.checking import report_on
 from posenc_course.exercises.ch03_relative_position.possible_distances import POSSIBLE_DISTANCES
 from posenc_lib.added.sinusoidal import similarity
 from tests.exercises.ch03_relative_position.shared import SEEDS, exact_rows
@@ -40,6 +41,12 @@ def one_sided(lowest, highest):
         return np.flatnonzero((above >= lowest) & (above <= highest))
 
     return answer
+
+
+def test_who_takes_the_absolute_difference_is_not_told_to_take_it():
+    report = str(report_on(POSSIBLE_DISTANCES.id, one_sided(-2, 2)))
+    assert "You list a distance whose dot product is more than the tolerance away." in report
+    assert "so take the absolute difference" not in report
 
 
 NOT_KNOWN = (

@@ -9,7 +9,7 @@ import torch
 from posenc_course.checking import report_on
 from posenc_course.exercises.ch03_relative_position.doublings import DOUBLINGS
 from posenc_course.exercises.ch03_relative_position.shift_by import SHIFT_BY
-from tests.exercises.ch03_relative_position.shared import SEEDS
+from tests.exercises.ch03_relative_position.shared import HALF_SEEN, SEEDS, turned_by
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -32,7 +32,13 @@ def never_transposes(one_step, offset):
     return moved
 
 
-NOT_KNOWN = (("shift_by", lambda one_step, offset: np.eye(len(one_step)), None),)
+NOT_KNOWN = (
+    ("shift_by", lambda one_step, offset: np.eye(len(one_step)), None),
+    *(
+        ("shift_by", lambda one_step, offset, angle=angle: turned_by(angle, one_step, offset), "a fast clock")
+        for angle in HALF_SEEN
+    ),
+)
 
 
 WRITTEN_IN_ANOTHER_WAY = (("shift_by", never_transposes, "forwards-only"),)
