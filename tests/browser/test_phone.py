@@ -30,6 +30,11 @@ TAPPED = """() => {
   return small;
 }"""
 
+SPACED = """
+  * { letter-spacing: 0.12em !important; line-height: 1.5 !important; word-spacing: 0.16em !important; }
+  p { margin-bottom: 2em !important; }
+"""
+
 OPENING = """() => {
   const figure = document.querySelector("figure:has(.posenc-moving)");
   const right = (each) => each.getBoundingClientRect().right;
@@ -67,6 +72,17 @@ def test_what_one_taps_is_as_large_as_a_thumb(phone, plain_address, page):
     phone.locator("nav.bd-links a").first.wait_for()
     assert phone.evaluate(TAPPED) == []
     assert phone.evaluate("document.documentElement.scrollWidth") <= phone.viewport_size["width"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_with_the_spacing_that_readers_may_ask_for(newcomer, plain_address, page):
+    """That of WCAG 2.2, 1.4.12, which also asks for 320 px, 1.4.10."""
+    tab = newcomer(viewport={"width": 320, "height": 844}).new_page()
+    tab.goto(f"{plain_address}/{page}", wait_until=READ)
+    wait_for_fonts(tab)
+    tab.add_style_tag(content=SPACED)
+    wait_for_frame(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 320
 
 
 def test_the_picture_that_opens_a_chapter_is_seen_whole(newcomer, plain_address):
