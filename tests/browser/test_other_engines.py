@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.present import present
 from tools.system import firefox, webkit
 
 pytestmark = [
@@ -95,7 +96,7 @@ def in_webkit(address: str) -> Iterator[Reader]:
     from selenium.webdriver.webkitgtk.service import Service
 
     options = Options()
-    options.binary_location = webkit()
+    options.binary_location = present(webkit())
     options.add_argument("--automation")
     with screen() as display:
         service = Service(shutil.which("WebKitWebDriver"), env=os.environ | {"DISPLAY": display})
