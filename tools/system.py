@@ -45,8 +45,9 @@ def chinese_face() -> str | None:
 
 
 def firefox() -> str | None:
-    """Path of Firefox; Debian's is the one with long support."""
-    return shutil.which("firefox-esr") or shutil.which("firefox")
+    """Path of Firefox; Debian's is the one with long support. A snap reads no profile that tests make."""
+    found = shutil.which("firefox-esr") or shutil.which("firefox")
+    return None if found is None or "/snap" in str(Path(found).resolve()) else found
 
 
 def webkit() -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -65,9 +65,11 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
     changed = next((each.changed for each in outcomes if each.changed is not None), None)
     if changed is None:
         return ()
-    first = next(iter(exercise.make_cases(np.random.default_rng(0))))  # an input is of one kind in all cases
-    given = dict(enumerate(first.args)).get(changed)
-    inside = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    cases = exercise.make_cases(
+        np.random.default_rng(0)
+    )  # an input is of one kind in all; what is in it, not
+    given = [dict(enumerate(case.args)).get(changed) for case in cases]
+    inside = [each for one in given for each in _inside(one)]
     if any(isinstance(each, list | dict | np.ndarray) for each in inside):
         note = _(
             "Your function changes {name}, or something inside it, and the code that called it may still "
@@ -90,6 +92,11 @@ def leave_inputs_alone(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple
     )
     copy = "clone" if exercise.array_library == "torch" else "copy"
     return (note.format(name=input_name(exercise, changed), copy=copy),)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """What a list or a dict holds; of anything else, nothing."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _in_case(message: str, case: Case, *, shown: bool) -> str:

@@ -228,7 +228,8 @@ def refuse_coarse(times: Array, unit: float = 1.0) -> None:
     xp, reach = namespace(times), extremes(times)
     if reach is None or not is_floating(times) or xp.finfo(times.dtype).bits >= 64:
         return
-    if max(-reach[0], reach[1]) * float(xp.finfo(times.dtype).eps) * unit >= 1:
+    mantissa, power = math.frexp(max(-reach[0], reach[1]))
+    if mantissa and 2.0 ** (power - 1) * float(xp.finfo(times.dtype).eps) * unit >= 1:
         units = "seconds" if unit == 1 else f"units of {unit:g} seconds"
         raise ValueError(
             f"times up to {reach[1]:g} {units} are in {times.dtype}, which cannot tell one second from the "

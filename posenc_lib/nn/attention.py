@@ -357,8 +357,8 @@ def require_dtype(dtype: Any) -> None:
 class LayerCache:
     """The keys (rotated already), values and positions that one layer has seen.
 
-    For an encoding that `reads_between` also which keys count: padding does not, and what a query that came
-    later may not look at does.
+    For an encoding that `reads_between` also which keys count, `counts` of shape (..., keys): padding does
+    not, and what a query that came later may not look at does. Who reorders the batch reorders these, too.
     """
 
     def __init__(self) -> None:
@@ -386,6 +386,8 @@ class LayerCache:
         k, v, places = self.joined(k, v, positions)
         # The caller may write into its own tensors.
         self.k, self.v, self.positions = (k.clone(), v.clone(), places) if first else (k, v, places)
+        if self.counts is not None:
+            self.counts = self.counted(None, k.shape[-2] - self.counts.shape[-1], k)
         return self.k, self.v, self.positions
 
     def joined(self, k: Tensor, v: Tensor, positions: Positions) -> tuple[Tensor, Tensor, Places]:
@@ -428,8 +430,16 @@ class LayerCache:
             mask: of this call, as in `Attention`; None where its queries may look at all keys.
             queries: how many there are in this call.
             k: (batch, kv_heads, keys, head_dim), those in the cache and those of this call.
+
+        Raises:
+            ValueError: `counts` is not of the keys in the cache.
         """
         keys = k.shape[-2]
+        if self.counts is not None and self.counts.shape[-1] != keys - queries:
+            raise ValueError(
+                f"the cache holds {keys - queries} keys, and counts of {self.counts.shape[-1]}; if you take "
+                "keys out of k and v, take them out of positions and counts, too"
+            )
         everything = torch.ones(keys, dtype=torch.bool, device=k.device)
         before = everything if self.counts is None else self.counts
         now = everything if mask is None else keys_that_count(_as_booleans(mask), queries, keys)

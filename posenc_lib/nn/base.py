@@ -136,8 +136,15 @@ def wide_dtype(x: Tensor) -> torch.dtype:
 
 
 def is_plain(layer: nn.Module) -> bool:
-    """Whether a call of the layer is x W^T + b: `nn.Linear`, no adapter or quantised layer in its place."""
-    return type(layer) is nn.Linear and not (layer._forward_pre_hooks or layer._forward_hooks)
+    """Whether a call of the layer is x W^T + b and no more: `nn.Linear`, without hooks of its own, no adapter
+    or quantised layer in its place."""
+    hooks = (
+        layer._forward_pre_hooks,
+        layer._forward_hooks,
+        layer._backward_pre_hooks,
+        layer._backward_hooks,
+    )
+    return type(layer) is nn.Linear and "forward" not in vars(layer) and not any(hooks)
 
 
 def own_dtype(layer: nn.Module, otherwise: torch.dtype) -> torch.dtype:

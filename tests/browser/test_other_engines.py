@@ -84,9 +84,10 @@ def button(name: str, inside: str = "article") -> str:
 def in_firefox(address: str) -> Iterator[Reader]:
     from marionette_driver.marionette import Marionette
 
-    driver = Marionette(bin=firefox(), headless=True, startup_timeout=PATIENCE, gecko_log="-")
+    driver = Marionette(bin=firefox(), port=0, headless=True, startup_timeout=PATIENCE, gecko_log="-")
     try:
         driver.start_session()
+        driver.timeout.script = PATIENCE
         yield Reader(driver, driver.navigate, address)
     finally:
         driver.cleanup()
@@ -102,9 +103,12 @@ def in_webkit(address: str) -> Iterator[Reader]:
     options.binary_location = present(webkit())
     options.add_argument("--automation")
     with screen() as display:
-        service = Service(shutil.which("WebKitWebDriver"), env=os.environ | {"DISPLAY": display})
+        service = Service(
+            shutil.which("WebKitWebDriver"), env=os.environ | {"DISPLAY": display, "GDK_BACKEND": "x11"}
+        )
         driver = webdriver.WebKitGTK(options=options, service=service)
         try:
+            driver.set_script_timeout(PATIENCE)
             yield Reader(driver, driver.get, address)
         finally:
             driver.quit()

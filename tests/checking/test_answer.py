@@ -63,6 +63,17 @@ def test_the_advice_on_a_list_of_dicts_is_no_shallow_copy():
     assert "layers *=" not in told
 
 
+def test_the_advice_on_a_dict_looks_at_what_it_holds_in_any_case():
+    asked = exercise("08-long-context.layers_that_turn")
+
+    def appends(config):
+        right, config = asked.reference(config), config.copy()
+        config.get("layer_types", []).append("full_attention")
+        return right
+
+    assert "copy.deepcopy(config) shares nothing" in str(report_on(asked.id, appends))
+
+
 @pytest.mark.parametrize(
     ("exercise_id", "name"),
     [("02-the-formula.smallest_dim", "dims"), ("01-why-order-matters.same_bag", "sentences")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -85,6 +86,25 @@ def test_a_hook_is_called(name: str) -> None:
     for layer in layers_of(encoding).values():
         layer._forward_hooks.clear()
     torch.testing.assert_close(both_doors(encoding, torch.float32), before, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_wraps_a_layer_is_called(name: str) -> None:
+    """A hook of the gradient, and a `forward` of the layer's own, which is how some put layers on devices."""
+    encoding, called = make_encoding(name, SIZES), list[str]()
+    for key, layer in layers_of(encoding).items():
+        layer.register_full_backward_hook(lambda *_, key=key: called.append(f"gradient of {key}"))
+    both_doors(encoding, torch.float32).sum().backward()
+    for key, layer in layers_of(encoding).items():
+
+        def forward(x: Tensor, key: str = key, own: Any = layer.forward) -> Any:
+            called.append(key)
+            return own(x)
+
+        layer.forward = forward  # type: ignore[method-assign]
+    both_doors(encoding, torch.float32)
+    keys = layers_of(encoding).keys()
+    assert set(called) == {*keys, *(f"gradient of {key}" for key in keys)}
 
 
 @pytest.mark.skipif("fbgemm" not in torch.backends.quantized.supported_engines, reason="for x86 alone")

@@ -188,6 +188,20 @@ def test_a_second_turn_with_padding_and_a_window_in_the_layer(name):
     torch.testing.assert_close(last, alone[:, 9:], rtol=1e-4, atol=1e-5)
 
 
+def test_a_cache_that_was_changed_by_hand_keeps_its_counts_or_says_so():
+    encoding, attention = READ_BETWEEN["FoX"](), Attention(HEADS * HEAD_DIM, HEADS)
+    x, cache = torch.randn(1, 4, HEADS * HEAD_DIM), LayerCache()
+    padded = torch.tensor([[False, True, True]])
+    attention(x[:, :3], None, encoding, mask=padded, causal=True, cache=cache)
+    assert cache.k is not None
+    assert cache.v is not None
+    cache.extend(cache.k[:, :, :2], cache.v[:, :, :2], range(3, 5))
+    assert present(cache.counts).flatten().tolist() == [False, True, True, True, True]
+    cache.k, cache.v = cache.k[:, :, 1:], cache.v[:, :, 1:]
+    with pytest.raises(ValueError, match=r"holds 4 keys, and counts of 5; .* out of positions and counts"):
+        attention(x[:, 3:], None, encoding, causal=True, cache=cache)
+
+
 @pytest.mark.parametrize("name", ["FoX", "PaTH", "PoPE"])
 def test_every_learned_number_gets_a_gradient(name):
     encoding, (q, k) = MAKERS[name](), vectors()

@@ -51,9 +51,9 @@ class Chapter {
    * @param {Runner} [machine]
    */
   constructor({ dataset }, machine) {
+    this.dataset = dataset;
     this.runner = pythonOf(dataset);
     this.machine = machine;
-    this.seconds = Number(dataset.seconds);
     this.name = dataset.chapter;
     this.pictures = dataset.pictures === "yes";
     this.notebook = made("a", "", words.run);
@@ -107,7 +107,7 @@ class Cell extends Workplace {
     const elsewhere = element.querySelector(".posenc-not-here");
     const draws = element.classList.contains("posenc-draws") && !chapter.pictures;
     const onMachine = Boolean(chapter.machine && (elsewhere || draws));
-    super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : chapter.seconds));
+    super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : Number(chapter.dataset.seconds)));
     elsewhere?.remove();
     element.classList.add("posenc-tryable");
     this.onMachine = onMachine;

@@ -41,6 +41,11 @@ def _borders_meet_whole(buckets: int, max_distance: int) -> bool:
     return bool(np.abs(wide - np.round(wide)).min(initial=1.0) < 1e-3)
 
 
+def _begins_wide_late(starts: Array, exact: int) -> bool:
+    """Whether the first wide bucket begins one too late, after buckets of one distance that are right."""
+    return bool(starts[exact] == exact + 1) and np.array_equal(starts[:exact], np.arange(exact))
+
+
 def _starts(wide: Array, exact: int, to_whole: Callable[[Array], Array] = np.ceil) -> Array:
     return np.concatenate([np.arange(exact), to_whole(wide)]).astype(int)
 
@@ -108,7 +113,7 @@ BUCKET_STARTS = Exercise(
             "The first half of the buckets hold one distance each: they begin at 0, 1, 2, and so on.",
         ),
         Property(
-            lambda args, value: bool(np.asarray(value)[args[0] // 2] != args[0] // 2 + 1),
+            lambda args, value: not _begins_wide_late(np.asarray(value), args[0] // 2),
             "The first wide bucket begins at exact itself, and yours one later. Does rounding lift a border "
             "that should be whole? Take a hair off, such as 1e-9, before you round up.",
         ),
