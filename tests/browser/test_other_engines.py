@@ -23,6 +23,9 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the drivers of these engines are others"),
 ]
 
+BROWSERS = (firefox(), webkit())
+"""Where one changes, what passed has to pass again."""
+
 PATIENCE = 180  # s
 ENTER, RIGHT, CONTROL, RELEASE = "\ue007", "\ue014", "\ue009", "\ue000"
 """Keys, as WebDriver and Marionette number them alike."""
@@ -62,7 +65,11 @@ class Reader:
         return self.see(element)
 
     def press(self, element: str) -> None:
-        self.find(element).click()
+        """Twice, if the page drew it anew, or elsewhere, between the look and the click."""
+        try:
+            self.find(element).click()
+        except Exception:  # each driver has its own
+            self.find(element).click()
 
     def type(self, element: str, *keys: str) -> None:
         for each in keys:
