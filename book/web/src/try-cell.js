@@ -63,6 +63,10 @@ class Chapter {
     this.address = dataset.cells;
   }
 
+  get seconds() {
+    return Number(this.dataset.seconds);
+  }
+
   /** All cells, in order, hidden ones too: {id, whole, plain, drawn, packages}. */
   async listed() {
     this.#listed ??= fetch(this.address).then((answer) => answer.json());
@@ -107,7 +111,7 @@ class Cell extends Workplace {
     const elsewhere = element.querySelector(".posenc-not-here");
     const draws = element.classList.contains("posenc-draws") && !chapter.pictures;
     const onMachine = Boolean(chapter.machine && (elsewhere || draws));
-    super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : Number(chapter.dataset.seconds)));
+    super(onMachine ? chapter.machine : chapter.runner, () => (onMachine ? MACHINE_SECONDS : chapter.seconds));
     elsewhere?.remove();
     element.classList.add("posenc-tryable");
     this.onMachine = onMachine;
