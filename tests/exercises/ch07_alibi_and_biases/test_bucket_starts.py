@@ -36,21 +36,17 @@ def starts_by_integers(buckets, max_distance):
     ]
 
 
-A_HAIR = 1 + 1e-15
-"""So that these do not hang on the last bit of an exponential, which differs between machines."""
-
-
 def starts_by_logarithms(buckets, max_distance):
     """Right on paper."""
     exact = buckets // 2
     borders = np.exp(np.linspace(np.log(exact), np.log(max_distance), exact + 1))[:-1]
-    return [*range(exact), *np.ceil(A_HAIR * borders).astype(int)]
+    return [*range(exact), *np.ceil(borders).astype(int)]
 
 
 def starts_by_powers_of_ten(buckets, max_distance):
     exact = buckets // 2
     borders = np.logspace(np.log10(exact), np.log10(max_distance), exact, endpoint=False)
-    return [*range(exact), *np.ceil(A_HAIR * borders).astype(int)]
+    return [*range(exact), *np.ceil(borders).astype(int)]
 
 
 NOT_KNOWN = (
