@@ -166,7 +166,7 @@ def _build(root: Path, release: Path | None) -> None:
     # Cells read benchmarks/, extensions what lies beside this file. A class's language is not the book's.
     paths = os.pathsep.join(dict.fromkeys((str(root), str(ROOT))))
     own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths, "POSENC_LANGUAGE": ""}
-    environment = os.environ | own
+    environment = os.environ | own | {"IPYTHONDIR": str(_ipython(built))}
     try:
         _run([jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"], cwd=root, env=environment)
         if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
@@ -178,6 +178,18 @@ def _build(root: Path, release: Path | None) -> None:
         # Sphinx would not read the faulty pages again, and the next build would pass.
         shutil.rmtree(built / ".doctrees", ignore_errors=True)
         raise
+
+
+def _ipython(built: Path) -> Path:
+    """What IPython keeps of a person is not the book's: cells run without somebody's own start-up files.
+
+    And no kernel warns in the midst of the build that it talks to this machine without encryption.
+    """
+    folder = (built / "ipython").resolve()
+    settings = folder / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('c.IPKernelApp.log_level = "ERROR"\n')
+    return folder
 
 
 def _run(command: Sequence[str | Path], **more: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from progress import door_of
+from pybtex.backends.plaintext import Backend
 from pybtex.richtext import Text
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -21,6 +22,7 @@ LONGEST = 75
 """Words of an aside that stands in the margin."""
 BESIDE_A_SOURCE = 20
 """Words of a paragraph that are about as tall as the note of a source."""
+PLAIN = Backend()
 HAN = re.compile("[\u4e00-\u9fff]")
 LISTS = (nodes.list_item, nodes.bullet_list, nodes.enumerated_list)
 INLINE = (nodes.inline, nodes.emphasis, nodes.strong)
@@ -104,10 +106,10 @@ def _note(entry: Any) -> Tag:
     """Who wrote it, when, and its title."""
     names = [" ".join(map(str, each.last_names)) for each in entry.persons["author"]]
     who = names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{names[0]} et al."
-    title = Text.from_latex(entry.fields["title"]).render_as("text")
+    title = Text.from_latex(entry.fields["title"]).render(PLAIN)
     doi, url = entry.fields.get("doi"), entry.fields.get("url", "")
     place = {"class": "reference external", "href": f"https://doi.org/{doi}" if doi else url}
-    said = f"{Text.from_latex(who).render_as('text')} {entry.fields['year']}. "
+    said = f"{Text.from_latex(who).render(PLAIN)} {entry.fields['year']}. "
     own = {"class": "posenc-source", "role": "note"}
     return SourceNote.make("span", own, said, Tag.make("a", place, title))
 

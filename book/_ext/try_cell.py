@@ -218,33 +218,51 @@ def _of_module(module: str) -> Needs:
     root = module.partition(".")[0]
     if root not in OURS:
         return frozenset() if root in HERE | COMES_WITH_PICTURES else frozenset({root})
-    return _of_ours(module, frozenset())
+    return _of_ours(module)
 
 
 @cache
-def _of_ours(module: str, seen: frozenset[str]) -> Needs:
+def _of_ours(module: str) -> Needs:
     """What a module of the library imports at its top, and what that imports.
 
     What it imports inside a function it has use for only where somebody gives it a tensor.
     """
-    for part, lacking in NOT_IN_THE_WHEEL.items():
-        if module == part or module.startswith(f"{part}."):
-            return frozenset({lacking})
-    spec = find_spec(module) if module not in seen else None
-    if spec is None or spec.origin is None or spec.origin.endswith("__init__.py"):
-        return frozenset()
     found: set[str] = set()
-    for node in _imports(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))):
-        names = [a.name for a in node.names]
-        modules = names if isinstance(node, ast.Import) else [node.module or ""]
-        if isinstance(node, ast.ImportFrom) and modules[0].partition(".")[0] in OURS:
-            modules = [
-                f"{modules[0]}.{n}" if find_spec_of(f"{modules[0]}.{n}") else modules[0] for n in names
-            ]
-        for each in modules:
-            ours = each.partition(".")[0] in OURS
-            found |= _of_ours(each, seen | {module}) if ours else _of_module(each)
+    of_ours = [module]
+    for each in of_ours:  # it grows while we walk it
+        if lacking := _lacks(each):
+            found.add(lacking)
+            continue
+        for imported in _imported_by(each):
+            if imported.partition(".")[0] not in OURS:
+                found |= _of_module(imported)
+            elif imported not in of_ours:
+                of_ours.append(imported)
     return frozenset(found)
+
+
+def _lacks(module: str) -> str | None:
+    """The package without which a part of the library is not in the wheel."""
+    parts = (lacking for part, lacking in NOT_IN_THE_WHEEL.items() if f"{module}.".startswith(f"{part}."))
+    return next(parts, None)
+
+
+@cache
+def _imported_by(module: str) -> list[str]:
+    """The modules that a module of the library imports at its top; none of a package."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None or spec.origin.endswith("__init__.py"):
+        return []
+    found: list[str] = []
+    for node in _imports(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))):
+        names = [each.name for each in node.names]
+        if isinstance(node, ast.Import):
+            found += names
+            continue
+        home = node.module or ""
+        inner = [f"{home}.{name}" for name in names] if home.partition(".")[0] in OURS else []
+        found += [each if find_spec_of(each) else home for each in inner] or [home]
+    return found
 
 
 def _imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:

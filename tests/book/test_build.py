@@ -65,6 +65,18 @@ def test_a_false_claim_fails_the_build_and_fails_it_again(book_of_one_page):
 
 
 @pytest.mark.slow
+def test_cells_do_not_see_a_persons_own_ipython_and_no_kernel_warns(book_of_one_page, monkeypatch, capfd):
+    own = book_of_one_page / "own"
+    (own / "profile_default" / "startup").mkdir(parents=True)
+    (own / "profile_default" / "startup" / "mine.py").write_text("mine = 1\n")
+    monkeypatch.setenv("IPYTHONDIR", str(own))
+    page = book_of_one_page / "book" / "page.md"
+    page.write_text(HEAD + "```{code-cell} ipython3\nassert 'mine' not in globals()\n```\n")
+    load_build().build(book_of_one_page)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.slow
 def test_only_what_changed_is_built_again_and_without_a_copy_pages_ask_pyodide_s_network(book_of_one_page):
     build, root = load_build().build, book_of_one_page
     page = root / "book" / "01-page.md"  # named as a chapter: its cells can be tried
