@@ -44,6 +44,7 @@ from book.browser_python import (  # noqa: E402
 )
 from book.catalogues import CatalogueError, compiled, languages  # noqa: E402
 from book.editions import build_editions  # noqa: E402
+from book.run_sphinx import build_pages  # noqa: E402
 from book.stamps import changed, keep  # noqa: E402
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.js", "pyodide.asm.*", "python_stdlib.zip", "pyodide-lock.json")
@@ -161,14 +162,14 @@ def _build(root: Path, release: Path | None) -> None:
         pack_words(root)
         place_models(root)
         place_pyodide(root, release)
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
     # The models in the cells are tiny: a second thread would only make the first one wait.
     # Cells read benchmarks/, extensions what lies beside this file. A class's language is not the book's.
     paths = os.pathsep.join(dict.fromkeys((str(root), str(ROOT))))
     own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths, "POSENC_LANGUAGE": ""}
     environment = os.environ | own | {"IPYTHONDIR": str(_ipython(built))}
     try:
-        _run([jupyter_book, "build", ".", "-W", "--keep-going", "--quiet"], cwd=root, env=environment)
+        print("building the pages; the first time all of their cells run, which takes minutes", flush=True)
+        build_pages(root, environment)
         if _has_scripts(root):  # Sphinx copies them only where a page has changed, too
             shutil.copytree(built / "web", built / "html" / "_static", dirs_exist_ok=True)
         build_editions(root, environment)

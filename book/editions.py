@@ -26,6 +26,7 @@ import yaml
 from book import catalogues
 from book.catalogues import CELL_PROMPTS, Coverage, folder_of, languages, pages, words_of_page, words_of_site
 from book.passages import passages, replaced
+from book.run_sphinx import build_pages
 from book.stamps import changed, keep
 
 SOURCES = "_ext", "_static", "references.bib", "web", "lite", "locale"
@@ -55,26 +56,18 @@ def build_editions(root: Path, environment: dict[str, str]) -> None:
 
     Raises:
         CatalogueError: a catalogue cannot be used.
-        CalledProcessError: Sphinx warned.
+        CalledProcessError, OSError: as `build_pages`.
     """
     for language in languages(root):
         tree = write_sources(root, language)
         forget_what_is_old(root, tree, language)
         release(root, tree, language, environment)
-        jupyter_book = Path(sys.executable).with_name("jupyter-book")
-        command = [str(jupyter_book), "build", ".", "-W", "--keep-going", "--quiet"]
-        done = subprocess.run(
-            command,
-            cwd=tree,
-            env=environment,
-            stdout=subprocess.DEVNULL,  # it would name a site within a site
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        sys.stderr.write(done.stderr)
-        if done.returncode:
+        print(f"building the pages of {language}", flush=True)
+        try:
+            build_pages(tree, environment)
+        except (subprocess.CalledProcessError, OSError):
             shutil.rmtree(tree / "_build" / ".doctrees", ignore_errors=True)
-        done.check_returncode()
+            raise
         place(tree / "_build" / "html", root / "_build" / "html", folder_of(language))
 
 
