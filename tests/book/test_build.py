@@ -82,16 +82,15 @@ def test_cells_do_not_see_a_persons_own_ipython_and_no_kernel_warns(book_of_one_
 def test_on_a_terminal_a_bar_says_which_page_it_is_at(book_of_one_page):
     (book_of_one_page / "book" / "page.md").write_text(HEAD + "```{code-cell} ipython3\n1 + 1\n```\n")
     code = f"from pathlib import Path; from book.build import build; build(Path({str(book_of_one_page)!r}))"
-    said = b""
+    pieces = []
 
     def read(terminal):
-        nonlocal said
-        said += (piece := os.read(terminal, 1024))
-        return piece
+        pieces.append(os.read(terminal, 1024))
+        return pieces[-1]
 
     command = shlex.join([sys.executable, "-c", code])
     assert pty.spawn(["/bin/sh", "-c", f"stty rows 40 cols 100; {command}"], read) == 0
-    said = said.decode()
+    said = b"".join(pieces).decode()
     assert "all of their cells run, which takes minutes" in said
     for each in ("reading, and running cells: book/page 100%", "writing: book/page 100%"):
         assert each in said
