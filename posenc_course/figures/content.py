@@ -342,6 +342,9 @@ class Question:
     answers: tuple[tuple[str, Leaf | Question], ...]
 
 
+LATER = "byte-models-beyond-counting"
+"""The byte models that know more than counting does."""
+
 IN_A_ROW = Question(
     "Can tokens see ahead?",
     (
@@ -351,8 +354,8 @@ IN_A_ROW = Question(
             Question(
                 "Longer texts than in training?",
                 (
-                    ("no", Leaf("as-trained", "RoPE, T5's bias or ALiBi", "byte-models")),
-                    ("yes, near", Leaf("bear", "ALiBi", "byte-models")),
+                    ("no", Leaf("as-trained", "RoPE, perhaps not in every layer", LATER)),
+                    ("yes, near", Leaf("bear", "ALiBi", LATER)),
                     ("yes, far", Leaf("find", "RoPE in windows, the rest see all", "needle-beyond-counting")),
                 ),
             ),
@@ -386,8 +389,8 @@ NEW_MODEL = Question(
 OLD_MODEL = Question(
     "Longer texts than in training?",
     (
-        ("no", Leaf("keep", "its own encoding, exactly", "mistakes")),
-        ("yes, near", Leaf("slide", "a window that slides", "byte-models")),
+        ("no", Leaf("keep", "its own encoding, exactly", "mistakes-beyond-counting")),
+        ("yes, near", Leaf("slide", "a window that slides", LATER)),
         ("yes, far", Leaf("stretch", "its family's rule, or YaRN", "", "peng2023")),
     ),
 )
