@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+from threading import Thread
 
 from tqdm import tqdm
 
@@ -26,24 +26,36 @@ def build_pages(tree: Path, environment: dict[str, str]) -> None:
         OSError: the disk is full.
     """
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "-W", "--keep-going"]
+    complaints: list[str] = []
     with (
-        tempfile.TemporaryFile("w+") as complaints,
         subprocess.Popen(
-            command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=complaints, text=True
+            command,
+            cwd=tree,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         ) as building,
-        tqdm(total=100, bar_format="{desc} {percentage:3.0f}% |{bar:20}| {elapsed}", disable=None) as bar,
+        tqdm(total=100, bar_format="{desc} {percentage:3.0f}% |{bar:20}|", leave=False, disable=None) as bar,
     ):
         assert building.stdout is not None
-        for line in building.stdout:
-            if found := AT.search(COLOUR.sub("", line)):
-                bar.n = int(found["percent"])
-                bar.set_description_str(f"{SAID[found['doing']]}: {found['page']}")
-        status = building.wait()
-        bar.leave = False
-        complaints.seek(0)
-        told = complaints.read()
-    if status:
+        assert building.stderr is not None
+        # A pipe that nobody reads fills, and then the build would wait.
+        listening = Thread(target=complaints.extend, args=(building.stderr,), daemon=True)
+        listening.start()
+        try:
+            for line in building.stdout:
+                if found := AT.search(COLOUR.sub("", line)):
+                    bar.n = int(found["percent"])
+                    bar.set_description_str(f"{SAID[found['doing']]}: {found['page']}")
+        except BaseException:
+            building.kill()
+            raise
+        listening.join()
+    told = "".join(complaints)
+    if building.returncode:
         look_for_full_disk(told)
     sys.stderr.write(told)
-    if status:
-        raise subprocess.CalledProcessError(status, command)
+    if building.returncode:
+        raise subprocess.CalledProcessError(building.returncode, command)
