@@ -143,6 +143,18 @@ def rise(encoding: str, *, name: str = "byte-models") -> uncertainty.Finding:
     return uncertainty.compare(found, np.zeros_like(found), np.ones(found.shape[1]))
 
 
+def rise_while_sliding(encoding: str, *, name: str = "byte-models") -> uncertainty.Finding:
+    """The loss in windows that slide: that of the last stretch of the text, less that of the first.
+
+    A stretch is as long as the texts of the training, and so are the windows. Each is read from scratch.
+
+    Raises:
+        ValueError: nothing is stored, or fewer than two seeds are admitted.
+    """
+    found = np.array([each["result"]["longer"]["sliding"] for each in results.runs(name, encoding=encoding)])
+    return uncertainty.compare(found[..., -1], found[..., 0], np.ones(found.shape[1]))
+
+
 def rises(encoding: str, *, name: str = "byte-models", at: int = -1, **settings: Any) -> NDArray[np.float64]:
     """(seeds, files) the same of each admitted run and each file.
 

@@ -7,12 +7,14 @@ import pty
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from book.browser_python import NETWORK
@@ -88,7 +90,8 @@ def test_on_a_terminal_a_bar_says_which_page_it_is_at_while_it_is_at_it(book_of_
         )
     with (book_of_one_page / "_toc.yml").open("a") as contents:
         contents.write("chapters:\n- file: book/slow\n")
-    code = f"from pathlib import Path; from book.build import build; build(Path({str(book_of_one_page)!r}))"
+    root = book_of_one_page.rename(book_of_one_page.with_name("bücher"))
+    code = f"from pathlib import Path; from book.build import build; build(Path({str(root)!r}))"
     said: list[bytes] = []
     seen: dict[str, float] = {}
 
@@ -100,10 +103,33 @@ def test_on_a_terminal_a_bar_says_which_page_it_is_at_while_it_is_at_it(book_of_
         return said[-1]
 
     command = shlex.join([sys.executable, "-c", code])
-    assert pty.spawn(["/bin/sh", "-c", f"stty rows 40 cols 100; {command}"], read) == 0
-    _, _, slow, writing = seen.values()
-    assert writing - slow > 3
+    # jupyter-book says where the book is in the letters of its own.
+    terminal = f"stty rows 40 cols 100; PYTHONIOENCODING=latin-1 {command}"
+    assert pty.spawn(["/bin/sh", "-c", terminal], read) == 0
+    assert list(seen) == [
+        "minutes",
+        "running cells: book/page",
+        "running cells: book/slow",
+        "writing: book/page",
+    ]
+    assert seen["writing: book/page"] - seen["running cells: book/slow"] > 3
     assert b"file:///" not in b"".join(said)  # a page cannot run from there
+
+
+@pytest.mark.slow
+def test_a_build_that_is_stopped_leaves_nothing_that_goes_on(book_of_one_page):
+    begun = book_of_one_page / "begun"
+    cell = f"import pathlib, time\n\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    (book_of_one_page / "book" / "page.md").write_text(f"{HEAD}```{{code-cell}} ipython3\n{cell}\n```\n")
+    code = f"from pathlib import Path; from book.build import build; build(Path({str(book_of_one_page)!r}))"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL) as building:
+        while not begun.exists():
+            assert building.poll() is None
+            time.sleep(0.1)
+        started = psutil.Process(building.pid).children(recursive=True)
+        assert started
+        building.send_signal(signal.SIGINT)  # to it alone: a terminal would send it to all
+    assert not psutil.wait_procs(started, timeout=60)[1]
 
 
 @pytest.mark.slow
